@@ -1,0 +1,35 @@
+# One command each. `make` alone lists them.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: help setup check test lint types notebooks golden fixtures
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make a virtual environment with everything for development
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -e '.[notebooks,dev]'
+
+check: ## All that CI runs, in an environment of its own
+	.ci/run
+
+test: ## Run the tests
+	$(BIN)/python -m pytest
+
+lint: ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: ## Check the types
+	$(BIN)/mypy
+
+notebooks: ## Run every notebook on the fixtures
+	$(BIN)/python -m pytest tests/test_notebooks.py
+
+golden: ## Rewrite the golden files, for the diff to be reviewed
+	$(BIN)/python -m pytest tests/views tests/cli --update-golden
+
+fixtures: ## Record the fixtures again, with real Go toolchains
+	$(BIN)/python fixtures/programs/record.py

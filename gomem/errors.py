@@ -1,0 +1,52 @@
+"""What is wrong with an input: as data that goes on to the report, or as an error that ends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+EXCERPT_CHARACTERS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something in an input that could not be read. It is kept, counted and shown, never dropped.
+
+    Attributes:
+        source: The artefact, as a rule its path inside the capture.
+        where: The place in it, such as `line 88` or `byte 40961`; empty for the whole.
+        what: What was found and what was wanted, and, if there is one, the way out.
+        text: The offending text, shortened.
+    """
+
+    source: str
+    where: str
+    what: str
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        """Source and place, as messages begin."""
+        return f"{self.source}: {self.where}" if self.where else self.source
+
+    def __str__(self) -> str:
+        quoted = f": {self.text!r}" if self.text else ""
+        return f"{self.place}: {self.what}{quoted}"
+
+
+class FormatError(ValueError):
+    """An artefact that cannot be read at all: its message says where, what was found and wanted."""
+
+    def __init__(self, source: str, where: str, what: str, text: str = "") -> None:
+        self.damage = Damage(source, where, what, text)
+        super().__init__(str(self.damage))
+
+
+class CaptureError(Exception):
+    """A capture, or a request, that cannot be answered: the message says why and the way out."""
+
+
+def excerpt(text: bytes | str) -> str:
+    """Shorten offending text for a message; bytes that are not UTF-8 become escapes."""
+    if isinstance(text, bytes):
+        text = text[: 4 * EXCERPT_CHARACTERS].decode("utf-8", "backslashreplace")
+    return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"

@@ -1,0 +1,107 @@
+"""How a table says what its columns are: name, dtype, unit, a sentence. The dictionary is code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gomem.errors import Damage
+
+UNITS = frozenset({"", "B", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: Go's, the kernel's or pprof's own name, else ours with the unit at the end.
+        dtype: The pandas dtype: `Int64` and `boolean` where a value can be missing.
+        unit: One of `UNITS`; empty for names, times and flags.
+        means: One sentence, with the resolution if it is coarser than the unit.
+    """
+
+    name: str
+    dtype: str
+    unit: str
+    means: str
+
+
+def build(columns: Mapping[str, Any], schema: Iterable[Column]) -> pd.DataFrame:
+    """Lay columns out as a typed frame; a column that the artefact does not have is all `<NA>`.
+
+    Args:
+        columns: Arrays by name, all of one length: NumPy, masked where values can be missing,
+            or lists.
+        schema: The columns wanted, in order.
+
+    Raises:
+        ValueError: There is a column that the schema does not name.
+    """
+    schema = tuple(schema)
+    unknown = set(columns) - {column.name for column in schema}
+    if unknown:
+        raise ValueError(f"columns without a place in the schema: {sorted(unknown)}")
+    rows = max((len(values) for values in columns.values()), default=0)
+    series = {
+        column.name: _series(columns.get(column.name), column.dtype, rows) for column in schema
+    }
+    return pd.DataFrame(series, index=pd.RangeIndex(rows))
+
+
+def empty(schema: Iterable[Column]) -> pd.DataFrame:
+    """A frame of no rows with the columns and types of a full one."""
+    return build({}, schema)
+
+
+DAMAGE = (
+    Column("source", "str", "", "The artefact: as a rule its path inside the capture."),
+    Column("where", "str", "", "The place in it, such as a line or a byte; empty for the whole."),
+    Column("what", "str", "", "What was found, what was wanted, and the way out."),
+    Column("text", "str", "", "The offending text, shortened."),
+)
+
+
+def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
+    """Damage as rows, in the order it was met."""
+    found = list(damage)
+    return build(
+        {
+            name: [getattr(one, name) for one in found]
+            for name in ("source", "where", "what", "text")
+        },
+        DAMAGE,
+    )
+
+
+def _series(values: Any, dtype: str, rows: int) -> pd.Series:
+    if values is None:
+        return _missing(dtype, rows)
+    if isinstance(values, np.ma.MaskedArray):
+        series = pd.Series(values.data).astype(dtype)
+        mask = np.ma.getmaskarray(values)
+        return series.mask(mask) if mask.any() else series
+    return pd.Series(values, dtype=dtype)
+
+
+def _missing(dtype: str, rows: int) -> pd.Series:
+    """Nothing known: only a dtype that can say so may stay so."""
+    if rows and not _can_be_missing(dtype):
+        raise ValueError(f"a column of dtype {dtype} cannot be missing")
+    if not rows:
+        return pd.Series([], dtype=dtype)
+    return pd.Series([None] * rows, dtype=dtype)
+
+
+def _can_be_missing(dtype: str) -> bool:
+    return (
+        dtype[0].isupper()
+        or dtype in {"boolean", "str", "float64", "object"}
+        or (dtype.startswith("datetime64"))
+    )

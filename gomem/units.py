@@ -1,0 +1,83 @@
+"""Base units to text that people read. Only views and messages use it; frames hold base units."""
+
+from __future__ import annotations
+
+import math
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+TIB = 1 << 40
+
+NANOSECOND = 1e-9
+MICROSECOND = 1e-6
+MILLISECOND = 1e-3
+
+UNKNOWN = "unknown"
+
+_BYTE_STEPS = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
+_SECOND_STEPS = (
+    (86400.0, "d"),
+    (3600.0, "h"),
+    (60.0, "min"),
+    (1.0, "s"),
+    (MILLISECOND, "ms"),
+    (MICROSECOND, "µs"),
+    (NANOSECOND, "ns"),
+)
+
+
+def format_bytes(value: float | None) -> str:
+    """Bytes with a binary prefix and three significant digits: `212 MiB`, `-1.50 KiB`, `17 B`."""
+    if is_unknown(value):
+        return UNKNOWN
+    assert value is not None
+    for step, prefix in _BYTE_STEPS:
+        if abs(value) >= step:
+            return f"{_three_digits(value / step)} {prefix}"
+    return f"{value:.0f} B"
+
+
+def format_change(value: float | None) -> str:
+    """Bytes with their sign: `+3.00 MiB`, `-17 B`, `0 B`."""
+    text = format_bytes(value)
+    return f"+{text}" if not is_unknown(value) and value is not None and value > 0 else text
+
+
+def format_seconds(value: float | None) -> str:
+    """Seconds in the unit that keeps three digits: `1.20 ms`, `3.00 min`."""
+    if is_unknown(value):
+        return UNKNOWN
+    assert value is not None
+    for step, unit in _SECOND_STEPS:
+        if abs(value) >= step:
+            return f"{_three_digits(value / step)} {unit}"
+    return "0 s" if value == 0 else f"{value:.3g} s"
+
+
+def format_fraction(value: float | None) -> str:
+    """A fraction as per cent: `0.123` is `12.3 %`."""
+    if is_unknown(value):
+        return UNKNOWN
+    assert value is not None
+    return f"{100 * value:.1f} %"
+
+
+def format_count(value: float | None) -> str:
+    """A count with thin groups of three: `12 345`."""
+    if is_unknown(value):
+        return UNKNOWN
+    assert value is not None
+    return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def is_unknown(value: object) -> bool:
+    """Whether a cell of a frame is missing: None, NaN or pandas' NA."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _three_digits(value: float) -> str:
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,54 @@
+"""Base units to text that people read."""
+
+import pandas as pd
+import pytest
+
+from gomem.units import (
+    format_bytes,
+    format_change,
+    format_count,
+    format_fraction,
+    format_seconds,
+    is_unknown,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0 B", 0),
+        ("1023 B", 1023),
+        ("1.00 KiB", 1024),
+        ("-1.50 KiB", -1536),
+        ("12.5 MiB", 13107200),
+        ("1024 MiB", 2**30 - 1),
+        ("1.00 GiB", 2**30),
+        ("unknown", None),
+        ("unknown", pd.NA),
+        ("unknown", float("nan")),
+    ],
+)
+def test_bytes(text, value):
+    assert text == format_bytes(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0 s", 0), ("74.0 µs", 74e-6), ("1.20 ms", 0.0012), ("2.00 s", 2), ("3.00 min", 180)],
+)
+def test_seconds(text, value):
+    assert text == format_seconds(value)
+
+
+def test_changes_carry_their_sign():
+    assert ["+3.00 MiB", "-17 B", "0 B"] == [format_change(n) for n in (3 << 20, -17, 0)]
+
+
+def test_fractions_are_per_cent_and_counts_are_grouped():
+    assert "12.3 %" == format_fraction(0.123)
+    assert "1\u202f234\u202f567" == format_count(1234567)
+
+
+def test_zero_is_known():
+    assert not is_unknown(0)
+    assert is_unknown(pd.NaT)
