@@ -1,0 +1,272 @@
+"""/proc/PID/smaps, smaps_rollup and maps: one header line for each mapping, then its fields.
+
+Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
+Described in  the kernel's Documentation/filesystems/proc.rst.
+Quirks        `kB` is KiB, rounded down, though every size but swap's is whole pages.
+              Which fields there are depends on the kernel; a new one is kept under its own name.
+              THPeligible and ProtectionKey are plain numbers, VmFlags is words.
+              smaps_rollup has one header, named [rollup], that spans all mappings.
+              maps is the headers alone.
+              The last header, [vsyscall], lies above 2^63.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, excerpt
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+HEADER = re.compile(
+    rb"([0-9a-f]+)-([0-9a-f]+) ([r-][w-][x-][ps])"
+    rb" ([0-9a-f]+) ([0-9a-f]+:[0-9a-f]+) (\d+)(?: +(.*))?"
+)
+FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
+FLAGS_FIELD = b"VmFlags"
+PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
+ROLLUP_PATH = "[rollup]"
+
+
+@dataclass(frozen=True, slots=True)
+class Mappings:
+    """Mappings in the file's order, one array a field, all of one length.
+
+    Attributes:
+        start: First address.
+        end: Address behind the last byte.
+        perms: Four letters, such as `rw-p`.
+        offset: Place in the file in bytes.
+        device: Device of the file, `major:minor`.
+        inode: 0 for anonymous memory.
+        path: File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
+        fields: By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
+        flags: VmFlags, as words; empty where there are none.
+        line: Line of the header, from 1.
+    """
+
+    start: NDArray[np.uint64]
+    end: NDArray[np.uint64]
+    perms: list[str]
+    offset: NDArray[np.uint64]
+    device: list[str]
+    inode: NDArray[np.uint64]
+    path: list[str]
+    fields: dict[str, np.ma.MaskedArray]
+    flags: list[str]
+    line: NDArray[np.int64]
+
+
+def kind_of_mappings(data: bytes) -> str | None:
+    """`smaps`, `smaps_rollup` or `maps` if the content is one of them."""
+    lines = data[:4096].replace(b"\r\n", b"\n").split(b"\n")
+    header = HEADER.fullmatch(lines[0])
+    if header is None:
+        return None
+    if (header[7] or b"").strip() == ROLLUP_PATH.encode():
+        return "smaps_rollup"
+    return "smaps" if len(lines) > 1 and FIELD.match(lines[1]) else "maps"
+
+
+def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
+    """Parse smaps, smaps_rollup or maps.
+
+    Args:
+        data: The whole file.
+        source: What damage calls the file.
+
+    Returns:
+        The mappings, and what could not be read: lines of neither shape, fields that do not end
+        as the kernel ends them, and entries with fewer fields than the first, as a cut file has.
+    """
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    entries = _uniform_entries(lines)
+    if entries is not None:
+        return entries, []
+    return _entries_one_by_one(lines, source)
+
+
+def _uniform_entries(lines: list[bytes]) -> Mappings | None:
+    """The usual file: every entry has the same fields in the same order, so columns are strides."""
+    keys = [line.partition(b":")[0] for line in lines[1 : _next_header(lines)]]
+    stride = len(keys) + 1
+    if not lines or len(lines) % stride:
+        return None
+    headers = [HEADER.fullmatch(line) for line in lines[::stride]]
+    if not all(headers):
+        return None
+    fields: dict[str, np.ma.MaskedArray] = {}
+    flags = [""] * len(headers)
+    for place, key in enumerate(keys, start=1):
+        column = lines[place::stride]
+        if key == FLAGS_FIELD:
+            if not all(line.startswith(b"VmFlags:") for line in column):
+                return None
+            flags = [line[8:].strip().decode("ascii", "replace") for line in column]
+            continue
+        values = _column_values(column, key)
+        if values is None:
+            return None
+        fields[key.decode("ascii", "replace")] = np.ma.MaskedArray(values)
+    numbers = np.arange(len(headers), dtype=np.int64) * stride + 1
+    return _mappings([header for header in headers if header], fields, flags, numbers)
+
+
+def _next_header(lines: list[bytes]) -> int:
+    """Place of the second header, or the number of lines."""
+    for place in range(1, len(lines)):
+        if HEADER.match(lines[place]):
+            return place
+    return len(lines)
+
+
+def _column_values(column: list[bytes], key: bytes) -> NDArray[np.int64] | None:
+    """One field of all entries, in bytes; None if a line is not of its shape."""
+    head = key + b":"
+    tail = b"" if key in PLAIN_FIELDS else b" kB"
+    if len({len(line) for line in column}) == 1:
+        text = np.frombuffer(b"".join(column), dtype=np.uint8).reshape(len(column), -1)
+        width = text.shape[1] - len(tail)
+        if width <= len(head) or not (text[:, : len(head)] == np.frombuffer(head, np.uint8)).all():
+            return None
+        if tail and not (text[:, width:] == np.frombuffer(tail, np.uint8)).all():
+            return None
+        values = _decimal(text[:, len(head) : width])
+    else:
+        values = _decimal_texts(column, head, tail)
+    if values is None:
+        return None
+    return values * KIB if tail else values
+
+
+def _decimal(text: NDArray[np.uint8]) -> NDArray[np.int64] | None:
+    """Numbers of one width, padded with spaces at the left; None if anything else stands there."""
+    digit = (text >= ord("0")) & (text <= ord("9"))
+    blank = text == ord(" ")
+    padded_left = (np.diff(digit.astype(np.int8), axis=1) >= 0).all()
+    if text.shape[1] > 18 + int(blank.all(axis=0).sum()):
+        return None
+    if not (digit | blank).all() or not padded_left or not digit[:, -1].all():
+        return None
+    values = np.zeros(len(text), dtype=np.int64)
+    for place in range(text.shape[1]):
+        values = values * 10 + np.where(digit[:, place], text[:, place] - ord("0"), 0)
+    return values
+
+
+def _decimal_texts(column: list[bytes], head: bytes, tail: bytes) -> NDArray[np.int64] | None:
+    texts = [line[len(head) : len(line) - len(tail)] for line in column]
+    if not all(line.startswith(head) and line.endswith(tail) for line in column):
+        return None
+    if not all(text.lstrip(b" ").isdigit() and len(text) < 40 for text in texts):
+        return None
+    values = [int(text) for text in texts]
+    return np.array(values, dtype=np.int64) if max(values) < 2**52 else None
+
+
+def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list[Damage]]:
+    """Any file: entries whose fields differ, unknown lines between, an end that is missing."""
+    headers: list[re.Match[bytes]] = []
+    numbers: list[int] = []
+    entries: list[dict[bytes, int]] = []
+    flags: list[str] = []
+    damage: list[Damage] = []
+    for number, line in enumerate(lines, start=1):
+        header = HEADER.fullmatch(line)
+        if header:
+            headers.append(header)
+            numbers.append(number)
+            entries.append({})
+            flags.append("")
+        elif not headers:
+            damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
+        elif line.startswith(b"VmFlags:"):
+            flags[-1] = line[8:].strip().decode("ascii", "replace")
+        elif (field := _field(line)) is not None:
+            entries[-1][field[0]] = field[1]
+        elif line.strip():
+            damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
+    damage += _short_entries(headers, entries, numbers, source)
+    return _mappings(headers, _fields(entries), flags, np.array(numbers, dtype=np.int64)), damage
+
+
+def _field(line: bytes) -> tuple[bytes, int] | None:
+    match = FIELD.fullmatch(line.rstrip())
+    if match is None or len(match[2]) > 18:
+        return None
+    plain = match[1] in PLAIN_FIELDS
+    if bool(match[3]) == plain:
+        return None
+    return match[1], int(match[2]) * (1 if plain else KIB)
+
+
+def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:
+    names = list(dict.fromkeys(name for entry in entries for name in entry))
+    return {
+        name.decode("ascii", "replace"): np.ma.MaskedArray(
+            np.array([entry.get(name, 0) for entry in entries], dtype=np.int64),
+            mask=[name not in entry for entry in entries],
+        )
+        for name in names
+    }
+
+
+def _short_entries(
+    headers: Sequence[re.Match[bytes]],
+    entries: Sequence[dict[bytes, int]],
+    numbers: Sequence[int],
+    source: str,
+) -> list[Damage]:
+    """Entries with fewer fields than the fullest: their missing bytes would be a smaller number."""
+    fullest = max((len(entry) for entry in entries), default=0)
+    return [
+        Damage(
+            source,
+            f"line {number}",
+            f"mapping has {len(entry)} fields, others have {fullest}; sums are too small by its "
+            "missing fields; copy the file again in one read",
+            excerpt(header[0]),
+        )
+        for header, entry, number in zip(headers, entries, numbers, strict=True)
+        if len(entry) < fullest
+    ]
+
+
+def _line_damage(source: str, number: int, line: bytes, wanted: str) -> Damage:
+    return Damage(source, f"line {number}", f"not a line of smaps; {wanted}", excerpt(line))
+
+
+def _mappings(
+    headers: Sequence[re.Match[bytes]],
+    fields: dict[str, np.ma.MaskedArray],
+    flags: list[str],
+    line: NDArray[np.int64],
+) -> Mappings:
+    return Mappings(
+        start=_unsigned(headers, 1, 16),
+        end=_unsigned(headers, 2, 16),
+        perms=[header[3].decode("ascii") for header in headers],
+        offset=_unsigned(headers, 4, 16),
+        device=[header[5].decode("ascii") for header in headers],
+        inode=_unsigned(headers, 6, 10),
+        path=[(header[7] or b"").decode("utf-8", "backslashreplace") for header in headers],
+        fields=fields,
+        flags=flags,
+        line=line,
+    )
+
+
+def _unsigned(headers: Sequence[re.Match[bytes]], group: int, base: int) -> NDArray[np.uint64]:
+    """Hexadecimal or decimal numbers of up to 64 bits; a longer one has no address to be at."""
+    values = (int(header[group], base) for header in headers)
+    return np.array([min(value, 2**64 - 1) for value in values], dtype=np.uint64)

@@ -1,0 +1,84 @@
+"""/proc/PID/status and statm: what the kernel counts for a process as a whole.
+
+Printed by    task_mem and proc_pid_statm, in the kernel's fs/proc.
+Described in  the kernel's Documentation/filesystems/proc.rst, tables 1-2 and 1-3.
+Quirks        `kB` is KiB. From 6.2 on the counters are kept per CPU; some kernels print them
+              without adding up exactly, so VmRSS may differ from smaps by a few hundred KiB.
+              statm counts pages, and does not say how large one is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gomem.errors import Damage, excerpt
+from gomem.units import KIB
+
+FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
+SIZE = re.compile(rb"(\d{1,18}) kB")
+COUNT = re.compile(rb"\d{1,18}")
+STATM_FIELDS = ("size", "resident", "shared", "text", "lib", "data", "dt")
+STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
+
+NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})  # not about memory, and a report is shared
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One process's status.
+
+    Attributes:
+        sizes: Bytes by field name (`VmRSS`, `RssAnon`, …).
+        counts: Plain numbers by field name (`Pid`, `Threads`, …).
+        name: The program's name, at most 15 bytes.
+    """
+
+    sizes: dict[str, int]
+    counts: dict[str, int]
+    name: str | None
+
+
+def looks_like_status(data: bytes) -> bool:
+    """Whether the content begins as /proc/PID/status does."""
+    return data.startswith(b"Name:\t") and b"\nPid:\t" in data[:4096]
+
+
+def looks_like_statm(data: bytes) -> bool:
+    """Whether the content is the seven numbers of /proc/PID/statm."""
+    return len(data) < 200 and STATM.fullmatch(data) is not None
+
+
+def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
+    """Parse /proc/PID/status; fields without a number are left out, but for the name."""
+    sizes: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    name = None
+    damage: list[Damage] = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        match = FIELD.fullmatch(line)
+        if match is None:
+            what = "not a line of /proc/PID/status; wanted `Name: value`"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+            continue
+        field, value = match[1].decode("ascii"), match[2].strip()
+        if field == "Name":
+            name = value.decode("utf-8", "backslashreplace")
+        elif size := SIZE.fullmatch(value):
+            sizes[field] = int(size[1]) * KIB
+        elif COUNT.fullmatch(value) and field not in NAMES_OF_PEOPLE and not _must_be_size(field):
+            counts[field] = int(value)
+        elif _must_be_size(field):
+            what = f"{field} has no size; wanted `number kB`; the file may be cut"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+    return Status(sizes, counts, name), damage
+
+
+def parse_statm(data: bytes) -> dict[str, int]:
+    """Parse /proc/PID/statm: pages by the kernel's name; how large a page is, it does not say."""
+    pages = [int(number) for number in data.split()]
+    return dict(zip(STATM_FIELDS, pages, strict=True))
+
+
+def _must_be_size(field: str) -> bool:
+    return field.startswith(("Vm", "Rss")) or field == "HugetlbPages"

@@ -1,0 +1,71 @@
+"""Valid inputs in one line: mappings, MemStats rows, and the facts that causes look at."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+import gomem
+from gomem.read import read_memstats, read_smaps
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())
+MOMENTS = sorted(path.parent for path in (FIXTURES / "captures").glob("*/*/smaps"))
+
+
+@cache
+def diagnosed(path: Path) -> gomem.Diagnosis:
+    """The diagnosis of a fixture, made once for all tests: it is frozen."""
+    return gomem.diagnose(path)
+
+
+def moment_id(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def smaps_entry(
+    start: int,
+    end: int,
+    perms: str = "rw-p",
+    path: str = "",
+    *,
+    rss_kib: int = 0,
+    lazy_free_kib: int = 0,
+) -> str:
+    """One entry as the kernel prints it, with the fields that matter here."""
+    inode = 7 if path.startswith("/") else 0
+    head = f"{start:x}-{end:x} {perms} 00000000 00:00 {inode}"
+    fields = {
+        "Size": (end - start) // 1024,
+        "KernelPageSize": 4,
+        "Rss": rss_kib,
+        "Pss": rss_kib,
+        "Anonymous": 0 if path.startswith("/") else rss_kib,
+        "LazyFree": lazy_free_kib,
+        "Swap": 0,
+    }
+    lines = [f"{head:<72} {path}".rstrip() if path else head]
+    lines += [f"{name + ':':<16}{value:>8} kB" for name, value in fields.items()]
+    return "\n".join([*lines, "VmFlags: rd wr mr mw me ac "]) + "\n"
+
+
+def smaps_text(*entries: str) -> bytes:
+    return "".join(entries).encode()
+
+
+def mappings(*entries: str) -> pd.DataFrame:
+    """The smaps table of the entries."""
+    return read_smaps(smaps_text(*entries)).mappings
+
+
+def memstats_json(**fields: int) -> bytes:
+    """A MemStats dump in which everything is 0 but what is named, rings and BySize empty."""
+    names = ("HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "StackInuse")
+    names += ("MSpanSys", "MCacheSys", "GCSys", "BuckHashSys", "OtherSys", "NextGC", "NumGC", "Sys")
+    return json.dumps({**dict.fromkeys(names, 0), **fields}).encode()
+
+
+def memstats_row(**fields: int) -> pd.Series:
+    """One row of the MemStats table."""
+    return read_memstats(memstats_json(**fields)).stats.iloc[0]
