@@ -1,0 +1,232 @@
+"""runtime.MemStats as JSON: one object, one a line, an array, or expvar's /debug/vars.
+
+Printed by    json.Marshal of the struct, and expvar's handler.
+Described in  the runtime's mstats.go; the set of fields has not changed since Go 1.8.
+Quirks        NextGC is 2^64-1 or thereabouts when GOGC=off: no goal, not a size.
+              Before 1.8 there is no NumForcedGC; Lookups is 0 since 1.11.
+              PauseNs and PauseEnd are rings of 256: the newest is at (NumGC+255)%256.
+              GCCPUFraction can be the integer 0.
+              BySize has 61 classes; larger objects are in none of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gomem.errors import Damage, FormatError, excerpt
+
+COUNTERS = (
+    "Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees",
+    "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects",
+    "StackInuse", "StackSys", "MSpanInuse", "MSpanSys", "MCacheInuse", "MCacheSys",
+    "BuckHashSys", "GCSys", "OtherSys", "NextGC", "LastGC", "PauseTotalNs",
+    "NumGC", "NumForcedGC",
+)  # fmt: skip
+REQUIRED = frozenset({"HeapAlloc", "HeapSys", "Sys"})
+NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there is none
+RING = 256
+
+
+@dataclass(frozen=True, slots=True)
+class MemStatsDumps:
+    """Dumps in the file's order, one array a field, all of one length.
+
+    Attributes:
+        counters: Bytes, counts or nanoseconds by Go's names; masked where a dump lacks one.
+        gc_cpu_fraction: GCCPUFraction; NaN where a dump lacks it.
+        place: Where each dump began: `line 3`, or empty for the only one.
+        pauses: A row per pause of the ring: dump, number of the collection, end and length in ns.
+        size_classes: A row per entry of BySize: dump, Size, Mallocs, Frees.
+    """
+
+    counters: dict[str, np.ma.MaskedArray]
+    gc_cpu_fraction: np.ndarray
+    place: list[str]
+    pauses: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
+    size_classes: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+def is_memstats(value: object) -> bool:
+    """Whether a decoded JSON value is a dump."""
+    return isinstance(value, dict) and value.keys() >= REQUIRED
+
+
+def find_memstats(value: object) -> dict[str, Any] | None:
+    """The dump that a JSON value is, or that one of its keys holds, as expvar's does."""
+    if not isinstance(value, dict):
+        return None
+    if is_memstats(value):
+        return value
+    return next((inner for inner in value.values() if is_memstats(inner)), None)
+
+
+def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
+    """Parse every MemStats dump in a JSON text.
+
+    Args:
+        data: One object, several after one another (JSON Lines), or an array.
+        source: What damage calls the file.
+
+    Returns:
+        The dumps, and what could not be read.
+
+    Raises:
+        FormatError: There is no dump in it; the message names the keys found.
+    """
+    values, damage = json_values(data, source)
+    dumps: list[dict[str, Any]] = []
+    places: list[str] = []
+    others: list[tuple[str, object]] = []
+    for place, value in values:
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            dump = find_memstats(item)
+            if dump is None:
+                others.append((place, item))
+            else:
+                dumps.append(dump)
+                places.append(place if len(values) > 1 else "")
+    if not dumps:
+        if damage:
+            raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
+        raise FormatError(source, "", f"JSON without MemStats: {describe_json(others)}")
+    damage += [
+        Damage(source, place, f"not a MemStats dump: {describe_json([(place, item)])}")
+        for place, item in others
+    ]
+    return _columns(dumps, places, source, damage), damage
+
+
+def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
+    """Every JSON value of a text with its place, and the places where there is none."""
+    text = data.decode("utf-8-sig", "replace")
+    decoder = json.JSONDecoder()
+    values: list[tuple[str, Any]] = []
+    damage: list[Damage] = []
+    place = _skip_blank(text, 0)
+    line, counted = 1, 0
+    while place < len(text):
+        line += text.count("\n", counted, place)
+        counted = place
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            what = f"cannot be read as JSON: {reason}; the text may be cut"
+            shown = excerpt(text[place : place + 200].partition("\n")[0])
+            damage.append(Damage(source, f"line {line}", what, shown))
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        else:
+            values.append((f"line {line}", value))
+        place = _skip_blank(text, end)
+    return values, damage
+
+
+def describe_json(values: list[tuple[str, Any]]) -> str:
+    """What was found instead of what was wanted, for a message."""
+    for _, value in values:
+        if isinstance(value, dict):
+            keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
+            return f"found the keys {keys or '(none)'}; wanted {', '.join(sorted(REQUIRED))}"
+    found = type(values[0][1]).__name__ if values else "nothing"
+    return f"found {found}; wanted an object with {', '.join(sorted(REQUIRED))}"
+
+
+def _skip_blank(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n,\x00":
+        place += 1
+    return place
+
+
+def _columns(
+    dumps: list[dict[str, Any]], places: list[str], source: str, damage: list[Damage]
+) -> MemStatsDumps:
+    counters = {}
+    for name in COUNTERS:
+        values = [
+            _counter(dump, name, source, place, damage)
+            for dump, place in zip(dumps, places, strict=True)
+        ]
+        counters[name] = np.ma.MaskedArray(
+            np.array([value or 0 for value in values], dtype=np.int64),
+            mask=[value is None for value in values],
+        )
+    fractions = [dump.get("GCCPUFraction") for dump in dumps]
+    return MemStatsDumps(
+        counters,
+        np.array([value if _is_number(value) else np.nan for value in fractions], dtype=np.float64),
+        places,
+        np.array(
+            [row for i, dump in enumerate(dumps) for row in _pauses(i, dump)], np.int64
+        ).reshape(-1, 4),
+        np.array(
+            [row for i, dump in enumerate(dumps) for row in _size_classes(i, dump)], np.int64
+        ).reshape(-1, 4),
+    )
+
+
+def _counter(
+    dump: dict[str, Any], name: str, source: str, place: str, damage: list[Damage]
+) -> int | None:
+    value = dump.get(name)
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < 0:
+        damage.append(Damage(source, place, f"{name} is not a count", excerpt(repr(value))))
+        return None
+    if value >= NO_GOAL_FROM and name != "LastGC":
+        if name != "NextGC":
+            damage.append(Damage(source, place, f"{name} is larger than any machine", str(value)))
+        return None
+    return value if value < 2**63 else None
+
+
+def _pauses(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
+    """The ring unrolled, oldest first; slots of collections that never were are left out."""
+    lengths, ends, number = dump.get("PauseNs"), dump.get("PauseEnd"), dump.get("NumGC")
+    if not _is_ring(lengths) or not _is_ring(ends) or type(number) is not int:
+        return []
+    assert isinstance(lengths, list)
+    assert isinstance(ends, list)
+    oldest = max(1, number - RING + 1)
+    return [
+        (dump_number, gc, ends[(gc + RING - 1) % RING], lengths[(gc + RING - 1) % RING])
+        for gc in range(oldest, number + 1)
+    ]
+
+
+def _size_classes(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
+    classes = dump.get("BySize")
+    rows = []
+    for entry in classes if isinstance(classes, list) else []:
+        if isinstance(entry, dict):
+            size, mallocs, frees = (entry.get(name) for name in ("Size", "Mallocs", "Frees"))
+            if _is_counter(size) and _is_counter(mallocs) and _is_counter(frees):
+                rows.append((dump_number, int(size), int(mallocs), int(frees)))
+    return rows
+
+
+def _is_counter(value: Any) -> bool:
+    return type(value) is int and 0 <= value < NO_GOAL_FROM
+
+
+def _is_ring(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == RING
+        and all(type(item) is int and 0 <= item < 2**63 for item in value)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
