@@ -1,0 +1,155 @@
+"""GODEBUG=gctrace=1 logs: what the collector says on the program's stderr, among all else there.
+
+Printed by    see gctrace_grammar, which holds every line of every release.
+Described in  the runtime's extern.go, under "gctrace", "scavtrace" and "gcpacertrace".
+Quirks        Sizes are whole MiB, rounded down, though the log says MB.
+              Durations keep two significant digits and are cut, never rounded.
+              The percentage is since the program's start, not of this cycle.
+              The program's stderr lies between the lines, in front of them, and inside them.
+              A goal of 2^40 MB or more says that there is none (GOGC=off).
+              `GC forced` is printed when two minutes passed without a collection; the line of that
+              collection, the next one, does not say so.
+
+Lines that stand alone are read as columns: without its digits a line is a key that gives its form;
+all lines of a form are checked by one regular expression and their numbers parsed as one CSV. What
+is left, some per cent of a bad log, is searched line by line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from gomem.formats.gctrace_columns import GcTraceColumns, Readings, lay_out
+from gomem.formats.gctrace_grammar import GRAMMARS, INTEGER_KINDS, NUMBER_BYTES, Grammar
+from gomem.formats.gctrace_rest import OWN_LINE, Rest, search
+from gomem.formats.log_wrappers import unwrap
+from gomem.formats.torn_lines import WINDOW_BYTES, WINDOW_LINES
+
+if TYPE_CHECKING:
+    from gomem.errors import Damage
+
+CHUNK_BYTES = 1 << 24  # many windows; bounds the memory beside the log, keeps offsets in 32 bits
+NEWLINE = 10
+
+_FORMS = tuple(grammar for grammar in GRAMMARS if grammar.is_columnar)
+_KEYS = pa.array(
+    [form.skeleton + ending for form in _FORMS for ending in (b"\n", b"\r\n")], pa.binary()
+)
+
+
+def looks_like_gctrace(data: bytes) -> bool:
+    """Whether there is any line of the collector in it, wrapped or among other output."""
+    return OWN_LINE.search(data) is not None
+
+
+def parse_gctrace(log: bytes, *, source: str) -> tuple[GcTraceColumns, list[Damage]]:
+    """Parse the collector's lines out of a log.
+
+    Args:
+        log: The whole log, as the program wrote it or as a container runtime wrapped it.
+        source: What damage calls the log: as a rule, its path.
+
+    Returns:
+        The columns, and what could not be read. Times are seconds, `at_seconds` since the
+        program's start; sizes are bytes, exact to 1 MiB (gc, scvg) or 1 KiB (scav), rounded down.
+    """
+    unwrapped = unwrap(log, source=source)
+    readings = Readings()
+    start = 0
+    while start < len(unwrapped.text):
+        end = _end_of_lines(unwrapped.text, start + CHUNK_BYTES)
+        start += _read_chunk(unwrapped.text[start:end], readings, end == len(unwrapped.text))
+    columns, damage = lay_out(readings, unwrapped, source)
+    return columns, [*unwrapped.damage, *damage]
+
+
+def _end_of_lines(text: bytes, limit: int) -> int:
+    """The end of the last whole line before a limit, or of the one line that passes it."""
+    if limit >= len(text):
+        return len(text)
+    newline = text.rfind(b"\n", limit - CHUNK_BYTES, limit)
+    newline = newline if newline >= 0 else text.find(b"\n", limit)
+    return newline + 1 if newline >= 0 else len(text)
+
+
+def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
+    """Read whole lines; return how many bytes are done with.
+
+    The lines after the last one that stood alone may hold the beginning of a torn one, so that,
+    except at the end of the log, they are left to be read again with what follows.
+    """
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    lines = _lines(chunk)
+    forms = _forms_of(chunk)
+    alone = np.zeros(len(lines), bool)
+    for form in np.unique(forms[forms >= 0]):
+        which = np.flatnonzero(forms == form)
+        which, columns = _read_form(_FORMS[form], lines, which)
+        alone[which] = True
+        readings.add(_FORMS[form], which, columns)
+    rest = Rest.of(lines, alone)
+    offsets = _offsets(lines)
+    in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
+    kept = 0 if last else max(0, min(rest.trailing_lines, WINDOW_LINES, in_window))
+    done = search(rest, len(lines) - kept, readings)
+    readings.first_line += done
+    return int(offsets[done])
+
+
+def _lines(text: bytes) -> pa.BinaryArray:
+    """The lines of a text, newlines included, without copying it."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE) + 1
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
+    return pa.BinaryArray.from_buffers(pa.binary(), len(ends), buffers)
+
+
+def _forms_of(chunk: bytes) -> np.ndarray:
+    """For each line the form that its text without digits is the key of; -1 for none."""
+    skeletons = _lines(chunk.translate(None, NUMBER_BYTES))
+    keys = pc.index_in(skeletons, value_set=_KEYS).fill_null(-2).to_numpy(zero_copy_only=False)
+    return keys // 2
+
+
+def _read_form(
+    form: Grammar, lines: pa.BinaryArray, which: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The numbers of those lines that have exactly this form, and which lines these are."""
+    text = lines.take(pa.array(which))
+    fits = pc.match_substring_regex(text, form.line_regex)
+    if not pc.all(fits).as_py():
+        which = which[fits.to_numpy(zero_copy_only=False)]
+        text = text.filter(fits)
+    if form.is_only_counted or not len(which):
+        return which, [np.empty(0)] * len(form.fields)
+    cells = form.to_csv(_bytes_of(text))
+    names = [str(number) for number in range(len(form.csv_columns))]
+    types = {
+        name: pa.int64() if field.kind in INTEGER_KINDS else pa.float64()
+        for name, field in zip(names, form.csv_columns, strict=True)
+        if field is not None
+    }
+    table = csv.read_csv(
+        pa.BufferReader(cells),
+        csv.ReadOptions(column_names=names),
+        csv.ParseOptions(quote_char=False),
+        csv.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
+    return which, [column.to_numpy() for column in table.columns]
+
+
+def _bytes_of(lines: pa.BinaryArray) -> bytes:
+    """The text of an array of lines that was just made, so that it begins at its buffer's start."""
+    offsets = _offsets(lines)
+    return lines.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]]
+
+
+def _offsets(lines: pa.BinaryArray) -> np.ndarray:
+    return np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]

@@ -1,0 +1,285 @@
+"""What was read of a gctrace log, gathered piece by piece and laid out as columns of base units."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, excerpt
+from gomem.formats.gctrace_grammar import (
+    GRAMMARS,
+    INTEGER_KINDS,
+    SIZE_BYTES,
+    Field,
+    Grammar,
+    Release,
+    releases,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.formats.log_wrappers import Unwrapped
+
+Columns = dict[str, np.ndarray]
+
+NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
+"""Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
+NO_DURATION_FROM_MS = 1e9
+"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
+_EVENTS = ("gc", "scav", "scvg", "pacer")
+
+
+@dataclass(frozen=True)
+class GcTraceColumns:
+    """A log's events, one array a field, all of one event of one length and in the log's order.
+
+    Names and units are those of `gomem.tables.gctrace`. Integers are masked, floats NaN, times NaT
+    where the release prints nothing.
+
+    Attributes:
+        cycles: A collection each.
+        scavenges: A `scav` or `scvg` line each.
+        pacer: A `pacer` line each.
+        others: How many lines of each other kind there are.
+        go_releases: First and last release whose runtime prints these forms; None if no one
+            release prints all of them.
+    """
+
+    cycles: Columns
+    scavenges: Columns
+    pacer: Columns
+    others: dict[str, int]
+    go_releases: tuple[Release, Release] | None
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines of one form: their numbers from 0, and an array for each field of the form."""
+
+    grammar: Grammar
+    numbers: np.ndarray
+    columns: Sequence[np.ndarray]
+
+
+@dataclass
+class Readings:
+    """Takes what is read of a log, chunk by chunk.
+
+    Attributes:
+        first_line: How many lines of the log come before the chunk that is being read.
+        others: Counts of other lines of the runtime.
+    """
+
+    first_line: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    _lines: list[_Lines] = field(default_factory=list)
+    _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
+    broken: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
+        """Take lines of one form, as arrays."""
+        self._lines.append(_Lines(grammar, lines + self.first_line, columns))
+
+    def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
+        """Take one line, as its numbers are printed."""
+        self._single.setdefault(grammar, []).append((line + self.first_line, numbers))
+
+    def add_broken(self, line: int, text: bytes) -> None:
+        """Take a line that is ours and cannot be read."""
+        self.broken.append((line + self.first_line, text))
+
+    def lines(self, event: str) -> list[_Lines]:
+        """All lines of an event, by form."""
+        single = [
+            _Lines(
+                grammar,
+                np.array([line for line, _ in rows]),
+                [
+                    _numbers(column, part)
+                    for part, column in zip(
+                        grammar.fields, zip(*(row for _, row in rows), strict=True), strict=True
+                    )
+                ]
+                if grammar.fields
+                else [],
+            )
+            for grammar, rows in self._single.items()
+        ]
+        return [lines for lines in (*self._lines, *single) if lines.grammar.event == event]
+
+    @property
+    def grammars(self) -> list[Grammar]:
+        """The forms met."""
+        met = {lines.grammar for lines in self._lines if len(lines.numbers)} | set(self._single)
+        return [grammar for grammar in GRAMMARS if grammar in met]
+
+
+def lay_out(
+    readings: Readings, unwrapped: Unwrapped, source: str
+) -> tuple[GcTraceColumns, list[Damage]]:
+    """Columns in the log's order, with runs told apart, and what is broken or missing."""
+    cycles = _gather(readings.lines("gc"))
+    scavenges = _gather(readings.lines("scav") + readings.lines("scvg"))
+    pacer = _gather(readings.lines("pacer"))
+    cycles["run"] = _runs(cycles)
+    cycles["periodic"] = _periodic(cycles, readings.lines("gc-forced"))
+    for events in (scavenges, pacer):
+        _place(events, cycles)
+    damage = _broken(readings, unwrapped, source) + _impossible(cycles, unwrapped, source)
+    damage += _missing(cycles, readings, unwrapped, source)
+    if too_old := readings.others["too_old"]:
+        what = f"{too_old} lines of the collector's from Go 1.4 or older; wanted 1.5 or later"
+        damage.append(Damage(source, "", what))
+    for events in (cycles, scavenges, pacer):
+        events["time"] = unwrapped.times_of(events["line"])
+        events["line"] = unwrapped.line_numbers_of(events["line"])
+    others = _others(readings, (cycles, scavenges, pacer))
+    columns = GcTraceColumns(cycles, scavenges, pacer, others, releases(readings.grammars))
+    return columns, damage
+
+
+def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
+    """Numbers as printed; integers that do not fit become the largest, which is no size."""
+    if part.kind not in INTEGER_KINDS:
+        return np.array([float(number) for number in column])
+    largest = np.iinfo(np.int64).max
+    return np.array([min(int(number), largest) for number in column], np.int64)
+
+
+def _gather(groups: Sequence[_Lines]) -> Columns:
+    """Lines of all forms of an event as columns of base units, in the log's order."""
+    lines = np.concatenate([np.empty(0, np.int64), *(group.numbers for group in groups)])
+    columns: Columns = {"line": lines, "event": np.empty(len(lines), object)}
+    start = 0
+    for group in groups:
+        rows = slice(start, start + len(group.numbers))
+        columns["event"][rows] = group.grammar.event
+        for part, values in zip(group.grammar.fields, group.columns, strict=True):
+            if part.name != "_":
+                _put(columns, part, values, rows)
+        for name, flag in group.grammar.flags:
+            if name not in columns:
+                missing = np.zeros(len(lines), bool) if isinstance(flag, bool) else None
+                columns[name] = np.empty(len(lines), object) if missing is None else missing
+            columns[name][rows] = flag
+        start = rows.stop
+    order = np.argsort(lines, kind="stable")
+    return {name: values[order] for name, values in columns.items()}
+
+
+def _put(columns: Columns, part: Field, values: np.ndarray, rows: slice) -> None:
+    total = len(columns["line"])
+    if part.kind in SIZE_BYTES or part.kind in {"n", "i"}:
+        if part.name not in columns:
+            columns[part.name] = _all_masked(total)
+        no_size = values >= NO_SIZE_FROM.get(part.kind, np.iinfo(np.int64).max)
+        known = np.where(no_size, 0, values) * SIZE_BYTES.get(part.kind, 1)
+        columns[part.name][rows] = np.ma.array(known, mask=no_size)
+        return
+    if part.name not in columns:
+        columns[part.name] = np.full(total, np.nan)
+    if part.kind == "ms":
+        # By way of whole nanoseconds: the float nearest to what is printed, not one beside it.
+        nanoseconds = np.rint(values * 1e6)
+        values = np.where(values >= NO_DURATION_FROM_MS, np.inf, nanoseconds / 1e9)
+    elif part.kind == "%":
+        values = values / 100
+    columns[part.name][rows] = values
+
+
+def _all_masked(length: int) -> np.ma.MaskedArray:
+    return np.ma.array(np.zeros(length, np.int64), mask=True)
+
+
+def _runs(cycles: Columns) -> np.ndarray:
+    """Which process each collection is of, from 1: its numbers and its clock only go up."""
+    if not len(cycles["line"]):
+        return np.empty(0, np.int64)
+    number = cycles["number"].data
+    at = cycles["at_seconds"]
+    restarts = (np.diff(number) <= 0) | (np.diff(at) < 0)
+    return np.concatenate(([1], 1 + np.cumsum(restarts)))
+
+
+def _periodic(cycles: Columns, announced: Sequence[_Lines]) -> np.ndarray:
+    """Collections that `GC forced` announced: the next one, unless the program asked for that."""
+    periodic = np.zeros(len(cycles["line"]), bool)
+    for lines in announced:
+        following = np.searchsorted(cycles["line"], lines.numbers)
+        periodic[following[following < len(periodic)]] = True
+    return periodic & ~cycles["forced"] if len(periodic) else periodic
+
+
+def _place(events: Columns, cycles: Columns) -> None:
+    """Set the run and the last collection printed before each line."""
+    before = np.searchsorted(cycles["line"], events["line"]) - 1
+    none = before < 0
+    if not len(cycles["line"]):
+        events["run"] = np.ones(len(before), np.int64)
+        events["after_cycle"] = _all_masked(len(before))
+        return
+    events["run"] = cycles["run"][np.maximum(before, 0)]
+    events["after_cycle"] = np.ma.array(cycles["number"].data[np.maximum(before, 0)], mask=none)
+
+
+def _broken(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    what = "a line of the collector's that is torn, or of no known release"
+    return [
+        Damage(source, unwrapped.place_of(line), what, excerpt(text))
+        for line, text in readings.broken
+    ]
+
+
+def _impossible(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Durations that cannot be, made unknown."""
+    damage = []
+    for name, values in cycles.items():
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            for line in cycles["line"][np.isinf(values)]:
+                what = f"{name} is more than {NO_DURATION_FROM_MS / 1000:.0f} s; left unknown"
+                damage.append(Damage(source, unwrapped.place_of(int(line)), what))
+            values[np.isinf(values)] = np.nan
+    return damage
+
+
+def _missing(
+    cycles: Columns, readings: Readings, unwrapped: Unwrapped, source: str
+) -> list[Damage]:
+    """Collections whose numbers are skipped, where no broken line accounts for them.
+
+    A log may begin late; so nothing is missing before the first collection of its first run.
+    """
+    if not len(cycles["line"]):
+        return []
+    number, line = cycles["number"].data, cycles["line"]
+    previous = np.where(np.diff(cycles["run"], prepend=1) > 0, 0, np.roll(number, 1))
+    previous[0] = number[0] - 1
+    broken = np.sort([broken_line for broken_line, _ in readings.broken])
+    damage = []
+    for row in np.flatnonzero(number - previous > 1):
+        first, last = int(previous[row]) + 1, int(number[row]) - 1
+        since = line[row - 1] if row else 0
+        noted = int(np.searchsorted(broken, line[row]) - np.searchsorted(broken, since))
+        if noted < last - first + 1:
+            which = f"collection {first}" if first == last else f"collections {first} to {last}"
+            what = f"{which} of run {cycles['run'][row]} not found before this line"
+            damage.append(Damage(source, unwrapped.place_of(int(line[row])), what))
+    return damage
+
+
+def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
+    """Lines that are not events, by kind; what is left is the program's."""
+    others = {
+        event: sum(len(lines.numbers) for lines in readings.lines(event))
+        for event in ("gc-forced", "scan")
+    }
+    others |= readings.others
+    read = sum(len(columns["line"]) for columns in events) + sum(others.values())
+    others["broken"] = len(readings.broken)
+    # Two events can share a line; so this is not exact in a log that lost newlines.
+    others["program"] = max(0, readings.first_line - read - len(readings.broken))
+    return {kind: lines for kind, lines in others.items() if lines}

@@ -1,0 +1,145 @@
+"""Lines in which other writers' text stands, put together again.
+
+The runtime writes a line piece by piece, some forty write(2) calls for one gctrace line, and its
+print lock keeps out only the runtime itself. A program that logs to the same stream so puts whole
+lines of its own between two pieces:
+
+    gc 12026/11/20 03:53:49 request 470 handled
+     @0.003s 5%: 0.18+0.87+0.004 ms clock, …
+
+Where a number was written last, its end is not visible: is this collection 1, 12 or 12026? The
+program's other lines tell, as long as what is left of this one begins as they do. Where they do
+not, the line stays torn.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.formats.gctrace_grammar import KINDS, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from gomem.formats.gctrace_grammar import Grammar
+
+WINDOW_LINES = 64
+WINDOW_BYTES = 16384
+SHAPE_BYTES = 10
+
+_FIELD_AT = {kind: re.compile(regex) for kind, regex in KINDS.items()}
+_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
+_SOLUTIONS_KEPT = 16  # more readings of one line than this, and none of them is worth a thing
+
+Cost = tuple[int, int]  # lines stepped over; of the texts stepped over, those of unfamiliar shape
+Solution = tuple[int, tuple[bytes, ...]]  # where the line ends, and its numbers
+
+_TOO_MUCH: Cost = (WINDOW_LINES, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A line put together: its numbers as printed, where it ends, and what was stepped over."""
+
+    numbers: tuple[bytes, ...]
+    end: int
+    cost: Cost
+
+
+def shape(line: bytes) -> bytes:
+    """How a line begins, whatever its digits are: what a program's own lines have in common."""
+    return line[:SHAPE_BYTES].translate(_DIGITS_ALIKE)
+
+
+def mend(
+    text: bytes, start: int, end: int, grammar: Grammar, shapes: Container[bytes]
+) -> Mended | None:
+    """Read a line of a known form although whole lines of other text stand in it.
+
+    Args:
+        text: The log.
+        start: Where the line begins.
+        end: How far its pieces may lie.
+        grammar: The form.
+        shapes: How the program's own lines begin; see `shape`.
+
+    Returns:
+        The reading with the fewest lines of other text; None if there is none, or no single one.
+    """
+    if not _pieces_present(text, start, end, grammar):
+        return None
+    cost, solutions = _Search(text, end, (*grammar.parts, b"\n"), shapes).best(0, start)
+    if len({numbers for _, numbers in solutions}) != 1:
+        return None
+    stop, numbers = solutions[0]
+    return Mended(numbers, stop, cost)
+
+
+def _pieces_present(text: bytes, start: int, end: int, grammar: Grammar) -> bool:
+    """A cheap look before the search: all literals, one after the other."""
+    for literal in grammar.literals:
+        start = text.find(literal, start, end) + len(literal)
+        if start < len(literal):
+            return False
+    return True
+
+
+@dataclass
+class _Search:
+    """The cheapest readings from a piece and a position on."""
+
+    text: bytes
+    end: int
+    pieces: tuple[bytes | Field, ...]
+    shapes: Container[bytes]
+    known: dict[tuple[int, int], tuple[Cost, list[Solution]]] = field(default_factory=dict)
+
+    def best(self, piece: int, position: int) -> tuple[Cost, list[Solution]]:
+        if piece == len(self.pieces):
+            return (0, 0), [(position, ())]
+        key = (piece, position)
+        if key not in self.known:
+            self.known[key] = self._search(piece, position)
+        return self.known[key]
+
+    def _search(self, piece: int, position: int) -> tuple[Cost, list[Solution]]:
+        lowest = _TOO_MUCH
+        found: list[Solution] = []
+        for stepped_over, at in self._places(position):
+            if (stepped_over, 0) > lowest:
+                break
+            unfamiliar = stepped_over and shape(self.text[position:at]) not in self.shapes
+            for stop, number in self._matches(self.pieces[piece], at):
+                (lines, texts), solutions = self.best(piece + 1, stop)
+                cost = (lines + stepped_over, texts + unfamiliar)
+                if cost < lowest:
+                    lowest, found = cost, []
+                if cost == lowest:
+                    found += [(end, number + numbers) for end, numbers in solutions]
+                    del found[_SOLUTIONS_KEPT:]
+        return lowest, found
+
+    def _places(self, position: int) -> Iterator[tuple[int, int]]:
+        """Where the next piece can stand: here, or at the start of a later line."""
+        stepped_over = 0
+        while position <= self.end:
+            yield stepped_over, position
+            newline = self.text.find(b"\n", position, self.end)
+            if newline < 0:
+                return
+            stepped_over += 1
+            position = newline + 1
+
+    def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
+        if isinstance(piece, bytes):
+            if self.text.startswith(piece, at, self.end):
+                yield at + len(piece), ()
+            return
+        whole = _FIELD_AT[piece.kind].match(self.text, at, self.end)
+        if whole is None:
+            return
+        for stop in range(whole.end(), at, -1):
+            if _FIELD_AT[piece.kind].fullmatch(self.text, at, stop):
+                yield stop, (self.text[at:stop],)
