@@ -1,0 +1,284 @@
+"""`go test -bench` output: one line a result, `BenchmarkName-8  1000  12.5 ns/op  64 B/op`.
+
+Printed by    the testing package's benchmark.go, and tools that speak the same format.
+Described in  golang.org/design/14313-benchmark-format; `Unit` lines in x/perf's benchfmt.
+Quirks        The number behind the name's last dash is GOMAXPROCS, which go test leaves out when it
+              is 1; so a sub-benchmark named `x-8` then looks like `x` on 8 processors.
+              Configuration, `key: value`, holds for every result below it until it is set again.
+              MB/s means 10^6 bytes, unlike the MB of the runtime's own logs.
+              The name is written before the benchmark runs and the numbers after, so what the
+              program prints stands between them: such a line is put together again.
+              With -v the name also stands on a line of its own, without numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, FormatError, excerpt
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The testing package runs BenchmarkX but not Benchmarkx, which is a word of somebody's log.
+NAME = re.compile(r"Benchmark(?![a-z])(\S*)")
+PROCS = re.compile(r"(.*)-(\d+)", re.DOTALL)
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?Inf|NaN")
+COUNT = re.compile(r"\d{1,18}")
+NUMBERS_ALONE = re.compile(r" *\d+[ \t]+\S+[ \t]+[^\s/]+/op(?:\s.*)?")
+CONFIGURATION = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
+FAILED = re.compile(r"\s*--- FAIL: (Benchmark\S+)")
+ANY_RESULT = re.compile(rb"^Benchmark(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+\S", re.MULTILINE)
+UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
+
+# As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.
+SCALED_UNITS = {"ns": ("sec", 1e-9), "MB": ("B", 1e6)}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """One entry for each result and unit, in the file's order; all of one length.
+
+    Attributes:
+        name: Without the word Benchmark and without the GOMAXPROCS suffix.
+        procs: GOMAXPROCS; masked where the name has no such suffix.
+        unit: In base units: `sec/op`, `B/s`.
+        value: In that unit.
+        printed_unit: As the line has it: `ns/op`, `MB/s`.
+        printed_value: In that unit.
+        iterations: Runs that the value is an average of.
+        config: Place of its configuration in `GoBench.configurations`.
+        line: Line of the numbers, from 1.
+    """
+
+    name: list[str]
+    procs: np.ma.MaskedArray
+    unit: list[str]
+    value: NDArray[np.float64]
+    printed_unit: list[str]
+    printed_value: NDArray[np.float64]
+    iterations: NDArray[np.int64]
+    config: NDArray[np.int64]
+    line: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNote:
+    """What a `Unit` line says of a unit: `better=higher`, `assume=exact`. The unit is tidied."""
+
+    unit: str
+    key: str
+    value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class GoBench:
+    """A benchmark file: its numbers, the configurations they were measured under, its units."""
+
+    measurements: Measurements
+    configurations: list[dict[str, str]]
+    units: list[UnitNote]
+
+
+def looks_like_gobench(data: bytes) -> bool:
+    """Whether there is a benchmark result anywhere in the content."""
+    return ANY_RESULT.search(data) is not None
+
+
+def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
+    """Parse the results out of the output of `go test -bench`.
+
+    Lines that are not of the format (PASS, ok, the program's own) are passed over.
+
+    Args:
+        data: The whole output.
+        source: What damage calls it: as a rule, its path.
+
+    Returns:
+        The results in base units, and what could not be read: a result line with a part missing
+        or not a number, a benchmark that failed, numbers whose name is lost.
+
+    Raises:
+        FormatError: There is no result in it.
+    """
+    reader = _Reader(source)
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        reader.read(number, line.decode("utf-8", "backslashreplace"))
+    reader.abandon_torn()
+    if not reader.rows:
+        if reader.damage:
+            raise FormatError(source, *_what(reader.damage[0]))
+        what = "no benchmark result, wanted the output of: go test -run '^$' -bench . -count 10"
+        raise FormatError(source, "", what)
+    measurements = _columns(reader.rows)
+    return GoBench(measurements, reader.configurations, reader.units), reader.damage
+
+
+def tidy_unit(unit: str) -> tuple[str, float]:
+    """A unit as printed, to its base unit and the factor: `ns/op` to `sec/op` and 1e-9.
+
+    Only what is above the fraction bar is scaled: `x/ns` stays as it is.
+    """
+    factor = 1.0
+    below = False
+    tidied = []
+    end = 0
+    for word in UNIT_WORD.finditer(unit):
+        tidied.append(unit[end : word.start()])
+        end = word.end()
+        if word[0] in "*/":
+            below = word[0] == "/"
+        base, scale = (word[0], 1.0) if below else SCALED_UNITS.get(word[0], (word[0], 1.0))
+        factor *= scale
+        tidied.append(base)
+    return "".join(tidied) + unit[end:], factor
+
+
+@dataclass(slots=True)
+class _Row:
+    """One value of one result, on its way to the columns."""
+
+    name: str
+    unit: str
+    value: float
+    iterations: int
+    config: int
+    line: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The state that one line leaves to the next."""
+
+    source: str
+    rows: list[_Row] = field(default_factory=list)
+    units: list[UnitNote] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    configurations: list[dict[str, str]] = field(default_factory=list)
+    _current: dict[str, str] = field(default_factory=dict)
+    _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
+
+    def read(self, number: int, line: str) -> None:
+        if NAME.match(line):
+            self.abandon_torn()
+            self._read_result(number, line)
+        elif failed := FAILED.match(line):
+            self._note(number, f"{failed[1]} failed, so it has no result", line)
+        elif NUMBERS_ALONE.fullmatch(line):
+            self._join(number, line)
+        elif line.startswith("Unit") and line[4:5].isspace():
+            self._read_unit(number, line)
+        elif setting := CONFIGURATION.fullmatch(line):
+            self._configure(setting[1], setting[2] or "")
+
+    def abandon_torn(self) -> None:
+        """No numbers came for the name that was waiting: say so."""
+        if self._torn is not None:
+            self.damage.append(self._torn[1])
+            self._torn = None
+
+    def _read_result(self, number: int, line: str) -> None:
+        name, *numbers = line.split()
+        if line == name:
+            return  # go test -v announces a benchmark by its bare name
+        if FAILED.match(line[len(name) :]):
+            self._note(number, "the benchmark failed, so it has no result", line)
+        elif problem := _problem(numbers):
+            self._torn = (name, self._damage(number, problem, line))
+        else:
+            self._add(number, name, numbers)
+
+    def _join(self, number: int, line: str) -> None:
+        """Numbers that the program's output has cut off from their name."""
+        numbers = line.split()
+        if self._torn is None:
+            self._note(number, "numbers of a benchmark without its name", line)
+        elif problem := _problem(numbers):
+            self._note(number, problem, line)
+        else:
+            self._add(number, self._torn[0], numbers)
+            self._torn = None
+
+    def _add(self, number: int, name: str, numbers: list[str]) -> None:
+        config = self._configuration()
+        for value, unit in zip(map(float, numbers[1::2]), numbers[2::2], strict=True):
+            if math.isfinite(value):
+                row = _Row(name[len("Benchmark") :], unit, value, int(numbers[0]), config, number)
+                self.rows.append(row)
+            else:
+                self._note(number, f"{name}: not a finite number of {unit}", str(value))
+
+    def _configuration(self) -> int:
+        if not self.configurations or self.configurations[-1] != self._current:
+            self.configurations.append(dict(self._current))
+        return len(self.configurations) - 1
+
+    def _configure(self, key: str, value: str) -> None:
+        if value:
+            self._current[key] = value.rstrip()
+        else:
+            self._current.pop(key, None)
+
+    def _read_unit(self, number: int, line: str) -> None:
+        words = line.split()[1:]
+        if not words:
+            self._note(number, "a Unit line without a unit", line)
+            return
+        unit, _ = tidy_unit(words[0])
+        for word in words[1:]:
+            key, equals, value = word.partition("=")
+            if key and equals:
+                self.units.append(UnitNote(unit, key, value, number))
+            else:
+                self._note(number, f"{word} where key=value is wanted", line)
+
+    def _note(self, number: int, what: str, line: str) -> None:
+        self.damage.append(self._damage(number, what, line))
+
+    def _damage(self, number: int, what: str, line: str) -> Damage:
+        return Damage(self.source, f"line {number}", what, excerpt(line))
+
+
+def _problem(numbers: list[str]) -> str:
+    """What keeps the words behind a name from being a count and pairs of value and unit."""
+    if not numbers or COUNT.fullmatch(numbers[0]) is None:
+        return "no iteration count behind the benchmark's name"
+    if len(numbers) == 1:
+        return "no measurement behind the iteration count"
+    unreadable = next((word for word in numbers[1::2] if NUMBER.fullmatch(word) is None), None)
+    if unreadable is not None:
+        return f"{unreadable!r} where a measurement is wanted"
+    return "the last measurement has no unit" if len(numbers) % 2 == 0 else ""
+
+
+def _columns(rows: list[_Row]) -> Measurements:
+    split = [PROCS.fullmatch(row.name) for row in rows]
+    tidied = [tidy_unit(row.unit) for row in rows]
+    printed = np.array([row.value for row in rows], dtype=np.float64)
+    procs = np.ma.MaskedArray(
+        [int(found[2][:9]) if found else 0 for found in split],
+        mask=[found is None for found in split],
+        dtype=np.int64,
+    )
+    return Measurements(
+        name=[found[1] if found else row.name for found, row in zip(split, rows, strict=True)],
+        procs=procs,
+        unit=[unit for unit, _ in tidied],
+        value=printed * np.array([factor for _, factor in tidied], dtype=np.float64),
+        printed_unit=[row.unit for row in rows],
+        printed_value=printed,
+        iterations=np.array([row.iterations for row in rows], dtype=np.int64),
+        config=np.array([row.config for row in rows], dtype=np.int64),
+        line=np.array([row.line for row in rows], dtype=np.int64),
+    )
+
+
+def _what(damage: Damage) -> tuple[str, str, str]:
+    return damage.where, damage.what, damage.text
