@@ -46,9 +46,7 @@ MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
 BETTER, WORSE, CHANGED, NO_CLAIM = "better", "worse", "changed", "~"
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
-DRIFT = (
-    "times of two runs also differ by what the machine did meanwhile; run before and after in turns"
-)
+DRIFT = "times also differ by what the machine did meanwhile, unless before and after ran in turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
 BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}

@@ -296,7 +296,7 @@ def _native(frame: pd.DataFrame) -> None:
 
 
 def _runtime_or_other(frame: pd.DataFrame, memstats: pd.Series | None) -> None:
-    """What is left: the runtime's as far as its own count goes, smallest first; then unexplained."""
+    """What is left: the runtime's as far as its own count goes, smallest first; then nobody's."""
     left = frame[frame["kind"] == ""]
     _assign(
         frame,

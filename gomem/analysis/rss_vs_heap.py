@@ -280,10 +280,11 @@ def _disagreements(checks: pd.DataFrame) -> list[str]:
 def _skew_notes(skew_seconds: float | None) -> list[str]:
     if skew_seconds is None or skew_seconds < 1:
         return []
-    return [
+    note = (
         f"MemStats and smaps lie {format_seconds(skew_seconds)} apart; a collection between them "
         "moves hundreds of megabytes from one part to another"
-    ]
+    )
+    return [note]
 
 
 __all__ = [

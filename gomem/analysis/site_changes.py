@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,9 @@ SITES = (
     Column("state", "str", "", "new, gone, grew, shrank, or ~ where it may be sampling noise."),
 )
 FLAT = ["flat", "flat_low", "flat_high"]
+# Of what has so many bytes in all, nothing is sampled with probability exp(-bytes / rate), whatever
+# the sizes of its objects. At 2.5 %, the upper end of the interval, that is 3.69 times the rate.
+UNSEEN_SAMPLES = -log(0.025)
 
 
 def compare_sites(
@@ -77,6 +81,22 @@ def compare_sites(
     }
     largest_first = np.lexsort((columns["function"], -np.abs(change)))
     return build({name: values[largest_first] for name, values in columns.items()}, SITES)
+
+
+def unseen_high(
+    rate_bytes: float | None, object_bytes: pd.Series | None = None
+) -> float | pd.Series:
+    """What a site may have of which a sampled profile shows nothing: `compare_sites` asks for it.
+
+    Args:
+        rate_bytes: MemProfileRate; unknown if None.
+        object_bytes: Mean size of an object by function, for a bound in objects instead of bytes.
+            Where it is 0 or unknown, so is the bound.
+    """
+    unseen_bytes = UNSEEN_SAMPLES * (np.nan if rate_bytes is None else rate_bytes)
+    if object_bytes is None:
+        return unseen_bytes
+    return unseen_bytes / object_bytes.where(object_bytes > 0)
 
 
 def _aligned(

@@ -30,7 +30,7 @@ RESULTS = (
 )
 CONFIG = (
     Column("config", "int64", "", "Number of the configuration."),
-    Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu …"),
+    Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu and so on."),
     Column("value", "str", "", "Its value."),
 )
 UNIT_NOTES = (

@@ -1,0 +1,73 @@
+"""Which single numbers sum up a capture, and which way is better?
+
+A level is one value a capture: RSS, what MemStats says at a moment, what the collector cost over
+its log. Names are those that the artefact or the answer gives them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MEMORY, COLLECTOR = "memory", "collector"
+LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
+RSS, GOROUTINES = "RSS", "goroutines"
+# Name, unit, and which way is better.
+OF_MEMSTATS = (
+    ("HeapAlloc", "B", LOWER),
+    ("HeapInuse", "B", LOWER),
+    ("Sys", "B", LOWER),
+    ("HeapObjects", "count", LOWER),
+    ("TotalAlloc", "B", LOWER),
+    ("Mallocs", "count", LOWER),
+    ("NumGC", "count", NEITHER),
+)
+OF_COLLECTOR = (
+    ("seconds", "s", NEITHER),
+    ("cycles", "count", NEITHER),
+    ("interval_p50_seconds", "s", HIGHER),
+    ("stw_p50_seconds", "s", LOWER),
+    ("stw_p99_seconds", "s", LOWER),
+    ("longest_stop_seconds", "s", LOWER),
+    ("gc_cpu_fraction", "fraction", LOWER),
+    ("assist_fraction", "fraction", LOWER),
+    ("allocation_rate_bytes_per_second", "B/s", LOWER),
+    ("heap_live_last_bytes", "B", LOWER),
+    ("heap_peak_bytes", "B", LOWER),
+    ("heap_goal_bytes", "B", NEITHER),
+)
+COLUMNS = ("name", "unit", "layer", "better", "value")
+
+
+def levels_of(
+    rss_bytes: int | None,
+    memstats: pd.Series | None,
+    goroutines: int | None,
+    collector: Mapping[str, Any] | None,
+) -> pd.DataFrame:
+    """One value for each level that is known, as a sample to compare.
+
+    Args:
+        rss_bytes: RSS at the moment.
+        memstats: A row of the MemStats table, of the same moment.
+        goroutines: How many there were.
+        collector: What the collector cost over the whole log: `GcSummary.values`.
+
+    Returns:
+        Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
+    """
+    stats = {} if memstats is None else memstats
+    rows = [
+        (RSS, "B", MEMORY, LOWER, rss_bytes),
+        *((name, unit, MEMORY, better, stats.get(name)) for name, unit, better in OF_MEMSTATS),
+        (GOROUTINES, "count", MEMORY, LOWER, goroutines),
+        *(
+            (name, unit, COLLECTOR, better, (collector or {}).get(name))
+            for name, unit, better in OF_COLLECTOR
+        ),
+    ]
+    return pd.DataFrame([row for row in rows if not pd.isna(row[-1])], columns=list(COLUMNS))

@@ -1,0 +1,48 @@
+"""Part of the capture could not be read, so a number may be too small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import Situation
+
+CODE = "data-damaged"
+SHOWN = 5
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding for all damage; the report lists each place.
+
+    A stray file that is no artefact at all takes nothing from any sum: that alone is no warning.
+    """
+    damage = situation.damage
+    if not damage:
+        return []
+    sources = list(dict.fromkeys(one.source for one in damage))
+    places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
+    files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
+    return [
+        Finding(
+            code=CODE,
+            severity=_severity(situation),
+            title=f"{places} in {files} could not be read: numbers from there are missing",
+            moment=None,
+            bytes=None,
+            evidence=tuple(
+                Evidence(one.source, one.where or "whole file", one.what) for one in damage[:SHOWN]
+            ),
+            mechanism=(
+                "A file is empty, cut, corrupt, or not what its place in the capture says. What "
+                "could be read is in the report; what could not is in none of its sums."
+            ),
+            next_step="Copy or record the files named here again, each in one read.",
+        )
+    ]
+
+
+def _severity(situation: Situation) -> Severity:
+    sources = {one.source for one in situation.damage}
+    return Severity.INFO if sources <= situation.unrecognised else Severity.WARNING

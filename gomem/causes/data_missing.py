@@ -1,0 +1,72 @@
+"""What to collect next, so that the ledger can say more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Evidence, Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.causes.situation import MomentFacts, Situation
+
+CODE = "data-missing"
+
+# What can be missing: the test, what it costs, how to get it.
+_WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
+    (
+        "smaps",
+        lambda moment: moment.mappings is None,
+        "RSS cannot be divided: the kernel's side of the ledger is one number or none",
+        "cat /proc/PID/smaps > smaps",
+    ),
+    (
+        "MemStats",
+        lambda moment: moment.memstats is None,
+        "the heap's part of RSS cannot be divided: objects, idle heap and stacks stand in one",
+        (
+            "curl http://HOST:PORT/debug/vars > memstats.json (needs expvar imported), or write "
+            "runtime.ReadMemStats as JSON"
+        ),
+    ),
+)
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding for each file that moments lack."""
+    if not situation.moments:
+        return [_without_moments()]
+    findings = []
+    for name, lacks, cost, command in _WANTED:
+        without = [moment.name for moment in situation.moments if lacks(moment)]
+        if without:
+            findings.append(_finding(name, without, cost, command))
+    return findings
+
+
+def _finding(name: str, without: list[str], cost: str, command: str) -> Finding:
+    moments = "1 moment has" if len(without) == 1 else f"{len(without)} moments have"
+    return Finding(
+        code=CODE,
+        severity=Severity.INFO,
+        title=f"{moments} no {name}: {cost}",
+        moment=without[0] if len(without) == 1 else None,
+        bytes=None,
+        evidence=(Evidence("capture", f"moments without {name}", ", ".join(without[:10])),),
+        mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
+        next_step=f"Collect it with: {command}",
+    )
+
+
+def _without_moments() -> Finding:
+    return Finding(
+        code=CODE,
+        severity=Severity.INFO,
+        title="there is no moment with memory in it: RSS cannot be reconciled with the heap",
+        moment=None,
+        bytes=None,
+        evidence=(Evidence("capture", "moments", 0),),
+        mechanism="A log or a benchmark tells of time; the ledger needs smaps and MemStats.",
+        next_step="Collect both at one moment: cat /proc/PID/smaps > smaps, and MemStats as JSON.",
+    )

@@ -1,0 +1,74 @@
+"""What a cause answers with: one named finding, its bytes, and the evidence that proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import Situation
+
+
+class Severity(IntEnum):
+    """How much a finding matters; they order by it."""
+
+    INFO = 1
+    WARNING = 2
+    CRITICAL = 3
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One number that supports a finding: the artefact, its field, and the value in base units."""
+
+    artefact: str
+    field: str
+    value: int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One known cause, found in a capture.
+
+    Attributes:
+        code: The cause's fixed name, such as `idle-heap-kept`.
+        severity: `critical`, `warning` or `info`.
+        title: Plain words with the number in it.
+        moment: Where it shows most; None if it is of the whole capture.
+        bytes: Memory it explains; None if it is not about memory.
+        evidence: What proves it.
+        mechanism: Why this happens.
+        next_step: What to do.
+        references: Issues and documents.
+        confidence: `certain`, `likely` or `possible`.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    moment: str | None
+    bytes: int | None
+    evidence: tuple[Evidence, ...]
+    mechanism: str
+    next_step: str
+    references: tuple[str, ...] = ()
+    confidence: str = "certain"
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Sort key: the most severe first, then the largest."""
+        return (-int(self.severity), -(self.bytes or 0))
+
+
+class Cause(Protocol):
+    """A module of this package: its code, and the test on a situation."""
+
+    CODE: str
+
+    @staticmethod
+    def find(situation: Situation) -> list[Finding]:
+        """Every finding of this cause, at most one a moment."""

@@ -1,0 +1,107 @@
+"""Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
+
+The runtime keeps free heap up to about 1.1 × the heap goal, so that it need not ask the kernel
+again at once; that much is no finding. What lies above it should go back: from Go 1.13 by the
+background scavenger within seconds of the second collection, before that after five idle minutes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.releases import GoRelease
+from gomem.units import MIB, format_bytes
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.releases import GoVersion
+
+CODE = "idle-heap-kept"
+LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
+LEAST_BYTES = 4 * MIB  # below one step of heap growth it comes and goes by itself
+BACKGROUND_SCAVENGER = GoRelease(13)
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding per moment whose idle heap is kept beyond the goal and resident."""
+    return [
+        _finding(moment, kept, situation.go_version)
+        for moment in situation.moments
+        if (kept := kept_bytes(moment)) >= _least(moment)
+    ]
+
+
+def kept_bytes(moment: MomentFacts) -> int:
+    """Idle heap above the goal that is resident: 0 if that cannot be told.
+
+    Up to Go 1.12 a fresh arena counts as idle though nothing in it was ever touched; what the
+    ledger shows as untouched is therefore taken off.
+    """
+    if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
+        return 0
+    resident_idle = moment.ledger.part("heap_idle") + moment.ledger.part("heap_untouched")
+    return max(0, min(int(moment.heap["excess_bytes"]), resident_idle))
+
+
+def _least(moment: MomentFacts) -> float:
+    return max(LEAST_BYTES, LEAST_SHARE_OF_RSS * (moment.rss_bytes or 0))
+
+
+def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
+    assert moment.heap is not None
+    heap, memstats = moment.heap, moment.path("memstats")
+    evidence = [
+        Evidence(memstats, name, int(heap[name]))
+        for name in ("HeapIdle", "HeapReleased", "HeapInuse", "NextGC")
+    ]
+    if moment.rss_bytes is not None:
+        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
+    return Finding(
+        code=CODE,
+        severity=Severity.WARNING,
+        title=(
+            f"{format_bytes(kept)} of heap are idle and still resident: the heap in use is "
+            f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}"
+        ),
+        moment=moment.name,
+        bytes=kept,
+        evidence=tuple(evidence),
+        mechanism=_mechanism(version),
+        next_step=_next_step(version),
+        references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
+        confidence="certain" if moment.mappings is not None else "likely",
+    )
+
+
+def _mechanism(version: GoVersion) -> str:
+    kept = (
+        "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). The runtime wants to keep "
+        "about 1.1 × NextGC; this is what lies above that. "
+    )
+    if version.high is not None and version.high < BACKGROUND_SCAVENGER:
+        return kept + (
+            f"{version} gives idle spans back only after they lay idle for five minutes, or when "
+            "the program calls debug.FreeOSMemory."
+        )
+    return kept + (
+        "Since Go 1.13 a background scavenger gives the rest back, with about 1 % of a CPU and not "
+        "before the second collection after the drop. Seconds after a drop this is normal; minutes "
+        "after, the program does not collect (an idle program collects every two minutes), or its "
+        "free pages are scattered. Before 1.13 it took five idle minutes."
+    )
+
+
+def _next_step(version: GoVersion) -> str:
+    if version.high is not None and version.high < BACKGROUND_SCAVENGER:
+        return (
+            "Call debug.FreeOSMemory after the drop and compare, or move to Go 1.16 or later, "
+            "whose scavenger does it in the background."
+        )
+    return (
+        "Take another moment a minute later. If the idle heap is still there, call "
+        "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go "
+        "1.19), so that the goal shrinks."
+    )

@@ -1,0 +1,67 @@
+"""Memory that Go gave back with MADV_FREE and that the kernel has not taken yet.
+
+From Go 1.12 to 1.15 the runtime released with MADV_FREE where the kernel has it (4.5): the pages
+stay resident, and in every RSS, until the kernel is short of memory. smaps shows them as LazyFree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.units import MIB, format_bytes
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import MomentFacts, Situation
+
+CODE = "released-but-resident"
+LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
+LEAST_BYTES = 4 * MIB
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding per moment with much LazyFree memory in the arenas."""
+    return [_finding(moment) for moment in situation.moments if _much(moment)]
+
+
+def _much(moment: MomentFacts) -> bool:
+    if moment.ledger is None or moment.rss_bytes is None:
+        return False
+    lazy_free = moment.ledger.part("heap_released_resident")
+    return lazy_free >= max(LEAST_BYTES, LEAST_SHARE_OF_RSS * moment.rss_bytes)
+
+
+def _finding(moment: MomentFacts) -> Finding:
+    assert moment.ledger is not None
+    assert moment.rss_bytes is not None
+    lazy_free = moment.ledger.part("heap_released_resident")
+    evidence = [
+        Evidence(moment.path("smaps"), "LazyFree", lazy_free),
+        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes),
+    ]
+    if moment.heap is not None:
+        released = int(moment.heap["HeapReleased"])
+        evidence.append(Evidence(moment.path("memstats"), "HeapReleased", released))
+    needed = moment.rss_bytes - lazy_free
+    return Finding(
+        code=CODE,
+        severity=Severity.WARNING,
+        title=(
+            f"{format_bytes(lazy_free)} were given back and still count as resident: "
+            f"RSS is {format_bytes(moment.rss_bytes)}, the process needs {format_bytes(needed)}"
+        ),
+        moment=moment.name,
+        bytes=lazy_free,
+        evidence=tuple(evidence),
+        mechanism=(
+            "The runtime released the memory with MADV_FREE (the default of Go 1.12 to 1.15). The "
+            "kernel takes such pages only when it is short of memory; until then they stay in RSS, "
+            "Pss and the cgroup's usage. A container's working set leaves them out, because they "
+            "count as inactive file pages."
+        ),
+        next_step=(
+            "It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
+            "or later, where that is the default. Alert on RSS less LazyFree, or the working set."
+        ),
+        references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
+    )
