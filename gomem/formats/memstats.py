@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -212,11 +212,11 @@ def _size_classes(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int
         if isinstance(entry, dict):
             size, mallocs, frees = (entry.get(name) for name in ("Size", "Mallocs", "Frees"))
             if _is_counter(size) and _is_counter(mallocs) and _is_counter(frees):
-                rows.append((dump_number, int(size), int(mallocs), int(frees)))
+                rows.append((dump_number, size, mallocs, frees))
     return rows
 
 
-def _is_counter(value: Any) -> bool:
+def _is_counter(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < NO_GOAL_FROM
 
 

@@ -1,0 +1,24 @@
+"""`gomem inspect CAPTURE`: what is in it, by moment, and what could not be read."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import Annotated
+
+import typer
+
+from gomem.cli.progress import reading_progress
+
+
+def inspect(
+    captures: Annotated[
+        list[Path], typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files.")
+    ],
+) -> None:
+    """List what is in a capture: its files with kind and moment, skew, and what is damaged."""
+    from gomem.capture import load
+    from gomem.views.inspection import render_inspection
+
+    with reading_progress() as progress:
+        capture = load(*captures, progress=progress)
+    typer.echo(render_inspection(capture), nl=False)

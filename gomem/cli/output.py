@@ -1,0 +1,45 @@
+"""Where a command's result goes: standard output, or a file that is not overwritten unasked."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gomem.errors import CaptureError
+
+
+def check_writable(path: Path | None, *, force: bool) -> None:
+    """Refuse before the work is done, not after.
+
+    Raises:
+        CaptureError: The file exists, or its folder does not.
+    """
+    if path is None:
+        return
+    if path.exists() and not force:
+        raise CaptureError(f"{path}: exists, and is not overwritten without --force")
+    if not path.parent.is_dir():
+        raise CaptureError(f"{path}: there is no folder {path.parent}; make it first")
+
+
+def write(text: str, path: Path | None) -> None:
+    """Write to the file, or print where there is none.
+
+    Raises:
+        CaptureError: The file cannot be written.
+    """
+    if path is None:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CaptureError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def file_named_after(capture: str, suffix: str) -> Path:
+    """The file that a capture's HTML or notebook goes to, in the current folder."""
+    name = Path(capture).resolve().name
+    for ending in (".gz", ".zst", ".tar", ".tgz", ".zip"):
+        name = name.removesuffix(ending)
+    return Path(f"{name}{suffix}")

@@ -1,0 +1,37 @@
+"""Progress of long work: on standard error, and only where a person watches it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SHOWN_FROM_FILES = 20  # a few files are read before a person could follow
+
+
+@contextmanager
+def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A callback for `gomem.load`, or None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None, visible=False)
+
+        def advance(name: str, number: int, total: int) -> None:
+            bar.update(
+                task,
+                description=name,
+                completed=number,
+                total=total,
+                visible=total >= SHOWN_FROM_FILES,
+            )
+
+        yield advance

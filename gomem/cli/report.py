@@ -1,0 +1,192 @@
+"""`gomem report CAPTURE…`: where did the memory of this process go?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gomem.cli.output import check_writable, file_named_after, write
+from gomem.cli.progress import reading_progress
+from gomem.errors import CaptureError
+from gomem.sources import ARCHIVE_SUFFIXES, packaged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.diagnosis import Diagnosis
+
+DEMO = "demo"
+
+
+class Format(StrEnum):
+    """What `--format` takes. Without it: a summary on the terminal and HTML in a file."""
+
+    html = "html"
+    text = "text"
+    json = "json"
+    md = "md"
+
+
+class Level(StrEnum):
+    """What `--fail-on` takes."""
+
+    info = "info"
+    warning = "warning"
+    critical = "critical"
+
+
+def report(
+    captures: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files of one moment."),
+    ] = None,
+    *,
+    demo: Annotated[bool, typer.Option("--demo", help="Use the capture that ships.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A capture to hold this one against.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+    ] = None,
+    output_format: Annotated[
+        Format | None, typer.Option("--format", help="Write only this.")
+    ] = None,
+    go_version: Annotated[
+        str | None, typer.Option(help="The Go release, such as go1.24.2.")
+    ] = None,
+    fail_on: Annotated[
+        Level | None, typer.Option(help="Exit with 1 on a finding at least this severe.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+) -> None:
+    """Say where the memory of a Go process went.
+
+    Without --format: a summary on standard output, and the whole report as one HTML file named
+    after the capture, whose path is the last line. With --format text, json or md: that, on
+    standard output or in the file that -o names.
+    """
+    groups = _groups(captures or [], demo=demo)
+    if output is not None and len(groups) > 1:
+        raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
+    found = False
+    for group in groups:
+        name = DEMO if demo else str(group[0])
+        target = _target(name, output, output_format)
+        check_writable(target, force=force)
+        diagnosis = _diagnose(group, baseline, go_version)
+        _write(diagnosis, output_format, target, redact=redact)
+        found = found or _met(diagnosis, fail_on)
+    if found:
+        raise typer.Exit(1)
+
+
+def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
+    """The captures asked for: every folder and archive is one, loose files together are one."""
+    if demo:
+        if captures:
+            raise CaptureError("--demo brings its own capture; leave the other away")
+        return [[packaged(DEMO)]]
+    if not captures:
+        raise CaptureError("no capture named; wanted a folder, an archive or files, or --demo")
+    for path in captures:
+        if not path.exists():
+            raise CaptureError(f"{path}: no such file or folder")
+    whole = [path for path in captures if _is_whole(path)]
+    loose = [path for path in captures if not _is_whole(path)]
+    return [*([path] for path in whole), *([loose] if loose else [])]
+
+
+def _is_whole(path: Path) -> bool:
+    return path.is_dir() or path.name.lower().endswith(ARCHIVE_SUFFIXES)
+
+
+def _target(name: str, output: Path | None, output_format: Format | None) -> Path | None:
+    if output is not None:
+        return output
+    if output_format in {None, Format.html}:
+        return file_named_after(name, ".gomem.html")
+    return None
+
+
+def _diagnose(paths: list[Path], baseline: Path | None, go_version: str | None) -> Diagnosis:
+    from gomem.capture import load
+    from gomem.diagnosis import diagnose
+
+    with reading_progress() as progress:
+        capture = load(*paths, go_version=go_version, progress=progress)
+        against = None if baseline is None else load(baseline, progress=progress)
+    return diagnose(capture, against)
+
+
+def _write(
+    diagnosis: Diagnosis, output_format: Format | None, target: Path | None, *, redact: bool
+) -> None:
+    for one in diagnosis.capture.damaged:
+        print(f"gomem: {one}", file=sys.stderr)
+    if output_format is None:
+        write(_for_terminal(diagnosis, redact=redact), None)
+        write(_as_html(diagnosis, redact=redact), target)
+        print(target)
+        return
+    write(_RENDER[output_format](diagnosis, redact=redact), target)
+    if target is not None:
+        print(target)
+
+
+def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
+    if fail_on is None:
+        return False
+    from gomem.causes.finding import Severity
+
+    least = Severity[fail_on.upper()]
+    return any(finding.severity >= least for finding in diagnosis.findings)
+
+
+def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
+    from gomem.views.html_report import render_html_report
+
+    return render_html_report(diagnosis, redact=redact)
+
+
+def _for_terminal(diagnosis: Diagnosis, *, redact: bool) -> str:
+    """The summary, as wide and as colourful as the terminal allows; plain where there is none."""
+    if not sys.stdout.isatty():
+        return _as_text(diagnosis, redact=redact)
+    from gomem.views.text_report import render_text_report
+
+    width = shutil.get_terminal_size().columns
+    color = "NO_COLOR" not in os.environ
+    return render_text_report(diagnosis, redact=redact, width=width, color=color)
+
+
+def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:
+    from gomem.views.text_report import render_text_report
+
+    return render_text_report(diagnosis, redact=redact)
+
+
+def _as_json(diagnosis: Diagnosis, *, redact: bool) -> str:
+    from gomem.views.json_report import render_json_report
+
+    return render_json_report(diagnosis, redact=redact)
+
+
+def _as_markdown(diagnosis: Diagnosis, *, redact: bool) -> str:
+    from gomem.views.markdown_report import render_markdown_report
+
+    return render_markdown_report(diagnosis, redact=redact)
+
+
+_RENDER: dict[Format, Callable[..., str]] = {
+    Format.html: _as_html,
+    Format.text: _as_text,
+    Format.json: _as_json,
+    Format.md: _as_markdown,
+}

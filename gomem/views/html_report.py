@@ -1,0 +1,75 @@
+"""The report as one HTML file: no script, nothing loaded, everything from the capture escaped."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gomem.views.report import build_report
+from gomem.views.shareable import shareable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from gomem.diagnosis import Diagnosis
+    from gomem.views.figure import Drawing
+
+_GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
+
+
+def render_html_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
+    """Write a report that can be opened anywhere, printed, and attached to a postmortem.
+
+    Args:
+        diagnosis: The answers.
+        redact: Whether to hide folder and moment names; see `shareable`.
+    """
+    report = build_report(shareable(diagnosis, redact=redact))
+    return _environment().get_template("report.html.jinja").render(report=report)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("gomem.views"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["kind"] = lambda block: type(block).__name__
+    environment.filters["linked"] = _linked
+    environment.filters["breakable"] = _breakable
+    environment.globals["inline"] = _inline
+    return environment
+
+
+def _linked(reference: str) -> Markup:
+    """A reference with its Go issue as a link; all else is escaped."""
+    from markupsafe import Markup, escape
+
+    return Markup(  # noqa: S704 - escaped first; only digits go into the link
+        _GO_ISSUE.sub(
+            r'<a href="https://github.com/golang/go/issues/\1" rel="noreferrer">golang/go#\1</a>',
+            str(escape(reference)),
+        )
+    )
+
+
+def _breakable(name: str) -> Markup:
+    """A long name that may break after its separators."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", str(escape(name))))  # noqa: S704
+
+
+def _inline(drawing: Drawing) -> Markup:
+    """A figure's SVG; its words were escaped when it was made."""
+    from markupsafe import Markup
+
+    return Markup(drawing.svg())  # noqa: S704 - made by matplotlib, which escapes text

@@ -1,0 +1,42 @@
+"""How each part of the ledger looks wherever it is drawn: a colour and a hatching of its own.
+
+The colours are Okabe and Ito's, which people with any kind of colour vision can tell apart. There
+are fewer of them than parts, and prints are grey: so no two parts share both colour and hatching.
+"""
+
+from __future__ import annotations
+
+BLUE, SKY, GREEN, YELLOW = "#0072b2", "#56b4e9", "#009e73", "#f0e442"
+ORANGE, VERMILLION, PURPLE = "#e69f00", "#d55e00", "#cc79a7"
+GREY = "#8a8f94"
+NONE = "none"
+EDGE = "#17191c"  # around and in filled shapes, dark on any paper; empty ones are drawn in ink
+
+LOOK: dict[str, tuple[str, str]] = {
+    "heap_objects": (BLUE, ""),
+    "heap_slack": (SKY, "////"),
+    "heap_idle": (ORANGE, ""),
+    "stacks": (GREEN, ""),
+    "heap_released_resident": (YELLOW, "\\\\\\\\"),
+    "heap_untouched": (NONE, "///"),
+    "heap_unexplained": (VERMILLION, "xxxx"),
+    "runtime_metadata": (PURPLE, ""),
+    "binary": (GREY, ""),
+    "libraries": (GREY, "////"),
+    "native_heap": (VERMILLION, ""),
+    "thread_stacks": (GREEN, "////"),
+    "mapped_files": (PURPLE, "////"),
+    "shared_memory": (SKY, "||||"),
+    "kernel": (GREY, "----"),
+    "anonymous_other": (GREY, "xxxx"),
+}
+
+
+def edge_of(colour: str, ink: str) -> str:
+    """The colour of a shape's edge and hatching: what is readable on its filling."""
+    return ink if colour == NONE else EDGE
+
+
+def part_name(part: str) -> str:
+    """A part as people read it: the same word, with spaces."""
+    return part.replace("_", " ")

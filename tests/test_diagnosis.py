@@ -1,0 +1,116 @@
+"""Every story's finding stands at its moment and nowhere else; every ledger adds up."""
+
+import shutil
+
+import pytest
+
+import gomem
+from gomem.causes.finding import Severity
+from tests.builders import CAPTURES, FIXTURES, diagnosed
+
+# What each capture is known to show: (code, moment) of every warning, in order.
+WARNINGS = {
+    "alloc-pressure-after-go1.27.3": [],
+    "alloc-pressure-before-go1.27.3": [],
+    "cache-shrink-go1.9.7": [("idle-heap-kept", "3-collected")],
+    "cache-shrink-go1.12.17": [
+        ("released-but-resident", "4-freed"),
+        ("idle-heap-kept", "3-collected"),
+    ],
+    "cache-shrink-go1.16.15": [("idle-heap-kept", "3-collected")],
+    "cache-shrink-go1.27.3": [("idle-heap-kept", "3-collected")],
+    "healthy-go1.27.3": [],
+    "zeroing-go1.23.4": [],
+    "zeroing-go1.24.2": [("untouched-now-resident", "2-loaded")],
+    "zeroing-go1.24.6": [],
+    "zeroing-go1.27.3": [],
+}
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_warnings_are_those_of_the_story(path):
+    findings = diagnosed(path).findings
+
+    warnings = [(one.code, one.moment) for one in findings if one.severity >= Severity.WARNING]
+
+    assert WARNINGS[path.name] == warnings
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_every_ledger_adds_up(path):
+    diagnosis = diagnosed(path)
+
+    sums = diagnosis.ledger.groupby("moment", sort=False)["bytes"].sum()
+
+    assert list(diagnosis.capture.moments["moment"]) == list(diagnosis.ledgers)
+    assert [ledger.rss_bytes for ledger in diagnosis.ledgers.values()] == list(sums)
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_log_has_every_collection_up_to_the_last_moment(path):
+    """
+    Two sources, one number: gc lines against NumGC; the log goes on after the last moment.
+    """
+    diagnosis = diagnosed(path)
+
+    last = int(diagnosis.capture.memstats["NumGC"].iloc[-1])
+
+    assert last <= diagnosis.gc.cycles
+    assert list(range(1, diagnosis.gc.cycles + 1)) == list(diagnosis.capture.gc.cycles["number"])
+
+
+def test_the_kernels_totals_agree_with_the_ledger():
+    for path in CAPTURES:
+        for ledger in diagnosed(path).ledgers.values():
+            assert {0} == set(ledger.checks["difference_bytes"]), path.name
+
+
+def test_metrics_alone_give_the_ledger_that_memstats_give(tmp_path):
+    """
+    runtime/metrics hold the same numbers: without MemStats the ledger is the same to the byte.
+    """
+    moment = FIXTURES / "captures/cache-shrink-go1.27.3/3-collected"
+    for name in ("smaps", "metrics.json"):
+        shutil.copy(moment / name, tmp_path / name)
+
+    whole = diagnosed(moment.parent).ledgers["3-collected"]
+    (ledger,) = gomem.diagnose(tmp_path).ledgers.values()
+
+    assert list(whole.parts["bytes"]) == list(ledger.parts["bytes"])
+
+
+def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path):
+    shutil.copy(FIXTURES / "captures/healthy-go1.27.3/2-steady/memstats.json", tmp_path)
+
+    (finding,) = gomem.diagnose(tmp_path).findings
+
+    assert "data-missing" == finding.code
+    assert "1 moment has no smaps" in finding.title
+    assert "cat /proc/PID/smaps" in finding.next_step
+
+
+def test_damage_is_a_warning(tmp_path):
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    (tmp_path / "c/2-steady/smaps").write_bytes(b"")
+
+    findings = gomem.diagnose(tmp_path / "c").findings
+
+    assert "data-damaged" == findings[0].code
+    assert "1 place in 1 file" in findings[0].title
+
+
+def test_a_stray_file_is_told_and_is_no_warning(tmp_path):
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    (tmp_path / "c/notes.txt").write_text("restarted it at noon\n")
+
+    (finding,) = gomem.diagnose(tmp_path / "c").findings
+
+    assert ("data-damaged", Severity.INFO) == (finding.code, finding.severity)
+
+
+def test_a_log_alone_is_a_capture_without_moments():
+    diagnosis = gomem.diagnose(FIXTURES / "captures/healthy-go1.27.3/gctrace.log")
+
+    assert {} == diagnosis.ledgers
+    assert diagnosis.gc.cycles > 30
+    assert ["data-missing"] == [finding.code for finding in diagnosis.findings]
