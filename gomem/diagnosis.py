@@ -146,10 +146,7 @@ def _has_memory(capture: Capture, moment: str) -> bool:
 
 def _moment_facts(capture: Capture, moment: str) -> MomentFacts:
     memstats = _memstats(capture, moment)
-    mappings = _of_moment(capture.smaps, moment)
-    classified = None
-    if len(mappings) and mappings["Rss"].notna().any():
-        classified = classify_mappings(mappings, memstats)
+    classified = _classified(capture, moment, memstats)
     classes = _of_moment(capture.size_classes, moment)
     return MomentFacts(
         name=moment,
@@ -161,6 +158,21 @@ def _moment_facts(capture: Capture, moment: str) -> MomentFacts:
         metrics=_last_metrics(capture, moment),
         paths=_paths(capture, moment),
     )
+
+
+def _classified(
+    capture: Capture, moment: str, memstats: pd.Series | None
+) -> ClassifiedMappings | None:
+    """The mappings by kind; None for maps, which have no Rss, and for a damaged smaps.
+
+    Of a damaged smaps the sums are too small, and a report that is quietly short is worse than a
+    coarser one.
+    """
+    mappings = _of_moment(capture.smaps, moment)
+    damaged = {damage.source for damage in capture.damaged}
+    if mappings.empty or mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
+        return None
+    return classify_mappings(mappings, memstats)
 
 
 def _memstats(capture: Capture, moment: str) -> pd.Series | None:

@@ -85,7 +85,7 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path):
     (finding,) = gomem.diagnose(tmp_path).findings
 
     assert "data-missing" == finding.code
-    assert "1 moment has no smaps" in finding.title
+    assert "1 moment has no readable smaps" in finding.title
     assert "cat /proc/PID/smaps" in finding.next_step
 
 
@@ -97,6 +97,39 @@ def test_damage_is_a_warning(tmp_path):
 
     assert "data-damaged" == findings[0].code
     assert "1 place in 1 file" in findings[0].title
+
+
+def test_a_cut_smaps_gives_a_coarser_ledger_and_never_a_smaller_rss(tmp_path):
+    """
+    Its sums are too small, so RSS comes from smaps_rollup, and the report says what is missing.
+    """
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    smaps = tmp_path / "c/2-steady/smaps"
+    smaps.write_bytes(smaps.read_bytes()[:3000])
+
+    diagnosis = gomem.diagnose(tmp_path / "c")
+    ledger = diagnosis.ledgers["2-steady"]
+
+    whole = diagnosed(FIXTURES / "captures/healthy-go1.27.3").ledgers["2-steady"]
+    assert whole.rss_bytes == ledger.rss_bytes
+    assert whole.rss_bytes == int(ledger.parts["bytes"].sum())
+    assert "no whole smaps" in ledger.notes[0]
+    assert {"data-damaged", "data-missing"} == {finding.code for finding in diagnosis.findings}
+
+
+def test_a_smaps_cut_between_two_mappings_is_suspected(tmp_path):
+    """
+    Nothing in it is malformed, but a process without a stack does not exist.
+    """
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    smaps = tmp_path / "c/2-steady/smaps"
+    text = smaps.read_bytes()
+    smaps.write_bytes(text[: text.index(b"7f")])
+
+    notes = gomem.diagnose(tmp_path / "c").ledgers["2-steady"].notes
+
+    assert any("no [stack]" in note for note in notes)
+    assert any("smaps_rollup Rss differs" in note for note in notes)
 
 
 def test_a_stray_file_is_told_and_is_no_warning(tmp_path):

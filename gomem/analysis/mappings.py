@@ -334,6 +334,8 @@ def metadata_budget(frame: pd.DataFrame, memstats: pd.Series | None) -> int:
 
 
 def _notes(frame: pd.DataFrame, memstats: pd.Series | None) -> Iterator[str]:
+    if not frame["path"].str.startswith("[stack").any():
+        yield "there is no [stack] among the mappings: smaps may be cut, and its sums too small"
     legacy = frame["rule"] == "spans and bitmap below the arena, before Go 1.11"
     if legacy.any():
         yield (

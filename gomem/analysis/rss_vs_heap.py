@@ -223,7 +223,7 @@ def _coarse(
     memstats: pd.Series | None, status: pd.Series | None, rollup_rss_bytes: int | None
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's one number."""
-    notes = ["no smaps of this moment; add one with: cat /proc/PID/smaps > smaps"]
+    notes = ["no whole smaps of this moment; add one with: cat /proc/PID/smaps > smaps"]
     rows: list[_Row] = []
     if memstats is not None:
         rows += [(part, size, size, source) for part, size, source in _claims(memstats, 0)]

@@ -50,7 +50,7 @@ def _finding(name: str, without: list[str], cost: str, command: str) -> Finding:
     return Finding(
         code=CODE,
         severity=Severity.INFO,
-        title=f"{moments} no {name}: {cost}",
+        title=f"{moments} no readable {name}: {cost}",
         moment=without[0] if len(without) == 1 else None,
         bytes=None,
         evidence=(Evidence("capture", f"moments without {name}", ", ".join(without[:10])),),

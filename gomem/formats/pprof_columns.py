@@ -1,0 +1,109 @@
+"""A pprof profile as columns: what is read from one, filtered, compared and written back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+RowArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """What a number of a sample counts, and in which unit, as the producer names both."""
+
+    type: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels of samples, a row each, by sample; `key`, `text` and `unit` are strings."""
+
+    sample: RowArray
+    key: RowArray
+    text: RowArray
+    number: IntArray
+    unit: RowArray
+
+
+@dataclass(frozen=True, slots=True)
+class Mappings:
+    """Mapped files; `file` and `build_id` are strings, addresses and offsets are bytes."""
+
+    id: IntArray
+    start: NDArray[np.uint64]
+    limit: NDArray[np.uint64]
+    offset: NDArray[np.uint64]
+    file: RowArray
+    build_id: RowArray
+    has_functions: NDArray[np.bool_]
+    has_filenames: NDArray[np.bool_]
+    has_line_numbers: NDArray[np.bool_]
+    has_inline_frames: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """Places in the code; location i has the lines `line_offsets[i]` to `line_offsets[i + 1]`.
+
+    The lines are calls inlined into one another, innermost first: `line_function` is a row of
+    the functions, `line_number` and `line_column` are of its file.
+    """
+
+    id: IntArray
+    mapping: RowArray
+    address: NDArray[np.uint64]
+    folded: NDArray[np.bool_]
+    line_offsets: IntArray
+    line_function: RowArray
+    line_number: IntArray
+    line_column: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions; `name`, `system_name` and `file` are strings."""
+
+    id: IntArray
+    name: RowArray
+    system_name: RowArray
+    file: RowArray
+    start_line: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class PprofColumns:
+    """A profile, one array a field.
+
+    Attributes:
+        sample_types: What each column of `value` counts.
+        value: Samples by sample types, in the units of `sample_types`.
+        stack_offsets: Sample i has the stack `stack_offsets[i]` to `stack_offsets[i + 1]`.
+        stack: Rows of `locations`, leaf first.
+        time_nanos: When it was taken, in nanoseconds since 1970, 0 if it does not say.
+        duration_nanos: For how long, 0 if it does not say.
+        period: Events between samples, in the unit of `period_type`; 0 if it does not say.
+    """
+
+    sample_types: tuple[ValueType, ...]
+    value: IntArray
+    stack_offsets: IntArray
+    stack: RowArray
+    labels: Labels
+    locations: Locations
+    functions: Functions
+    mappings: Mappings
+    strings: list[str]
+    time_nanos: int
+    duration_nanos: int
+    period_type: ValueType
+    period: int
+    default_sample_type: str
+    comments: tuple[str, ...]
+    doc_url: str
+    drop_frames: str
+    keep_frames: str

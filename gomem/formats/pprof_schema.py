@@ -1,0 +1,76 @@
+"""profile.proto's fields, as tables that the reader, the writer and the recogniser share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from gomem.formats.wire import BYTES, VARINT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 1, 2, 3, 4, 5, 6
+TIME_NANOS, PERIOD_TYPE, COMMENT = 9, 11, 13
+
+ONE = (VARINT,)
+MANY = (VARINT, BYTES)
+INNER = (BYTES,)
+
+# Field numbers of profile.proto with the wire types they may have.
+PROFILE = {
+    "sample_type": (SAMPLE_TYPE, INNER),
+    "sample": (SAMPLE, INNER),
+    "mapping": (MAPPING, INNER),
+    "location": (LOCATION, INNER),
+    "function": (FUNCTION, INNER),
+    "string_table": (STRING, INNER),
+    "drop_frames": (7, ONE),
+    "keep_frames": (8, ONE),
+    "time_nanos": (TIME_NANOS, ONE),
+    "duration_nanos": (10, ONE),
+    "period_type": (PERIOD_TYPE, INNER),
+    "period": (12, ONE),
+    "comment": (COMMENT, MANY),
+    "default_sample_type": (14, ONE),
+    "doc_url": (15, ONE),
+}
+VALUE_TYPE_FIELDS = {1: ONE, 2: ONE}
+SAMPLE_FIELDS = {1: MANY, 2: MANY, 3: INNER}
+LABEL_FIELDS = {1: ONE, 2: ONE, 3: ONE, 4: ONE}
+MAPPING_FIELDS = dict.fromkeys(range(1, 11), ONE)
+LOCATION_FIELDS = {1: ONE, 2: ONE, 3: ONE, 4: INNER, 5: ONE}
+LINE_FIELDS = {1: ONE, 2: ONE, 3: ONE}
+FUNCTION_FIELDS = {1: ONE, 2: ONE, 3: ONE, 4: ONE, 5: ONE}
+
+MESSAGE_FIELDS: Mapping[int, Mapping[int, tuple[int, ...]]] = {
+    SAMPLE_TYPE: VALUE_TYPE_FIELDS,
+    SAMPLE: SAMPLE_FIELDS,
+    MAPPING: MAPPING_FIELDS,
+    LOCATION: LOCATION_FIELDS,
+    FUNCTION: FUNCTION_FIELDS,
+    PERIOD_TYPE: VALUE_TYPE_FIELDS,
+}
+WORDS = {number: name.replace("_", " ") for name, (number, _) in PROFILE.items()}
+TOP_TYPES = dict(PROFILE.values())
+
+
+def _profile_class() -> Any:
+    """profile.proto's top level with its messages left as bytes: the same on the wire."""
+    kinds = descriptor_pb2.FieldDescriptorProto
+    file = descriptor_pb2.FileDescriptorProto(name="gomem/pprof.proto", package="gomem")
+    message = file.message_type.add(name="Profile")
+    for name, (number, types) in PROFILE.items():
+        message.field.add(
+            name=name,
+            number=number,
+            type=kinds.TYPE_BYTES if types == INNER else kinds.TYPE_INT64,
+            label=kinds.LABEL_OPTIONAL if types == ONE else kinds.LABEL_REPEATED,
+        )
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("gomem.Profile"))
+
+
+Profile: Any = _profile_class()

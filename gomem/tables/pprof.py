@@ -1,0 +1,396 @@
+"""A pprof profile as frames: samples, stacks, functions, mappings, labels; and its `top`.
+
+A sample's values stay what the profile says they are, in the unit that it declares: bytes, counts
+and, in CPU, block and mutex profiles, nanoseconds. They are whole numbers and add up exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.tables.pprof_names import package_of
+from gomem.tables.pprof_nodes import Nodes, function_files, function_names, nodes_of
+from gomem.tables.schema import Column, build, damage_table
+from gomem.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.errors import Damage
+    from gomem.formats.pprof_columns import PprofColumns, ValueType
+
+# The columns of `samples` that every profile has; before them stands one for each sample type.
+SAMPLES = (
+    Column("frames", "int64", "count", "Frames of the stack, inlined calls among them."),
+    Column("object_bytes", "Int64", "B", "The label `bytes`: in Go's heap profiles, object size."),
+)
+STACKS = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("depth", "int32", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column("function", "category", "", "Function, as pprof prints it."),
+    Column("file", "category", "", "Its source file."),
+    Column("line", "Int64", "", "Line of the file."),
+    Column("inlined", "bool", "", "Inlined into the frame after it."),
+)
+FUNCTIONS = (
+    Column("name", "str", "", "Function, as pprof prints it."),
+    Column("system_name", "str", "", "Its name in the binary."),
+    Column("package", "str", "", "Import path of its package."),
+    Column("file", "str", "", "Source file."),
+    Column("start_line", "Int64", "", "Line where it begins; in Go's profiles since 1.20."),
+)
+MAPPINGS = (
+    Column("start", "uint64", "address", "First address."),
+    Column("limit", "uint64", "address", "One past the last address."),
+    Column("offset", "uint64", "B", "Where in the file the mapping begins."),
+    Column("file", "str", "", "The mapped file."),
+    Column("build_id", "str", "", "Its build ID."),
+    Column("has_functions", "bool", "", "Its functions are known."),
+)
+LABELS = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("key", "str", "", "The label's name."),
+    Column("text", "str", "", "Its value, if that is text."),
+    Column("number", "Int64", "", "Its value, if that is a number."),
+    Column("unit", "str", "", "The number's unit, as the profile declares it."),
+)
+TOP = (
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("flat", "int64", "", "Of samples whose innermost frame it is."),
+    Column("cum", "int64", "", "Of samples in whose stack it is, each counted once."),
+    Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
+)
+
+BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}
+HEAP_TYPES = frozenset({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"})
+
+_KINDS = {
+    ("goroutine",): "goroutine",
+    ("goroutineleak",): "goroutineleak",
+    ("threadcreate",): "threadcreate",
+    ("samples", "cpu"): "cpu",
+}
+_GOROOT = re.compile(
+    r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A pprof profile.
+
+    Attributes:
+        source: What it was read from: as a rule, a path.
+        columns: Its fields as arrays.
+        damaged: What of it could not be read.
+    """
+
+    source: str
+    columns: PprofColumns
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def sample_types(self) -> tuple[ValueType, ...]:
+        """What the profile's numbers count, and their units."""
+        return self.columns.sample_types
+
+    @property
+    def sample_type_names(self) -> list[str]:
+        """The sample types by name, in the profile's order."""
+        return [one.type for one in self.sample_types]
+
+    @cached_property
+    def default_sample_type(self) -> str:
+        """The sample type meant when none is named: the profile's own choice, or its last."""
+        names = self.sample_type_names
+        wanted = self.columns.default_sample_type
+        return wanted if wanted in names else names[-1]
+
+    @cached_property
+    def time(self) -> pd.Timestamp | None:
+        """When it was taken, UTC."""
+        nanoseconds = self.columns.time_nanos
+        return pd.Timestamp(nanoseconds, unit="ns", tz="UTC") if nanoseconds else None
+
+    @property
+    def period(self) -> int | None:
+        """Events between samples: in heap profiles, allocated bytes (MemProfileRate)."""
+        return self.columns.period or None
+
+    @property
+    def period_type(self) -> ValueType:
+        """What the period counts, and its unit; both empty if the profile does not say."""
+        return self.columns.period_type
+
+    @cached_property
+    def kind(self) -> str:
+        """What was profiled.
+
+        One of heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block and other.
+        """
+        types = tuple(self.sample_type_names)
+        if types == ("contentions", "delay"):
+            return self._kind_of_contention()
+        if set(types) >= HEAP_TYPES:
+            return "allocs" if self.default_sample_type.startswith("alloc_") else "heap"
+        return _KINDS.get(types, "heap" if "inuse_space" in types else "other")
+
+    @cached_property
+    def go_version(self) -> str | None:
+        """The Go release that its paths name, such as `go1.24.2`.
+
+        The standard library's files lie under the GOROOT of the release that built the program,
+        unless it was built with -trimpath or its GOROOT is called otherwise.
+        """
+        for file in dict.fromkeys(function_files(self.columns)):
+            match = _GOROOT.search(file)
+            if match:
+                return match[1]
+        return None
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """A row a sample: a column for each sample type, and those of `SAMPLES`."""
+        names = value_names(self.sample_types)
+        columns: dict[str, Any] = dict(zip(names, self.columns.value.T, strict=True))
+        columns["frames"] = _frame_counts(self.columns)
+        columns["object_bytes"] = _object_bytes(self.columns)
+        schema = [
+            Column(name, "int64", BASE_UNITS.get(one.unit, ""), f"{one.type}, in {one.unit}.")
+            for name, one in zip(names, self.sample_types, strict=True)
+        ]
+        return build(columns, (*schema, *SAMPLES))
+
+    @cached_property
+    def stacks(self) -> pd.DataFrame:
+        """A row a frame of each sample, innermost first; see `STACKS`."""
+        return _stacks_table(self.columns)
+
+    @cached_property
+    def functions(self) -> pd.DataFrame:
+        """A row a function; see `FUNCTIONS`."""
+        functions, names = self.columns.functions, function_names(self.columns)
+        columns = {
+            "name": names,
+            "system_name": _texts(self.columns, functions.system_name),
+            "package": [package_of(name) for name in names],
+            "file": function_files(self.columns),
+            "start_line": np.ma.masked_equal(functions.start_line, 0),
+        }
+        return build(columns, FUNCTIONS)
+
+    @cached_property
+    def mappings(self) -> pd.DataFrame:
+        """A row a mapped file; see `MAPPINGS`."""
+        mappings = self.columns.mappings
+        columns = {
+            "start": mappings.start,
+            "limit": mappings.limit,
+            "offset": mappings.offset,
+            "file": _texts(self.columns, mappings.file),
+            "build_id": _texts(self.columns, mappings.build_id),
+            "has_functions": mappings.has_functions,
+        }
+        return build(columns, MAPPINGS)
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """A row a label of a sample; see `LABELS`."""
+        labels = self.columns.labels
+        strings = np.array(self.columns.strings, dtype=object)
+        columns = {
+            "sample": labels.sample,
+            "key": strings[labels.key],
+            "text": _chosen(strings, labels.text),
+            "number": np.ma.masked_array(labels.number, labels.text != 0),
+            "unit": _chosen(strings, labels.unit),
+        }
+        return build(columns, LABELS)
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def sample_type(self, name: str | None = None) -> ValueType:
+        """The sample type of a name, by pprof's rules.
+
+        Args:
+            name: A type's name; `inuse_space` also finds `space`. The default one if None.
+
+        Raises:
+            ValueError: The profile has no such sample type.
+        """
+        return self.sample_types[self._column(name)]
+
+    def values(self, sample_type: str | None = None) -> NDArray[np.int64]:
+        """Each sample's value of a sample type."""
+        return np.ascontiguousarray(self.columns.value[:, self._column(sample_type)])
+
+    def total(self, sample_type: str | None = None) -> int:
+        """What pprof's percentages are of: the sum of the samples' magnitudes."""
+        return int(np.abs(self.values(sample_type)).sum())
+
+    def nodes(self, granularity: str = "functions") -> Nodes:
+        """What `top` has rows for; kept for the next call."""
+        kept: dict[str, Nodes] = self.__dict__.setdefault("_nodes", {})
+        if granularity not in kept:
+            kept[granularity] = nodes_of(self.columns, granularity)
+        return kept[granularity]
+
+    def top(
+        self,
+        sample_type: str | None = None,
+        granularity: str = "functions",
+        *,
+        cum: bool = False,
+        n: int | None = None,
+    ) -> pd.DataFrame:
+        """Who has the most, as `go tool pprof -top` counts.
+
+        Args:
+            sample_type: Which of the profile's values; the default one if None.
+            granularity: What a row stands for: functions, filefunctions, files, lines, addresses
+                (as pprof prints them) or packages (which pprof does not have).
+            cum: Order by cum rather than by flat.
+            n: How many rows; all if None.
+
+        Returns:
+            Rows as in `TOP`, in pprof's order. Rows that are 0 in both are left out.
+
+        Raises:
+            ValueError: There is no such sample type or granularity.
+        """
+        values, nodes = self.values(sample_type), self.nodes(granularity)
+        flat, cumulative = nodes.flat(values), nodes.cum(values)
+        rows = top_order(nodes, flat, cumulative, by_cum=cum)[:n]
+        total = self.total(sample_type) or np.nan
+        columns = {
+            "function": [nodes.names[row] for row in rows.tolist()],
+            "flat": flat[rows],
+            "cum": cumulative[rows],
+            "flat_fraction": flat[rows] / total,
+            "cum_fraction": cumulative[rows] / total,
+        }
+        return build(columns, TOP)
+
+    def _column(self, name: str | None) -> int:
+        names = self.sample_type_names
+        wanted = self.default_sample_type if name is None else name
+        for index, one in enumerate(names):
+            if one in (wanted, wanted.removeprefix("inuse_")):
+                return index
+        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}")
+
+    def _kind_of_contention(self) -> str:
+        """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
+        leaves = self.top(n=None).query("flat != 0")["function"]
+        if leaves.empty:
+            return "other"
+        return "mutex" if leaves.str.contains("nlock").any() else "block"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(one.type)}</th><td>{_shown(self.total(one.type), one.unit)}</td></tr>"
+            for one in self.sample_types
+        )
+        taken = f", {self.time:%Y-%m-%d %H:%M:%S} UTC" if self.time is not None else ""
+        head = f"{self.kind} profile, {len(self.columns.value)} samples{taken}"
+        damage = f"<p>{len(self.damaged)} parts could not be read</p>" if self.damaged else ""
+        return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
+
+
+def value_names(sample_types: Sequence[ValueType]) -> list[str]:
+    """Column names of the sample types: their own, with the unit where two have the same."""
+    types = [one.type for one in sample_types]
+    reserved = {column.name for column in SAMPLES}
+    return [
+        f"{one.type}_{one.unit}" if types.count(one.type) > 1 or one.type in reserved else one.type
+        for one in sample_types
+    ]
+
+
+def top_order(
+    nodes: Nodes, flat: NDArray[np.int64], cum: NDArray[np.int64], *, by_cum: bool
+) -> NDArray[np.int64]:
+    """The nodes that are not 0, in pprof's order: by magnitude, then name, then the other one."""
+    rows = np.flatnonzero((flat != 0) | (cum != 0))
+    names = np.array(nodes.names, dtype=object)[rows]
+    rank = np.unique(names, return_inverse=True)[1] if len(rows) else rows
+    first, second = (cum, flat) if by_cum else (flat, cum)
+    order = np.lexsort((-np.abs(second[rows]), rank, -np.abs(first[rows])))
+    return rows[order]
+
+
+def _texts(columns: PprofColumns, indices: NDArray[np.int32]) -> list[str]:
+    return [columns.strings[index] for index in indices.tolist()]
+
+
+def _chosen(strings: NDArray[Any], index: NDArray[np.int32]) -> NDArray[Any]:
+    """Strings by index; None for 0, which is how a profile leaves a string out."""
+    texts = strings[index]
+    texts[index == 0] = None
+    return texts
+
+
+def _frame_counts(columns: PprofColumns) -> NDArray[np.int64]:
+    """Frames of each sample's stack; a location without lines is one frame."""
+    per_location = np.maximum(np.diff(columns.locations.line_offsets), 1)
+    before = np.concatenate(([0], np.cumsum(per_location[columns.stack])))
+    return np.diff(before[columns.stack_offsets])
+
+
+def _object_bytes(columns: PprofColumns) -> np.ma.MaskedArray[Any, Any]:
+    """The numeric label `bytes` of each sample, masked where it has none."""
+    sizes = np.ma.masked_array(np.zeros(len(columns.value), np.int64), mask=True)
+    if "bytes" in columns.strings:
+        labels = columns.labels
+        of_size = (labels.key == columns.strings.index("bytes")) & (labels.text == 0)
+        sizes[labels.sample[of_size]] = labels.number[of_size]
+    return sizes
+
+
+def _stacks_table(columns: PprofColumns) -> pd.DataFrame:
+    locations, stack = columns.locations, columns.stack
+    lines = np.diff(locations.line_offsets)
+    per_entry = np.maximum(lines, 1)[stack]
+    entry = np.repeat(np.arange(len(stack)), per_entry)
+    ends = np.cumsum(per_entry)
+    inner = np.arange(len(entry)) - np.repeat(ends - per_entry, per_entry)
+    location = stack[entry]
+    line = np.where(lines[location] > 0, locations.line_offsets[location] + inner, -1)
+    before = np.concatenate(([0], ends))[columns.stack_offsets]
+    frames = np.diff(before)
+    function = np.append(locations.line_function, -1)[line]
+    number = np.append(locations.line_number, 0)[line]
+    table = {
+        "sample": np.repeat(np.arange(len(frames)), frames).astype(np.int32),
+        "depth": (np.arange(len(entry)) - np.repeat(before[:-1], frames)).astype(np.int32),
+        "function": _categories(function_names(columns), function),
+        "file": _categories(function_files(columns), function),
+        "line": np.ma.masked_equal(number, 0),
+        "inlined": inner < per_entry[entry] - 1,
+    }
+    return build(table, STACKS)
+
+
+def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:
+    """A text of each row's function; missing where it is not known."""
+    distinct = list(dict.fromkeys(text for text in texts if text))
+    code_of = {text: code for code, text in enumerate(distinct)}
+    codes = np.array([*(code_of.get(text, -1) for text in texts), -1], np.int32)
+    return pd.Categorical.from_codes(codes[row], pd.Index(distinct, dtype="str"))
+
+
+def _shown(value: int, unit: str) -> str:
+    return format_bytes(value) if unit == "bytes" else f"{format_count(value)} {escape(unit)}"

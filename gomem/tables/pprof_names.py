@@ -1,0 +1,93 @@
+"""How functions, files and packages of a profile are called: as `go tool pprof` calls them."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import lru_cache
+
+NO_PACKAGE = "<no package>"  # C functions and others whose name has none
+
+
+@lru_cache(maxsize=1 << 16)
+def shown_name(name: str, system_name: str) -> str:
+    """A function's name as pprof shows it.
+
+    pprof takes a name that its producer has left as it was in the binary for C++ if it looks so:
+    it drops parameters in `()` and `<>`. Go's names pass as they are, except where such a pair
+    stands in one without a method's receiver. Mangled names stay as they are.
+    """
+    if name and system_name != name:
+        return name
+    text = system_name
+    if ".<" in text or "])." in text:
+        return text
+    if "::" in text or not set("<>[]").isdisjoint(text):
+        return _without_pairs(_without_pairs(text, "(", ")"), "<", ">")
+    return text
+
+
+def _without_pairs(text: str, opening: str, closing: str) -> str:
+    """Drop what stands between outermost brackets, with them, up to one that has no partner."""
+    kept: list[str] = []
+    depth = begin = first = 0
+    for place, character in enumerate(text):
+        if character == opening:
+            first = place if depth == 0 else first
+            depth += 1
+        elif character == closing:
+            depth -= 1
+            if depth < 0:
+                break
+            if depth == 0:
+                kept.append(text[begin:first])
+                begin = place + 1
+    return "".join(kept) + text[begin:]
+
+
+@lru_cache(maxsize=1 << 16)
+def clean_path(path: str) -> str:
+    """The shortest path to the same file: without `.`, `..` and doubled slashes."""
+    if not path:
+        return path
+    cleaned = posixpath.normpath(path)
+    return cleaned[1:] if cleaned.startswith("//") else cleaned
+
+
+def base_name(path: str) -> str:
+    """The last element of a path."""
+    stripped = path.rstrip("/")
+    return stripped.rpartition("/")[2] if stripped else "/"
+
+
+@lru_cache(maxsize=1 << 16)
+def package_of(function: str) -> str:
+    """The import path of the package that a Go function belongs to.
+
+    The package ends at the first dot after the last slash, and neither a type argument's slash
+    nor its dot counts: `example.com/m/pkg.Map[go.shape.int].func1` is of `example.com/m/pkg`.
+    Dots of the path's last element are written `%2e` in symbol names.
+    """
+    plain = function.partition("[")[0].partition("(")[0]
+    slash = plain.rfind("/") + 1
+    dot = plain.find(".", slash)
+    if dot < 0:
+        return NO_PACKAGE
+    return plain[:dot].replace("%2e", ".") or NO_PACKAGE
+
+
+def printable_name(
+    *, address: int, name: str, file: str, line: int, column: int, binary: str
+) -> str:
+    """The parts of a place that are known, in pprof's order and form; 0 and empty are unknown."""
+    parts: list[str] = []
+    if address:
+        parts.append(f"{address:016x}")
+    if name:
+        parts.append(name)
+    if line:
+        parts.append(f"{file}:{line}:{column}" if column else f"{file}:{line}")
+    elif file:
+        parts.append(file)
+    elif not name:
+        parts.append(f"[{base_name(binary)}]" if binary else "<unknown>")
+    return " ".join(parts)
