@@ -118,10 +118,14 @@ def read_pprof(readable: Readable) -> Profile:
         FormatError: It is not a profile, or not a whole one.
     """
     from gomem.errors import FormatError
+    from gomem.formats.heap_text import looks_like_heap_text
     from gomem.formats.pprof import parse_pprof
     from gomem.tables.pprof import Profile
 
     source = open_source(readable)
+    if looks_like_heap_text(source.data):
+        what = "a heap profile in text, which gomem does not read; fetch it without ?debug=1"
+        raise FormatError(source.name, "", what)
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:
