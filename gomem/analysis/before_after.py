@@ -112,6 +112,10 @@ class Comparison:
         """The metrics that are worse."""
         return self.metrics[self.metrics["verdict"] == WORSE]
 
+    def _repr_html_(self) -> str:
+        names = ["name", "unit", "before_median", "after_median", "change", "p_adjusted", "verdict"]
+        return self.metrics[names].to_html(escape=True, index=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

@@ -27,14 +27,15 @@ def render_html_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
         redact: Whether to hide folder and moment names; see `shareable`.
     """
     report = build_report(shareable(diagnosis, redact=redact))
-    return _environment().get_template("report.html.jinja").render(report=report)
+    return environment().get_template("report.html.jinja").render(report=report)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """What every page is made with: all is escaped, and a name that is missing is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    made = Environment(
         loader=PackageLoader("gomem.views"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -42,11 +43,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    environment.filters["linked"] = _linked
-    environment.filters["breakable"] = _breakable
-    environment.globals["inline"] = _inline
-    return environment
+    made.filters["kind"] = lambda block: type(block).__name__
+    made.filters["linked"] = _linked
+    made.filters["breakable"] = _breakable
+    made.globals["inline"] = _inline
+    return made
 
 
 def _linked(reference: str) -> Markup:

@@ -27,30 +27,30 @@ def render_markdown_report(diagnosis: Diagnosis, *, redact: bool = False) -> str
     report = build_report(shareable(diagnosis, redact=redact))
     verdict = report.verdict
     level = "" if verdict.severity is None else f"{str(verdict.severity).capitalize()}: "
-    blocks = [f"# {_escaped(report.title)}: Go memory report"]
-    blocks.append(f"**{level}{_escaped(verdict.sentence)}**")
-    blocks.append(_escaped(verdict.residence))
+    blocks = [f"# {escaped(report.title)}: Go memory report"]
+    blocks.append(f"**{level}{escaped(verdict.sentence)}**")
+    blocks.append(escaped(verdict.residence))
     if verdict.beside:
-        blocks.append(f"Also: {_escaped('; '.join(verdict.beside))}.")
-    blocks.append("\n".join(f"- {label}: {_escaped(value)}" for label, value in report.facts))
+        blocks.append(f"Also: {escaped('; '.join(verdict.beside))}.")
+    blocks.append("\n".join(f"- {label}: {escaped(value)}" for label, value in report.facts))
     blocks.append("## Findings")
     for case in report.cases:
         blocks += _case(case)
     blocks.append(f"Looked for: {', '.join(map(_code, report.checked))}.")
     for section in report.sections:
-        blocks += _section(section)
+        blocks += section_lines(section)
     blocks.append(f"Made by {report.made_by}.")
     return "\n\n".join(blocks) + "\n"
 
 
 def _case(case: Case) -> list[str]:
     first = case.first
-    where = f", at {_escaped(first.moment)}" if first.moment else ""
+    where = f", at {escaped(first.moment)}" if first.moment else ""
     blocks = [
-        f"### {_escaped(first.title)}",
+        f"### {escaped(first.title)}",
         f"{_code(first.code)}, {first.severity}, {first.confidence}{where}",
-        f"**Why.** {_escaped(first.mechanism)}",
-        f"**What to do.** {_escaped(first.next_step)}",
+        f"**Why.** {escaped(first.mechanism)}",
+        f"**What to do.** {escaped(first.next_step)}",
         _table(case.evidence),
     ]
     if first.references:
@@ -61,18 +61,19 @@ def _case(case: Case) -> list[str]:
     return blocks
 
 
-def _section(section: Section) -> list[str]:
+def section_lines(section: Section) -> list[str]:
+    """A section in paragraphs; figures are left out."""
     written = [_block(block) for block in section.blocks]
-    return [f"## {_escaped(section.heading)}", *(line for lines in written for line in lines)]
+    return [f"## {escaped(section.heading)}", *(line for lines in written for line in lines)]
 
 
 def _block(block: Block) -> list[str]:
     if isinstance(block, Table):
         return [_table(block)]
     if isinstance(block, Paragraph):
-        return [_escaped(block.text)]
+        return [escaped(block.text)]
     if isinstance(block, Notes):
-        return ["\n".join(f"- {_escaped(line)}" for line in block.lines)]
+        return ["\n".join(f"- {escaped(line)}" for line in block.lines)]
     if isinstance(block, Folded):
         inside = [line for inner in block.blocks for line in _block(inner)]
         return _folded(block.summary, inside)
@@ -81,12 +82,12 @@ def _block(block: Block) -> list[str]:
 
 def _folded(summary: str, inside: list[str]) -> list[str]:
     """Blank lines around what is inside, so that it is still read as Markdown."""
-    return [f"<details><summary>{_escaped(summary)}</summary>", *inside, "</details>"]
+    return [f"<details><summary>{escaped(summary)}</summary>", *inside, "</details>"]
 
 
 def _table(table: Table) -> str:
     rules = ["---:" if side == ">" else ":---" for side in table.sides]
-    lines = [[_escaped(heading) for heading in table.columns], rules]
+    lines = [[escaped(heading) for heading in table.columns], rules]
     lines += [[_cell(cell) for cell in row] for row in table.rows]
     lines += [
         [f"**{text}**" if (text := _cell(cell)) else "" for cell in row] for row in table.total
@@ -95,23 +96,24 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _code(cell.text) if cell.code else _escaped(cell.text)
-    return f"{text}<br>{_escaped(cell.note)}" if cell.note else text
+    text = _code(cell.text) if cell.code else escaped(cell.text)
+    return f"{text}<br>{escaped(cell.note)}" if cell.note else text
 
 
 def _reference(reference: str) -> str:
     """Not escaped where it names an issue, so that the reader's site makes it a link."""
     plain = re.fullmatch(r"golang/go#\d+", reference)
-    return reference if plain else _escaped(reference)
+    return reference if plain else escaped(reference)
 
 
 def _code(text: str) -> str:
     """A name as code; with a backtick or a bar in it, which end code or cell, as escaped text."""
     one_line = _LINE_BREAKS.sub(" ", text)
-    return _escaped(one_line) if re.search(r"[`|]", one_line) or not one_line else f"`{one_line}`"
+    return escaped(one_line) if re.search(r"[`|]", one_line) or not one_line else f"`{one_line}`"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
     return (
         _SPECIAL.sub(r"\\\1", _LINE_BREAKS.sub(" ", text))
         .replace("\\<", "&lt;")

@@ -225,6 +225,29 @@ def test_the_verdict_goes_by_p_corrected_for_all_comparisons():
     assert "below 0.05 by itself, but not among 12 comparisons" == among["note"]
 
 
+def test_values_that_no_test_was_made_of_do_not_count_among_the_comparisons():
+    """
+    One value a side has no p, so it takes none of the 5 % away from what has one.
+    """
+    old = pd.concat([samples(REQUEST_BEFORE), samples([1.0], name="RSS", unit="B")])
+    new = pd.concat([samples(REQUEST_AFTER), samples([2.0], name="RSS", unit="B")])
+
+    handle, rss = compare_samples(old, new).metrics.to_dict("records")
+
+    assert handle["p_value"] == handle["p_adjusted"]
+    assert "one value a side cannot tell a change from noise; 6 a side can" == rss["note"]
+
+
+def test_one_name_in_two_layers_is_two_metrics():
+    old = samples([1.0, 2.0], name="RSS", unit="B", layer=["benchmark", "memory"])
+
+    metrics = compare_samples(old, old).metrics
+
+    assert [("benchmark", 1.0), ("memory", 2.0)] == list(
+        zip(metrics["layer"], metrics["before_median"], strict=True)
+    )
+
+
 def test_metrics_that_never_vary_do_not_dilute_the_others():
     """
     Where all values are equal the test could not have spoken: no comparison to correct for.
@@ -408,7 +431,7 @@ def test_a_difference_in_time_comes_with_the_other_cause_it_may_have():
     slower = compare_bench(bench(*runs(REQUEST_AFTER)), bench(*runs(REQUEST_BEFORE)))
     same = compare_bench(bench(*runs(IDLE_BEFORE)), bench(*runs(IDLE_AFTER)))
 
-    assert slower.notes[-1].startswith("times of two runs also differ by what the machine did")
+    assert slower.notes[-1].startswith("times also differ by what the machine did")
     assert () == same.notes
 
 
@@ -422,3 +445,13 @@ def test_damage_of_both_sides_goes_on():
     damaged = bench("BenchmarkCut-2 1000 12.5", *runs([1]))
 
     assert 2 == len(compare_bench(damaged, damaged).damaged)
+
+
+def test_a_notebook_shows_the_verdicts_with_names_escaped():
+    evil = samples([1.0, 2.0], name="<script>")
+
+    html = compare_samples(evil, evil)._repr_html_()
+
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "<td>~</td>" in html

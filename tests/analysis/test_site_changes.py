@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.analysis.site_changes import SITES, compare_sites
+from gomem.analysis.site_changes import SITES, compare_sites, unseen_high
 
 
 def sites(**flat_low_high):
@@ -58,6 +58,31 @@ def test_a_site_that_sampling_may_have_missed_is_neither_new_nor_gone():
     changes = compare_sites(before, after, before_unseen_high=1934000, after_unseen_high=1934000)
 
     assert {"old": "~", "new": "~"} == states(changes)
+
+
+def test_what_sampling_may_miss_is_the_rate_times_the_logarithm():
+    """
+    Of bytes so many, nothing is sampled with probability exp(-bytes / rate): at 2.5 % that is
+    3.689 times the rate, and as many objects as that makes.
+    """
+    sizes = pd.Series({"small": 16.0, "large": 1 << 20, "unknown": None})
+
+    assert pytest.approx(3.688879 * 524288) == unseen_high(524288)
+    assert pytest.approx([120877.2, 1.844440], rel=1e-6) == list(unseen_high(524288, sizes)[:2])
+    assert pd.isna(unseen_high(524288, sizes)["unknown"])
+    assert pd.isna(unseen_high(None))
+
+
+def test_what_may_be_unseen_can_differ_from_site_to_site():
+    """
+    Without a bound there is no claim.
+    """
+    after = sites(a=(100, 90, 110), b=(100, 90, 110), c=(100, 90, 110))
+    unseen = pd.Series({"a": 5.0, "b": 500.0})
+
+    changes = compare_sites(sites(), after, before_unseen_high=unseen)
+
+    assert {"a": "new", "b": "~", "c": "~"} == states(changes)
 
 
 def test_an_unknown_interval_claims_nothing():

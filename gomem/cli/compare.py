@@ -1,0 +1,151 @@
+"""`gomem compare BEFORE AFTER`: did it change, by how much, and could it be noise?"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gomem.cli.output import check_writable, file_named_after, write
+from gomem.cli.progress import reading_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gomem.analysis.before_after import Comparison
+
+
+class Format(StrEnum):
+    """What `--format` takes."""
+
+    text = "text"
+    html = "html"
+    json = "json"
+    md = "md"
+
+
+class FailOn(StrEnum):
+    """What `--fail-on` takes."""
+
+    regression = "regression"
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(help="A capture or a benchmark file from before.")],
+    after: Annotated[Path, typer.Argument(help="The same from after.")],
+    *,
+    also_before: Annotated[
+        list[Path] | None, typer.Option(help="One more from before; can be repeated.")
+    ] = None,
+    also_after: Annotated[
+        list[Path] | None, typer.Option(help="One more from after; can be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+    ] = None,
+    output_format: Annotated[
+        Format | None, typer.Option("--format", help="As -o names it, else text.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None, typer.Option(help="Exit with 1 if a metric is worse, beyond noise.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+) -> None:
+    """Hold two captures or benchmark files against each other.
+
+    Each metric is better, worse, changed, or ~ where the difference may be noise. One capture a
+    side has differences and no verdict on memory and collector; name more with --also-before and
+    --also-after. HTML goes to a file named after the two, all else to standard output unless -o
+    names a file.
+    """
+    old, new = [before, *(also_before or [])], [after, *(also_after or [])]
+    chosen = output_format or _format_of(output)
+    target = _target(before, after) if output is None and chosen is Format.html else output
+    check_writable(target, force=force)
+    comparison = _compare(old, new)
+    if comparison.damaged:
+        print(_unread(comparison), file=sys.stderr)
+    names = names_apart(old, new)
+    write(_RENDER[chosen](comparison, before=names[0], after=names[1]), target)
+    if target is not None:
+        print(target)
+    if fail_on is FailOn.regression and len(comparison.regressions):
+        raise typer.Exit(1)
+
+
+def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str]:
+    """What the two sides are called: the ends of their paths, as long as it takes to differ.
+
+    Where a capture lies is nobody's business whom its report is passed on to; but two captures may
+    have one name in different folders.
+    """
+    paths = [path.resolve().parts for path in (*before, *after)]
+    length = 1
+    while length < max(map(len, paths)) and len({path[-length:] for path in paths}) < len(
+        set(paths)
+    ):
+        length += 1
+    names = ["/".join(path[-length:]) for path in paths]
+    return ", ".join(names[: len(before)]), ", ".join(names[len(before) :])
+
+
+def _format_of(output: Path | None) -> Format:
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    return Format(ending) if ending in set(Format) else Format.text
+
+
+def _target(before: Path, after: Path) -> Path:
+    return file_named_after(str(after), f"-against-{file_named_after(str(before), '.gomem.html')}")
+
+
+def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
+    from gomem.comparison import compare as compare_sides
+    from gomem.comparison import open_side
+
+    with reading_progress() as progress:
+        old, new = ([open_side(path, progress) for path in side] for side in (before, after))
+    return compare_sides(old, new)
+
+
+def _unread(comparison: Comparison) -> str:
+    from gomem.views.compare_text import printable
+
+    damaged = comparison.damaged
+    count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"
+    more = " …" if len(damaged) > 1 else ""
+    return printable(f"gomem: {count} could not be read: {damaged[0]}{more}")
+
+
+def _as_text(comparison: Comparison, *, before: str, after: str) -> str:
+    from gomem.views.compare_text import render_compare_text
+
+    return render_compare_text(comparison, before=before, after=after)
+
+
+def _as_html(comparison: Comparison, *, before: str, after: str) -> str:
+    from gomem.views.compare_html import render_compare_html
+
+    return render_compare_html(comparison, before=before, after=after)
+
+
+def _as_json(comparison: Comparison, *, before: str, after: str) -> str:
+    from gomem.views.compare_json import render_compare_json
+
+    return render_compare_json(comparison, before=before, after=after)
+
+
+def _as_markdown(comparison: Comparison, *, before: str, after: str) -> str:
+    from gomem.views.compare_markdown import render_compare_markdown
+
+    return render_compare_markdown(comparison, before=before, after=after)
+
+
+_RENDER: dict[Format, Callable[..., str]] = {
+    Format.text: _as_text,
+    Format.html: _as_html,
+    Format.json: _as_json,
+    Format.md: _as_markdown,
+}

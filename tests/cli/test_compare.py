@@ -1,0 +1,154 @@
+"""`gomem compare`, from the command line to the exit code."""
+
+import json
+
+import pytest
+
+from gomem.cli.compare import names_apart
+from gomem.cli.main import run as run_gomem
+from tests.builders import FIXTURES
+
+LAZY, EAGER = (FIXTURES / "captures" / f"cache-shrink-go{r}" for r in ("1.12.17", "1.16.15"))
+FAST = "".join(f"BenchmarkA-2 1000 {value} ns/op\n" for value in (10, 11, 12, 13, 14, 15))
+SLOW = "".join(f"BenchmarkA-2 1000 {value} ns/op\n" for value in (20, 21, 22, 23, 24, 25))
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    """Run the command on files of the given texts: its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_on(before, after, *options):
+        for name, text in (("before.txt", before), ("after.txt", after)):
+            (tmp_path / name).write_text(text)
+        return run_here("before.txt", "after.txt", *options)
+
+    def run_here(*arguments):
+        code = run_gomem(["compare", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    run_on.here = run_here
+    return run_on
+
+
+def test_text_goes_to_standard_output(run):
+    code, output, errors = run(SLOW, FAST)
+
+    assert (0, "") == (code, errors)
+    assert output.startswith("before: before.txt\nafter:  after.txt\n\n1 metric: 1 better\n")
+    assert "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  better   -44.4 %  p=0.002 n=6\n" in output
+
+
+def test_json_has_the_file_names_and_the_verdict(run):
+    _, output, _ = run(SLOW, FAST, "--format", "json")
+    found = json.loads(output)
+
+    assert "gomem.compare/1" == found["schema"]
+    assert {"before": "before.txt", "after": "after.txt"} == found["inputs"]
+    assert ["better"] == [metric["verdict"] for metric in found["metrics"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        pytest.param(FAST, SLOW, 1, id="worse"),
+        pytest.param(SLOW, FAST, 0, id="better"),
+        pytest.param(FAST, FAST, 0, id="the-same"),
+    ],
+)
+def test_a_regression_ends_with_1_if_asked(run, before, after, code):
+    assert code == run(before, after, "--fail-on", "regression")[0]
+    assert 0 == run(before, after)[0]
+
+
+def test_what_was_not_read_is_one_line_on_standard_error(run):
+    code, _, errors = run(FAST + "BenchmarkA-2 1000\n", FAST)
+
+    assert 0 == code
+    assert errors.startswith("gomem: 1 place could not be read: before.txt: line 7: no measurement")
+    assert 1 == errors.count("\n")
+
+
+def test_an_output_is_written_and_not_overwritten(run, tmp_path):
+    """
+    Its path is printed. The second time takes --force, and the message says so.
+    """
+    output = tmp_path / "out.json"
+
+    assert (0, f"{output}\n", "") == run(SLOW, FAST, "-o", output)
+    first = output.read_text()
+    code, _, errors = run(FAST, SLOW, "-o", output)
+    assert 2 == code
+    assert f"gomem: {output}: exists, and is not overwritten without --force\n" == errors
+    assert first == output.read_text()
+    assert 0 == run(FAST, SLOW, "-o", output, "--force")[0]
+
+    assert "worse" == json.loads(output.read_text())["metrics"][0]["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [
+        ("out.html", "<!DOCTYPE html>"),
+        ("out.json", "{"),
+        ("out.md", "# after"),
+        ("out.txt", "before: "),
+        ("out", "before: "),
+    ],
+)
+def test_the_ending_of_the_output_says_the_format(run, tmp_path, name, beginning):
+    run(SLOW, FAST, "-o", name)
+
+    assert (tmp_path / name).read_text().lstrip().startswith(beginning)
+
+
+def test_html_goes_to_a_file_named_after_both(run, tmp_path):
+    code, output, _ = run.here(LAZY, EAGER, "--format", "html")
+
+    assert 0 == code
+    assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
+    assert "One capture a side" in (tmp_path / output.strip()).read_text()
+
+
+def test_captures_say_which_moment_was_compared(run):
+    _, output, _ = run.here(LAZY, EAGER)
+
+    assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, -87.7 %\n" in output
+
+
+def test_more_captures_a_side_are_more_values(run):
+    further = ["--also-before", LAZY, "--also-after", EAGER, "--also-after", EAGER]
+    _, output, _ = run.here(LAZY, EAGER, *further, "--format", "json")
+
+    rss = next(one for one in json.loads(output)["metrics"] if one["name"] == "RSS")
+    assert (2, 3) == (rss["before"]["n"], rss["after"]["n"])
+
+
+def test_a_benchmark_file_and_a_capture_cannot_be_compared(run, tmp_path):
+    (tmp_path / "bench.txt").write_text(FAST)
+
+    code, _, errors = run.here("bench.txt", LAZY)
+
+    assert 2 == code
+    assert errors.endswith(
+        ": no benchmark file, and the other side is one; compare like with like\n"
+    )
+
+
+def test_a_path_with_nothing_there_is_said(run):
+    assert (2, "", "gomem: nothing: no such file or folder\n") == run.here("nothing", LAZY)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        (["x/old"], ["y/new"], ("old", "new")),
+        (["old/api"], ["new/api"], ("old/api", "new/api")),
+        (["api"], ["api"], ("api", "api")),
+        (["a/1", "a/2"], ["b/1"], ("a/1, a/2", "b/1")),
+    ],
+)
+def test_names_are_as_long_as_it_takes_to_tell_them_apart(before, after, names, tmp_path):
+    paths = [[tmp_path / name for name in side] for side in (before, after)]
+
+    assert names == names_apart(*paths)

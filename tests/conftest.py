@@ -1,0 +1,27 @@
+"""Options and fixtures that tests of several floors share."""
+
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "views" / "golden"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden texts again, for review"
+    )
+
+
+@pytest.fixture
+def golden(request):
+    """The text that a golden file holds; with --update-golden, the given text becomes it."""
+
+    def expected(name, text):
+        path = GOLDEN / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return path.read_text(encoding="utf-8")
+
+    return expected
