@@ -7,8 +7,7 @@ What one capture a side can say, and what it cannot:
   MiB is a fact about two captures; whether the program did that, or two runs of it differ as much,
   one capture a side cannot say. So there is the difference and no p, the verdict is `~`, and a note
   says how many captures a side would settle it. More can be given; each adds a value to its side.
-  Measured: of three recordings of one pair of programs, RSS fell by 27 % in one, and in the two
-  others rose by less than 2 %.
+  Measured: in four recordings of one pair of programs, RSS changed by +2, -27, 0 and +9 %.
 * A gctrace log has many pauses and intervals, but they are of one run, and follow from one another.
   Their ranks can only tell that two runs differ, and two runs of one program do. So a log counts
   as one measurement, too, summed up by medians and 99th percentiles.
