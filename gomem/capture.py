@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ import pandas as pd
 
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.formats.kinds import kind_of, not_an_artefact
+from gomem.formats.memstats import json_values
 from gomem.moments import MANIFEST, Artefact, place, time_of
 from gomem.read import (
     read_bench,
@@ -193,7 +193,9 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> dict[str, Any
     """The manifest that `gomem capture` wrote, or nothing."""
     for source in sources:
         if PurePosixPath(source.name).name == MANIFEST and kind_of(source.data) == "manifest":
-            return json.loads(source.data)
+            values, damage = json_values(source.data, source.name)
+            gathering.damage += damage
+            return values[0][1]
         if PurePosixPath(source.name).name == MANIFEST:
             what = "not a manifest of gomem's; moments are found from folders and names instead"
             gathering.damage.append(Damage(source.name, "", what))

@@ -202,9 +202,14 @@ def _ledger(
         classified,
         memstats,
         status.iloc[-1] if len(status) else None,
-        int(rollup["Rss"].iloc[-1]) if len(rollup) else None,
+        _last(rollup["Rss"]),
         skew_seconds(capture, moment),
     )
+
+
+def _last(sizes: pd.Series) -> int | None:
+    """The last size of a column, if there is one and it is known."""
+    return None if sizes.empty or pd.isna(sizes.iloc[-1]) else int(sizes.iloc[-1])
 
 
 def skew_seconds(capture: Capture, moment: str) -> float | None:

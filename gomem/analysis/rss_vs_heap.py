@@ -233,7 +233,7 @@ def _coarse(
     if rss_bytes is None:
         notes.append("nothing of this moment says how much is resident")
         return rows, None, notes
-    if status is not None and not pd.isna(status["RssFile"]):
+    if status is not None and status[["RssFile", "RssShmem"]].notna().all():
         files = "status RssFile: program and libraries too"
         rows.append(("mapped_files", int(status["RssFile"]), None, files))
         rows.append(("shared_memory", int(status["RssShmem"]), None, "status RssShmem"))

@@ -74,6 +74,10 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
     return reading
 
 
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
 def _histogram(item: object) -> tuple[list[float], list[int]] | None:
     if not isinstance(item, dict):
         return None
@@ -81,7 +85,7 @@ def _histogram(item: object) -> tuple[list[float], list[int]] | None:
     counts, buckets = lowered.get("counts"), lowered.get("buckets")
     if not isinstance(counts, list) or not isinstance(buckets, list):
         return None
-    if len(buckets) != len(counts) + 1 or not all(type(count) is int for count in counts):
+    if len(buckets) != len(counts) + 1 or not all(map(_is_count, counts)):
         return None
     try:
         return [float(bound) for bound in buckets], counts
