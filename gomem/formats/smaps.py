@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEADER = re.compile(
-    rb"([0-9a-f]+)-([0-9a-f]+) ([r-][w-][x-][ps])"
-    rb" ([0-9a-f]+) ([0-9a-f]+:[0-9a-f]+) (\d+)(?: +(.*))?"
+    rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) ([r-][w-][x-][ps])"
+    rb" ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
 )
 FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
 FLAGS_FIELD = b"VmFlags"
@@ -87,7 +87,9 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
         The mappings, and what could not be read: lines of neither shape, fields that do not end
         as the kernel ends them, and entries with fewer fields than the first, as a cut file has.
     """
-    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    lines = data.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
     entries = _uniform_entries(lines)
@@ -134,34 +136,45 @@ def _column_values(column: list[bytes], key: bytes) -> NDArray[np.int64] | None:
     """One field of all entries, in bytes; None if a line is not of its shape."""
     head = key + b":"
     tail = b"" if key in PLAIN_FIELDS else b" kB"
-    if len({len(line) for line in column}) == 1:
-        text = np.frombuffer(b"".join(column), dtype=np.uint8).reshape(len(column), -1)
-        width = text.shape[1] - len(tail)
-        if width <= len(head) or not (text[:, : len(head)] == np.frombuffer(head, np.uint8)).all():
-            return None
-        if tail and not (text[:, width:] == np.frombuffer(tail, np.uint8)).all():
-            return None
-        values = _decimal(text[:, len(head) : width])
-    else:
-        values = _decimal_texts(column, head, tail)
+    values = _column_of_one_width(column, head, tail)
     if values is None:
+        values = _decimal_texts(column, head, tail)
+    return values * KIB if tail and values is not None else values
+
+
+def _column_of_one_width(column: list[bytes], head: bytes, tail: bytes) -> NDArray[np.int64] | None:
+    """The kernel pads its numbers, so that lines are of one width: a table of characters.
+
+    That every row of the table begins and ends as a line does shows that they really are.
+    """
+    joined = b"".join(column)
+    width = len(column[0])
+    if len(joined) != width * len(column) or width <= len(head) + len(tail):
         return None
-    return values * KIB if tail else values
+    text = np.frombuffer(joined, dtype=np.uint8).reshape(len(column), width)
+    end = width - len(tail)
+    if (text[:, : len(head)] != np.frombuffer(head, np.uint8)).any():
+        return None
+    if tail and (text[:, end:] != np.frombuffer(tail, np.uint8)).any():
+        return None
+    return _decimal(text[:, len(head) : end])
 
 
 def _decimal(text: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """Numbers of one width, padded with spaces at the left; None if anything else stands there."""
-    digit = (text >= ord("0")) & (text <= ord("9"))
-    blank = text == ord(" ")
-    padded_left = (np.diff(digit.astype(np.int8), axis=1) >= 0).all()
-    if text.shape[1] > 18 + int(blank.all(axis=0).sum()):
-        return None
-    if not (digit | blank).all() or not padded_left or not digit[:, -1].all():
+    """Numbers padded with spaces at the left, down the columns; None if anything else is there."""
+    text = text[:, (text != ord(" ")).any(axis=0)]
+    if not 0 < text.shape[1] <= 15:
         return None
     values = np.zeros(len(text), dtype=np.int64)
-    for place in range(text.shape[1]):
-        values = values * 10 + np.where(digit[:, place], text[:, place] - ord("0"), 0)
-    return values
+    begun = np.zeros(len(text), dtype=bool)
+    for characters in text.T:
+        digits = characters - np.uint8(ord("0"))  # below 0 wraps round
+        is_digit = digits <= 9
+        if not (is_digit | ((characters == ord(" ")) & ~begun)).all():
+            return None
+        begun |= is_digit
+        values = values * 10 + np.where(is_digit, digits, 0)
+    return values if begun.all() else None
 
 
 def _decimal_texts(column: list[bytes], head: bytes, tail: bytes) -> NDArray[np.int64] | None:
@@ -267,6 +280,4 @@ def _mappings(
 
 
 def _unsigned(headers: Sequence[re.Match[bytes]], group: int, base: int) -> NDArray[np.uint64]:
-    """Hexadecimal or decimal numbers of up to 64 bits; a longer one has no address to be at."""
-    values = (int(header[group], base) for header in headers)
-    return np.array([min(value, 2**64 - 1) for value in values], dtype=np.uint64)
+    return np.array([int(header[group], base) for header in headers], dtype=np.uint64)
