@@ -49,27 +49,36 @@ class Source:
     Attributes:
         name: How messages and tables call it; inside a capture its path there, with `/`.
         data: The content, decompressed.
-        stored_bytes: Size as stored.
         modified: Modification time (UTC), unknown for bytes and streams.
         damage: What could not be read, such as the end of a cut gzip stream.
-        sha256: Of the bytes as stored.
+        stored: The bytes as stored.
     """
 
     name: str
     data: bytes
-    stored_bytes: int
+    stored: bytes
     modified: datetime | None = None
     damage: tuple[Damage, ...] = ()
-    sha256: str = ""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Size as stored."""
+        return len(self.stored)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes as stored."""
+        return hashlib.sha256(self.stored).hexdigest()
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a capture, not read yet."""
+    """A file of a capture, not read yet; `path` is where it lies, if not in an archive."""
 
     name: str
     modified: datetime | None
     _read: Callable[[], tuple[bytes, tuple[Damage, ...]]]
+    path: Path | None = None
 
     def open(self) -> Source:
         """Read and decompress it within the bounds."""
@@ -106,8 +115,8 @@ def open_source(readable: Readable, *, name: str | None = None) -> Source:
     if isinstance(readable, (bytes, bytearray, memoryview)):
         return _source(name or "<bytes>", bytes(readable), None, ())
     if hasattr(readable, "read"):
-        stored, damage = _read_bounded(readable, name or _stream_name(readable))
-        return _source(name or _stream_name(readable), stored, None, damage)
+        stored, damage = _read_bounded(readable, name or stream_name(readable))
+        return _source(name or stream_name(readable), stored, None, damage)
     return _open_path(Path(readable), name)
 
 
@@ -183,8 +192,7 @@ def _source(
     name: str, stored: bytes, modified: datetime | None, damage: tuple[Damage, ...]
 ) -> Source:
     data, more = decompress(stored, name)
-    digest = hashlib.sha256(stored).hexdigest()
-    return Source(name, data, len(stored), modified, damage + more, digest)
+    return Source(name, data, stored, modified, damage + more)
 
 
 def decompress(stored: bytes, name: str) -> tuple[bytes, tuple[Damage, ...]]:
@@ -301,7 +309,7 @@ def _file_entry(path: Path, name: str) -> Entry:
         except OSError as error:
             return b"", (Damage(name, "", f"cannot be read: {error.strerror}"),)
 
-    return Entry(name, _utc(path.stat().st_mtime), read)
+    return Entry(name, _utc(path.stat().st_mtime), read, path)
 
 
 def _list_zip(root: Path) -> Listing:
@@ -400,7 +408,8 @@ def _in_order(entries: list[Entry]) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: natural_key(entry.name)))
 
 
-def _stream_name(file: object) -> str:
+def stream_name(file: object) -> str:
+    """How messages call an open file."""
     name = getattr(file, "name", None)
     return name if isinstance(name, str) else "<stream>"
 

@@ -17,6 +17,8 @@ is left, some per cent of a bad log, is searched line by line.
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,16 +26,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from gomem.formats.gctrace_columns import GcTraceColumns, Readings, lay_out
+from gomem.formats.gctrace_columns import (
+    GcTraceColumns,
+    LogSoFar,
+    Readings,
+    join,
+    lay_out,
+    too_old,
+)
 from gomem.formats.gctrace_grammar import GRAMMARS, INTEGER_KINDS, NUMBER_BYTES, Grammar
 from gomem.formats.gctrace_rest import OWN_LINE, Rest, search
-from gomem.formats.log_wrappers import unwrap
+from gomem.formats.log_wrappers import Unwrapper
 from gomem.formats.torn_lines import WINDOW_BYTES, WINDOW_LINES
+from gomem.formats.unwrapped_lines import Unwrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from gomem.errors import Damage
 
-CHUNK_BYTES = 1 << 24  # many windows; bounds the memory beside the log, keeps offsets in 32 bits
+CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
+LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
+PART_LINES = 1 << 15
 NEWLINE = 10
 
 _FORMS = tuple(grammar for grammar in GRAMMARS if grammar.is_columnar)
@@ -58,48 +72,103 @@ def parse_gctrace(log: bytes, *, source: str) -> tuple[GcTraceColumns, list[Dama
         The columns, and what could not be read. Times are seconds, `at_seconds` since the
         program's start; sizes are bytes, exact to 1 MiB (gc, scvg) or 1 KiB (scav), rounded down.
     """
-    unwrapped = unwrap(log, source=source)
-    readings = Readings()
-    start = 0
-    while start < len(unwrapped.text):
-        end = _end_of_lines(unwrapped.text, start + CHUNK_BYTES)
-        start += _read_chunk(unwrapped.text[start:end], readings, end == len(unwrapped.text))
-    columns, damage = lay_out(readings, unwrapped, source)
-    return columns, [*unwrapped.damage, *damage]
+    slices = (log[start : start + CHUNK_BYTES] for start in range(0, len(log), CHUNK_BYTES))
+    return join_pieces(parse_pieces(slices, source=source))
 
 
-def _end_of_lines(text: bytes, limit: int) -> int:
-    """The end of the last whole line before a limit, or of the one line that passes it."""
-    if limit >= len(text):
-        return len(text)
-    newline = text.rfind(b"\n", limit - CHUNK_BYTES, limit)
-    newline = newline if newline >= 0 else text.find(b"\n", limit)
-    return newline + 1 if newline >= 0 else len(text)
+def join_pieces(
+    pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
+) -> tuple[GcTraceColumns, list[Damage]]:
+    """The whole of a log that was parsed in pieces."""
+    columns: list[GcTraceColumns] = []
+    damage: list[Damage] = []
+    for piece, piece_damage in pieces:
+        columns.append(piece)
+        damage += piece_damage
+    return join(columns), damage
+
+
+def parse_pieces(
+    pieces: Iterable[bytes], *, source: str
+) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
+    """Parse a log that comes in pieces, in the memory of a few of them.
+
+    What a torn line, a run or a number needs of the pieces before is carried on, so that the pieces
+    together are what `parse_gctrace` makes of the whole.
+
+    Args:
+        pieces: The log's bytes, cut anywhere.
+        source: What damage calls the log.
+
+    Yields:
+        For each piece its columns and damage; at least once.
+    """
+    so_far = LogSoFar(source)
+    unwrapper = Unwrapper(source)
+    rest = Unwrapped()
+    for piece, last in _whole_lines(pieces):
+        ahead = rest.followed_by(unwrapper.unwrap(piece))
+        end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
+        if not last and len(ahead.text) - end > LONGEST_LINE_BYTES:
+            end = len(ahead.text)
+            unwrapper.end_line()
+        readings = Readings()
+        done = _read_chunk(ahead.text[:end], readings, last) if end else 0
+        columns, damage = lay_out(readings, ahead, so_far)
+        rest = ahead.after(readings.lines_done, done)
+        pa.default_memory_pool().release_unused()
+        yield columns, [*ahead.damage, *damage, *(too_old(so_far) if last else ())]
+
+
+def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The pieces, cut after lines, and for each whether it is the last; at least one."""
+    held = b""
+    for piece in pieces:
+        text = held + piece
+        end = text.rfind(b"\n", len(held)) + 1
+        if len(text) - end > LONGEST_LINE_BYTES:
+            end = len(text)
+        if end:
+            yield text[:end], False
+        held = text[end:]
+    yield held, True
 
 
 def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
-    """Read whole lines; return how many bytes are done with.
+    """Read lines; return how many bytes are done with.
 
     The lines after the last one that stood alone may hold the beginning of a torn one, so that,
     except at the end of the log, they are left to be read again with what follows.
     """
+    size = len(chunk)
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     lines = _lines(chunk)
     forms = _forms_of(chunk)
     alone = np.zeros(len(lines), bool)
-    for form in np.unique(forms[forms >= 0]):
-        which = np.flatnonzero(forms == form)
-        which, columns = _read_form(_FORMS[form], lines, which)
-        alone[which] = True
-        readings.add(_FORMS[form], which, columns)
+    parts = [
+        (_FORMS[form], part)
+        for form in np.unique(forms[forms >= 0])
+        for part in _parts(np.flatnonzero(forms == form))
+    ]
+    # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        read = pool.map(lambda part: _read_form(part[0], lines, part[1]), parts)
+        for (form, _), (which, columns) in zip(parts, read, strict=True):
+            alone[which] = True
+            readings.add(form, which, columns)
     rest = Rest.of(lines, alone)
     offsets = _offsets(lines)
     in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
     kept = 0 if last else max(0, min(rest.trailing_lines, WINDOW_LINES, in_window))
     done = search(rest, len(lines) - kept, readings)
-    readings.first_line += done
-    return int(offsets[done])
+    readings.lines_done = done
+    return min(int(offsets[done]), size)
+
+
+def _parts(which: np.ndarray) -> list[np.ndarray]:
+    """Lines of a form, divided so that threads share the work."""
+    return np.array_split(which, len(which) // PART_LINES + 1)
 
 
 def _lines(text: bytes) -> pa.BinaryArray:
@@ -138,7 +207,7 @@ def _read_form(
     }
     table = csv.read_csv(
         pa.BufferReader(cells),
-        csv.ReadOptions(column_names=names),
+        csv.ReadOptions(column_names=names, use_threads=False),
         csv.ParseOptions(quote_char=False),
         csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )

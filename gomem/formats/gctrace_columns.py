@@ -1,4 +1,4 @@
-"""What was read of a gctrace log, gathered piece by piece and laid out as columns of base units."""
+"""What was read of a piece of a gctrace log, laid out as columns of base units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gomem.formats.gctrace_grammar import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.formats.log_wrappers import Unwrapped
+    from gomem.formats.unwrapped_lines import Unwrapped
 
 Columns = dict[str, np.ndarray]
 
@@ -67,14 +67,14 @@ class _Lines:
 
 @dataclass
 class Readings:
-    """Takes what is read of a log, chunk by chunk.
+    """Takes what is read of a piece of a log.
 
     Attributes:
-        first_line: How many lines of the log come before the chunk that is being read.
+        lines_done: How many of its lines are done with.
         others: Counts of other lines of the runtime.
     """
 
-    first_line: int = 0
+    lines_done: int = 0
     others: Counter[str] = field(default_factory=Counter)
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
@@ -82,15 +82,15 @@ class Readings:
 
     def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
         """Take lines of one form, as arrays."""
-        self._lines.append(_Lines(grammar, lines + self.first_line, columns))
+        self._lines.append(_Lines(grammar, lines, columns))
 
     def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
         """Take one line, as its numbers are printed."""
-        self._single.setdefault(grammar, []).append((line + self.first_line, numbers))
+        self._single.setdefault(grammar, []).append((line, numbers))
 
     def add_broken(self, line: int, text: bytes) -> None:
         """Take a line that is ours and cannot be read."""
-        self.broken.append((line + self.first_line, text))
+        self.broken.append((line, text))
 
     def lines(self, event: str) -> list[_Lines]:
         """All lines of an event, by form."""
@@ -118,28 +118,72 @@ class Readings:
         return [grammar for grammar in GRAMMARS if grammar in met]
 
 
+@dataclass
+class LogSoFar:
+    """What the next piece of a log must know of those before it.
+
+    Attributes:
+        source: What damage calls the log.
+        run: Which process, from 1, the last collection was of.
+        number: The last collection's number; None before the first.
+        at_seconds: When it began.
+        announced: Whether a `GC forced` still waits for its collection.
+        broken: Broken lines since the last collection.
+        too_old: Lines of releases before 1.5.
+        grammars: Forms met.
+    """
+
+    source: str
+    run: int = 1
+    number: int | None = None
+    at_seconds: float = 0.0
+    announced: bool = False
+    broken: int = 0
+    too_old: int = 0
+    grammars: set[Grammar] = field(default_factory=set)
+
+    def go_on(self, cycles: Columns, announced: bool, broken: Sequence[int]) -> None:
+        """Keep in mind how a piece ended."""
+        self.announced = announced
+        if not len(cycles["line"]):
+            self.broken += len(broken)
+            return
+        self.run, self.number = int(cycles["run"][-1]), int(cycles["number"].data[-1])
+        self.at_seconds = float(cycles["at_seconds"][-1])
+        self.broken = sum(line > cycles["line"][-1] for line in broken)
+
+
 def lay_out(
-    readings: Readings, unwrapped: Unwrapped, source: str
+    readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> tuple[GcTraceColumns, list[Damage]]:
     """Columns in the log's order, with runs told apart, and what is broken or missing."""
+    source = so_far.source
     cycles = _gather(readings.lines("gc"))
     scavenges = _gather(readings.lines("scav") + readings.lines("scvg"))
     pacer = _gather(readings.lines("pacer"))
-    cycles["run"] = _runs(cycles)
-    cycles["periodic"] = _periodic(cycles, readings.lines("gc-forced"))
+    cycles["run"] = _runs(cycles, so_far)
+    cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
     for events in (scavenges, pacer):
-        _place(events, cycles)
+        _place(events, cycles, so_far)
     damage = _broken(readings, unwrapped, source) + _impossible(cycles, unwrapped, source)
-    damage += _missing(cycles, readings, unwrapped, source)
-    if too_old := readings.others["too_old"]:
-        what = f"{too_old} lines of the collector's from Go 1.4 or older; wanted 1.5 or later"
-        damage.append(Damage(source, "", what))
+    damage += _missing(cycles, readings, unwrapped, so_far)
+    so_far.go_on(cycles, announced, [line for line, _ in readings.broken])
+    so_far.too_old += readings.others["too_old"]
+    so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
         events["time"] = unwrapped.times_of(events["line"])
         events["line"] = unwrapped.line_numbers_of(events["line"])
     others = _others(readings, (cycles, scavenges, pacer))
-    columns = GcTraceColumns(cycles, scavenges, pacer, others, releases(readings.grammars))
-    return columns, damage
+    forms = [grammar for grammar in GRAMMARS if grammar in so_far.grammars]
+    return GcTraceColumns(cycles, scavenges, pacer, others, releases(forms)), damage
+
+
+def too_old(so_far: LogSoFar) -> list[Damage]:
+    """Lines of releases whose logs are not read, noted once for the whole log."""
+    if not so_far.too_old:
+        return []
+    what = f"{so_far.too_old} lines of the collector's from Go 1.4 or older; wanted 1.5 or later"
+    return [Damage(so_far.source, "", what)]
 
 
 def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
@@ -195,35 +239,89 @@ def _all_masked(length: int) -> np.ma.MaskedArray:
     return np.ma.array(np.zeros(length, np.int64), mask=True)
 
 
-def _runs(cycles: Columns) -> np.ndarray:
+def join(pieces: Sequence[GcTraceColumns]) -> GcTraceColumns:
+    """The columns of a log whose pieces were laid out one after the other; takes them apart.
+
+    One column after the other is joined and let go of: a long log is not twice in memory.
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    others: Counter[str] = Counter()
+    for piece in pieces:
+        others.update(piece.others)
+    return GcTraceColumns(
+        cycles=_join_events([piece.cycles for piece in pieces]),
+        scavenges=_join_events([piece.scavenges for piece in pieces]),
+        pacer=_join_events([piece.pacer for piece in pieces]),
+        others=dict(others),
+        go_releases=pieces[-1].go_releases,
+    )
+
+
+def _join_events(pieces: Sequence[Columns]) -> Columns:
+    filled = [events for events in pieces if len(events["line"])] or list(pieces[:1])
+    names = dict.fromkeys(name for events in filled for name in events)
+    lengths = [len(events["line"]) for events in filled]
+    joined: Columns = {}
+    for name in names:
+        like = next(events[name] for events in filled if name in events)
+        parts = [
+            events.pop(name) if name in events else _unknown(like, length)
+            for events, length in zip(filled, lengths, strict=True)
+        ]
+        concatenate = np.ma.concatenate if isinstance(like, np.ma.MaskedArray) else np.concatenate
+        joined[name] = concatenate(parts)
+    return joined
+
+
+def _unknown(like: np.ndarray, length: int) -> np.ndarray:
+    """What stands for a column that a piece does not have."""
+    if isinstance(like, np.ma.MaskedArray):
+        return _all_masked(length)
+    if like.dtype.kind == "f":
+        return np.full(length, np.nan)
+    return np.zeros(length, like.dtype) if like.dtype.kind == "b" else np.full(length, None)
+
+
+def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
     """Which process each collection is of, from 1: its numbers and its clock only go up."""
     if not len(cycles["line"]):
         return np.empty(0, np.int64)
-    number = cycles["number"].data
-    at = cycles["at_seconds"]
+    number, at = cycles["number"].data, cycles["at_seconds"]
     restarts = (np.diff(number) <= 0) | (np.diff(at) < 0)
-    return np.concatenate(([1], 1 + np.cumsum(restarts)))
+    first = so_far.number is not None and (
+        bool(number[0] <= so_far.number) or bool(at[0] < so_far.at_seconds)
+    )
+    return so_far.run + np.cumsum(np.concatenate(([first], restarts)))
 
 
-def _periodic(cycles: Columns, announced: Sequence[_Lines]) -> np.ndarray:
-    """Collections that `GC forced` announced: the next one, unless the program asked for that."""
+def _periodic(
+    cycles: Columns, announced: Sequence[_Lines], so_far: LogSoFar
+) -> tuple[np.ndarray, bool]:
+    """Collections that `GC forced` announced: the next one, unless the program asked for that.
+
+    Also whether one that was announced is still to come.
+    """
+    numbers = [np.array([-1])] if so_far.announced else []
+    numbers += [lines.numbers for lines in announced]
     periodic = np.zeros(len(cycles["line"]), bool)
-    for lines in announced:
-        following = np.searchsorted(cycles["line"], lines.numbers)
-        periodic[following[following < len(periodic)]] = True
-    return periodic & ~cycles["forced"] if len(periodic) else periodic
+    following = np.searchsorted(cycles["line"], np.concatenate([np.empty(0, np.int64), *numbers]))
+    periodic[following[following < len(periodic)]] = True
+    waits = bool((following == len(periodic)).any())
+    return (periodic & ~cycles["forced"] if len(periodic) else periodic), waits
 
 
-def _place(events: Columns, cycles: Columns) -> None:
+def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
     """Set the run and the last collection printed before each line."""
-    before = np.searchsorted(cycles["line"], events["line"]) - 1
-    none = before < 0
-    if not len(cycles["line"]):
-        events["run"] = np.ones(len(before), np.int64)
-        events["after_cycle"] = _all_masked(len(before))
-        return
-    events["run"] = cycles["run"][np.maximum(before, 0)]
-    events["after_cycle"] = np.ma.array(cycles["number"].data[np.maximum(before, 0)], mask=none)
+    before = np.searchsorted(cycles["line"], events["line"])
+    runs = np.concatenate(([so_far.run], cycles["run"]))
+    if so_far.number is None and len(cycles["run"]):
+        runs[0] = cycles["run"][0]
+    cycle_numbers = cycles["number"].data if len(cycles["line"]) else np.empty(0, np.int64)
+    numbers = np.concatenate(([so_far.number or 0], cycle_numbers))
+    events["run"] = runs[before]
+    none = (before == 0) & (so_far.number is None)
+    events["after_cycle"] = np.ma.array(numbers[before], mask=none)
 
 
 def _broken(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
@@ -247,7 +345,7 @@ def _impossible(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Dama
 
 
 def _missing(
-    cycles: Columns, readings: Readings, unwrapped: Unwrapped, source: str
+    cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> list[Damage]:
     """Collections whose numbers are skipped, where no broken line accounts for them.
 
@@ -255,19 +353,21 @@ def _missing(
     """
     if not len(cycles["line"]):
         return []
-    number, line = cycles["number"].data, cycles["line"]
-    previous = np.where(np.diff(cycles["run"], prepend=1) > 0, 0, np.roll(number, 1))
-    previous[0] = number[0] - 1
+    number, line, run = cycles["number"].data, cycles["line"], cycles["run"]
+    earlier = number[0] - 1 if so_far.number is None else so_far.number
+    previous = np.concatenate(([earlier], number[:-1]))
+    previous[np.diff(run, prepend=so_far.run) > 0] = 0
     broken = np.sort([broken_line for broken_line, _ in readings.broken])
     damage = []
     for row in np.flatnonzero(number - previous > 1):
         first, last = int(previous[row]) + 1, int(number[row]) - 1
         since = line[row - 1] if row else 0
         noted = int(np.searchsorted(broken, line[row]) - np.searchsorted(broken, since))
+        noted += 0 if row else so_far.broken
         if noted < last - first + 1:
             which = f"collection {first}" if first == last else f"collections {first} to {last}"
-            what = f"{which} of run {cycles['run'][row]} not found before this line"
-            damage.append(Damage(source, unwrapped.place_of(int(line[row])), what))
+            what = f"{which} of run {run[row]} not found before this line"
+            damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))
     return damage
 
 
@@ -281,5 +381,5 @@ def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
     read = sum(len(columns["line"]) for columns in events) + sum(others.values())
     others["broken"] = len(readings.broken)
     # Two events can share a line; so this is not exact in a log that lost newlines.
-    others["program"] = max(0, readings.first_line - read - len(readings.broken))
+    others["program"] = max(0, readings.lines_done - read - len(readings.broken))
     return {kind: lines for kind, lines in others.items() if lines}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,13 +31,16 @@ OWN_LINE = re.compile(
     rb"|(?:forced )?scvg-?[0-9]*: (?:[0-9]+ MB released|inuse: [0-9])"
     rb"|pacer: (?:assist ratio=|H_m_prev=|sweep done at heap|[0-9]+% CPU \()"
 )
-# Where a line may begin; the collector's first piece is two letters that also end words.
-_BEGIN = re.compile(
-    rb"(?P<gc>gc )|(?P<scav>scav )|(?P<scvg>(?:forced )?scvg)|(?P<pacer>pacer: )|(?P<scan>scan: )"
-    rb"|(?P<forced>GC forced)"
-)
-_EVENT = {"gc": "gc", "scav": "scav", "scvg": "scvg", "pacer": "pacer", "scan": "scan"}
-_EVENT["forced"] = "gc-forced"
+# What a line begins with, and of which event it then is; the collector's also ends words.
+_BEGINNINGS = {
+    b"gc ": "gc",
+    b"scav ": "scav",
+    b"scvg": "scvg",
+    b"pacer: ": "pacer",
+    b"scan: ": "scan",
+    b"GC forced": "gc-forced",
+}
+_FORCED = b"forced "  # may stand in front of scvg
 _CERTAIN_BEGIN = re.compile(
     rb"gc [0-9]+ @[0-9]|scav [0-9]+ [0-9K]|(?:forced )?scvg-?[0-9]*: [0-9i]"
     rb"|pacer: (?:assist ratio|H_m_prev|sweep done at|[0-9]+% CPU)"
@@ -61,7 +64,7 @@ _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
 _NEWLINE = re.compile(rb"\r?\n")
 _FORMS = {
     event: tuple(grammar for grammar in GRAMMARS if grammar.event == event)
-    for event in set(_EVENT.values())
+    for event in _BEGINNINGS.values()
 }
 
 
@@ -111,6 +114,41 @@ class Rest:
 
 
 @dataclass(frozen=True)
+class _Beginning:
+    """Where a line may begin, of which event, and where to look on if it does not."""
+
+    start: int
+    event: str
+    end: int
+
+
+@dataclass
+class _Beginnings:
+    """Finds where lines may begin.
+
+    Where these are rare, a `bytes.find` for each text is far faster than one regular expression.
+    """
+
+    text: bytes
+    stop: int
+    ahead: dict[bytes, int] = field(default_factory=lambda: dict.fromkeys(_BEGINNINGS, -1))
+
+    def next(self, position: int) -> _Beginning | None:
+        """The first place from a position on."""
+        for beginning, at in self.ahead.items():
+            if at < position:
+                found = self.text.find(beginning, position, self.stop)
+                self.ahead[beginning] = found if found >= 0 else self.stop
+        beginning, at = min(self.ahead.items(), key=lambda one: one[1])
+        if at >= self.stop:
+            return None
+        end = at + len(beginning)
+        if beginning == b"scvg" and self.text[max(position, at - len(_FORCED)) : at] == _FORCED:
+            at -= len(_FORCED)
+        return _Beginning(at, _BEGINNINGS[beginning], end)
+
+
+@dataclass(frozen=True)
 class _Reading:
     grammar: Grammar
     numbers: tuple[bytes, ...]
@@ -131,8 +169,9 @@ def search(rest: Rest, before_line: int, readings: Readings) -> int:
     """
     stop = int(rest.starts[np.searchsorted(rest.numbers, before_line)])
     searched = _Search(rest, readings)
+    beginnings = _Beginnings(rest.text, stop)
     position = 0
-    while (begin := _BEGIN.search(rest.text, position, stop)) is not None:
+    while (begin := beginnings.next(position)) is not None:
         position = searched.read_at(begin)
     searched.note_loose_pieces(stop)
     position = max(position, stop)
@@ -157,12 +196,12 @@ class _Search:
     searched_to: int = 0
     broken_line: int | None = None
 
-    def read_at(self, begin: re.Match[bytes]) -> int:
+    def read_at(self, begin: _Beginning) -> int:
         """Read the line that may begin here; return where to look next."""
         rest = self.rest
-        at = begin.start()
+        at = begin.start
         line = rest.line_at(at)
-        reading = self._read(_FORMS[_EVENT[str(begin.lastgroup)]], at, rest.window_end(line))
+        reading = self._read(_FORMS[begin.event], at, rest.window_end(line))
         if reading is not None:
             self.note_loose_pieces(at)
             self.searched_to = reading.end
@@ -173,7 +212,7 @@ class _Search:
             self.note_loose_pieces(int(rest.starts[line]))
             self._break(line, at)
             self.searched_to = int(rest.starts[line + 1])
-        return begin.end()
+        return begin.end
 
     def note_loose_pieces(self, stop: int) -> None:
         """Note pieces of torn lines that were passed over, once for each torn line."""
@@ -225,7 +264,7 @@ class _Search:
         counts = Counter(
             shape(line)
             for line in self.rest.text.split(b"\n")
-            if not _PIECE.search(line) and not _BEGIN.match(line)
+            if not _PIECE.search(line) and not line.startswith(tuple(_BEGINNINGS))
         )
         enough = counts.total() * FAMILIAR_FRACTION
         return frozenset(begin for begin, count in counts.items() if count >= enough)

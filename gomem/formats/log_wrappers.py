@@ -16,6 +16,7 @@ pieces `P`: they are joined.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
@@ -23,11 +24,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json as arrow_json
 
 from gomem.errors import Damage, excerpt
+from gomem.formats.unwrapped_lines import ColumnOfStamps, ListedStamps, PrefixedStamps, Unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 SAMPLE_BYTES = 1 << 16
 SAMPLE_LINES = 50
@@ -46,60 +51,63 @@ _PREFIXES = {
     "klog": rb"[IWEF][0-9]{4} [0-9:]{8}\.[0-9]{6} +[0-9]+ [^\s:]+:[0-9]+\] ",
 }
 _PREFIX = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _PREFIXES.items()}
-_TIME_PARTS = re.compile(r"([^.,Z+]{19})(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)$")
-
-
-@dataclass(frozen=True)
-class Unwrapped:
-    """A program's output, with what its wrapper knew of each line.
-
-    Attributes:
-        text: The output.
-        wrapper: Which wrapper was taken off; None if there was none.
-        numbers: The line of the file, from 1, that each line of `text` began in; None if they
-            are the same.
-        stamps: Wall time of each line as written, if the wrapper writes it with its zone.
-        damage: Lines that the wrapper does not explain.
-    """
-
-    text: bytes
-    wrapper: str | None = None
-    numbers: np.ndarray | None = None
-    stamps: list[str | None] | None = None
-    damage: tuple[Damage, ...] = ()
-
-    def line_numbers_of(self, lines: np.ndarray) -> np.ndarray:
-        """Lines of the file, from 1, for lines of `text`, from 0."""
-        return lines + 1 if self.numbers is None else self.numbers[lines]
-
-    def place_of(self, line: int) -> str:
-        """Where damage says that a line is."""
-        return f"line {self.line_numbers_of(np.array([line]))[0]}"
-
-    def times_of(self, lines: np.ndarray) -> np.ndarray:
-        """Wall times (UTC, ns) of lines of `text`; NaT where unknown."""
-        times = np.full(len(lines), np.datetime64("NaT"), "datetime64[ns]")
-        if self.stamps is not None:
-            for row, line in enumerate(lines):
-                times[row] = parse_stamp(self.stamps[line])
-        return times
+_PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
+_JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
 
 def unwrap(log: bytes, *, source: str) -> Unwrapped:
-    """Take off what a log collector put around each line.
-
-    Which one is decided by the log's first lines; lines that it did not wrap stay as they are.
+    """Take off what a log collector put around each line of a whole log.
 
     Args:
         log: The log as stored.
         source: What damage calls it.
     """
-    wrapper = wrapper_of(log)
-    if wrapper is None:
-        return Unwrapped(log)
-    if wrapper in {"docker", "journald-json"}:
-        return _join(_json_lines(log, wrapper), wrapper, source)
-    return _join(_prefixed_lines(log, wrapper), wrapper, source)
+    return Unwrapper(source).unwrap(log)
+
+
+class Unwrapper:
+    """Takes the wrapper off a log that comes in pieces.
+
+    Which one is decided by the log's first lines; lines that it did not wrap stay as they are.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._wrapper: str | None = None
+        self._lines = 0
+        self._begins = True
+
+    def unwrap(self, piece: bytes) -> Unwrapped:
+        """The output in the next piece of the log, which holds whole lines but at its end."""
+        if not self._lines:
+            self._wrapper = wrapper_of(piece)
+        first = self._lines + 1
+        self._lines += _count_lines(piece)
+        if self._wrapper is None:
+            return Unwrapped(piece, None, np.arange(first, self._lines + 1))
+        together = self._together(piece, self._wrapper, first) if self._begins else None
+        return together or self._line_by_line(piece, self._wrapper, first)
+
+    def end_line(self) -> None:
+        """Let the next piece begin a line, whatever the last one ended with."""
+        self._begins = True
+
+    def _together(self, piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
+        """All lines at once, where each line of the log is one of the program's."""
+        if wrapper in _JSON_KEYS:
+            return _json_together(piece, wrapper, first)
+        if wrapper == "cri" and _PARTIAL.search(piece):
+            return None
+        prefix = _PREFIX[wrapper]
+        text = prefix.sub(b"", piece)
+        stamps = PrefixedStamps(piece, prefix) if "time" in prefix.groupindex else None
+        return Unwrapped(text, wrapper, np.arange(first, first + _count_lines(piece)), stamps)
+
+    def _line_by_line(self, piece: bytes, wrapper: str, first: int) -> Unwrapped:
+        stored = enumerate(io.BytesIO(piece), start=first)
+        lines = (_json_lines if wrapper in _JSON_KEYS else _prefixed_lines)(stored, wrapper)
+        joined, self._begins = _join(lines, wrapper, self._source, begins=self._begins)
+        return joined
 
 
 def wrapper_of(log: bytes) -> str | None:
@@ -111,27 +119,49 @@ def wrapper_of(log: bytes) -> str | None:
     return wrapper if 2 * count > len(lines) else None
 
 
-def parse_stamp(stamp: str | None) -> np.datetime64:
-    """An RFC 3339 time, or microseconds since 1970, as UTC; NaT for anything else."""
-    if stamp is None:
-        return np.datetime64("NaT")
-    if stamp.isdecimal():
-        return np.datetime64(int(stamp), "us").astype("datetime64[ns]")
-    parts = _TIME_PARTS.match(stamp)
-    if parts is None:
-        return np.datetime64("NaT")
+def _count_lines(text: bytes) -> int:
+    return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+
+
+def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
+    """Records as columns; None unless every line is a record, and its text one whole line."""
+    key, clock = _JSON_KEYS[wrapper]
+    schema = pa.schema([(key, pa.string()), (clock, pa.string())])
     try:
-        seconds = np.datetime64(parts[1], "s")
-    except ValueError:
-        return np.datetime64("NaT")
-    zone = 0 if parts[3] == "Z" else int(parts[3][1:3]) * 60 + int(parts[3][-2:])
-    zone = -zone if parts[3][0] == "-" else zone
-    nanoseconds = int((parts[2] or "0").ljust(9, "0")[:9])
-    return (
-        seconds.astype("datetime64[ns]")
-        - np.timedelta64(zone, "m")
-        + np.timedelta64(nanoseconds, "ns")
-    )
+        table = arrow_json.read_json(
+            pa.BufferReader(piece),
+            arrow_json.ReadOptions(use_threads=False, block_size=max(len(piece), 1)),
+            arrow_json.ParseOptions(
+                explicit_schema=schema,
+                newlines_in_values=False,
+                unexpected_field_behavior="ignore",
+            ),
+        ).combine_chunks()
+    except pa.ArrowInvalid:
+        return None
+    text = table[key]
+    if table.num_rows != _count_lines(piece) or b"\n\n" in piece or text.null_count:
+        return None
+    if wrapper == "journald-json":
+        text = pc.binary_join_element_wise(text, "", "\n")
+    if not pc.all(pc.ends_with(text, "\n")).as_py() or pc.max(
+        pc.count_substring(text, "\n")
+    ).as_py() not in {1, None}:
+        return None
+    stamps = ColumnOfStamps(_one_array(table[clock]))
+    numbers = np.arange(first, first + table.num_rows)
+    return Unwrapped(_bytes_of(_one_array(text)), wrapper, numbers, stamps)
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _bytes_of(texts: pa.StringArray) -> bytes:
+    if not len(texts):
+        return b""
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
+    return texts.buffers()[2][offsets[0] : offsets[-1]].to_pybytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +193,9 @@ def _json_object(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _json_lines(log: bytes, wrapper: str) -> Iterator[_Line]:
-    key, clock = ("log", "time") if wrapper == "docker" else ("MESSAGE", "__REALTIME_TIMESTAMP")
-    for number, line in enumerate(log.splitlines(keepends=True), start=1):
+def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
+    key, clock = _JSON_KEYS[wrapper]
+    for number, line in stored:
         if not line.strip():
             continue
         record = _json_object(line)
@@ -193,9 +223,9 @@ def _message(message: object) -> bytes | None:
     return None
 
 
-def _prefixed_lines(log: bytes, wrapper: str) -> Iterator[_Line]:
+def _prefixed_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
     prefix = _PREFIX[wrapper]
-    for number, line in enumerate(log.splitlines(keepends=True), start=1):
+    for number, line in stored:
         match = prefix.match(line)
         if match is None:
             yield _Line(number, line, None)
@@ -206,13 +236,14 @@ def _prefixed_lines(log: bytes, wrapper: str) -> Iterator[_Line]:
         yield _Line(number, text.rstrip(b"\r\n") if groups.get("part") == b"P" else text, stamp)
 
 
-def _join(lines: Iterator[_Line], wrapper: str, source: str) -> Unwrapped:
-    """The text of all lines; a piece without a newline goes on in the next one."""
+def _join(
+    lines: Iterator[_Line], wrapper: str, source: str, *, begins: bool
+) -> tuple[Unwrapped, bool]:
+    """The text of all lines, and whether it ends one: without a newline, the next goes on in it."""
     texts: list[bytes] = []
     numbers: list[int] = []
     stamps: list[str | None] = []
     damage: list[Damage] = []
-    begins = True
     for line in lines:
         if line.problem is not None:
             damage.append(
@@ -224,4 +255,6 @@ def _join(lines: Iterator[_Line], wrapper: str, source: str) -> Unwrapped:
             numbers.append(line.number)
             stamps.append(line.stamp)
         begins = line.text.endswith(b"\n")
-    return Unwrapped(b"".join(texts), wrapper, np.array(numbers), stamps, tuple(damage))
+    listed = ListedStamps(stamps)
+    numbered = np.array(numbers, np.int64)
+    return Unwrapped(b"".join(texts), wrapper, numbered, listed, tuple(damage)), begins

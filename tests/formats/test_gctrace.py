@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from gomem.formats import gctrace
-from gomem.formats.gctrace import looks_like_gctrace, parse_gctrace
+from gomem.formats.gctrace import (
+    join_pieces,
+    looks_like_gctrace,
+    parse_gctrace,
+    parse_pieces,
+)
 from gomem.formats.gctrace_grammar import GRAMMARS
 from gomem.units import KIB, MIB
 
@@ -415,3 +420,32 @@ def test_every_line_is_an_event_or_damage_or_counted():
         read = len(columns.cycles["line"]) + len(columns.scavenges["line"])
         assert 3 == read + sum(columns.others.values())
         assert len(damage) >= columns.others.get("broken", 0)
+
+
+@pytest.mark.parametrize("size", [300, 777, 2000])
+def test_runs_announcements_and_gaps_reach_over_pieces(size):
+    """
+    A restart, a `GC forced` and a missing collection are found wherever the log is cut.
+    """
+    log = b"".join(numbered(GO_1_27, n, f"0.{n:03d}") for n in [*range(1, 20), *range(1, 9), 12])
+    log += b"GC forced\n" + numbered(GO_1_27, 13, "9.000") + b"scvg-1: 190 MB released\n"
+    whole, expected = parse(log)
+    pieces = [log[start : start + size] for start in range(0, len(log), size)]
+
+    joined, damage = join_pieces(parse_pieces(pieces, source="app.stderr"))
+
+    assert ["collections 9 to 11 of run 2 not found before this line"] == [o.what for o in expected]
+    assert expected == damage
+    for name in ("number", "run", "periodic", "line"):
+        assert list(whole.cycles[name]) == list(joined.cycles[name])
+    assert [13] == list(joined.scavenges["after_cycle"])
+    assert [2] == list(joined.scavenges["run"])
+
+
+def test_a_line_without_end_is_cut_and_the_next_ones_are_read(monkeypatch):
+    monkeypatch.setattr(gctrace, "LONGEST_LINE_BYTES", 1000)
+    monkeypatch.setattr(gctrace, "CHUNK_BYTES", 500)
+
+    columns, _ = parse(GO_1_12 + b"x" * 100_000 + b"\n" + GO_1_27)
+
+    assert [12, 3] == list(columns.cycles["number"])

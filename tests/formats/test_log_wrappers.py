@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gomem.formats.gctrace import parse_gctrace
-from gomem.formats.log_wrappers import parse_stamp, unwrap, wrapper_of
+from gomem.formats.gctrace import join_pieces, parse_gctrace, parse_pieces
+from gomem.formats.log_wrappers import unwrap, wrapper_of
+from gomem.formats.wall_clock import parse_stamp
 
 LINE = (
     "gc 1 @0.002s 3%: 0.075+1.0+0.023 ms clock, 0.15+0.22/0.21/0.58+0.061 ms cpu, "
@@ -113,3 +114,56 @@ def test_a_record_that_is_not_json_is_damage():
 )
 def test_stamps_become_utc(stamp, expected):
     np.testing.assert_array_equal(expected, parse_stamp(stamp))
+
+
+def wrapped_log(wrapper: str) -> bytes:
+    """Cycles between other lines, a torn one among them, as a collector stores them."""
+    lines = [LINE.replace("gc 1 @0.002s", f"gc {n} @{n}.002s") for n in range(1, 40)]
+    lines[5:6] = [lines[5][:60], "request 12 handled", lines[5][60:]]
+    lines = [text for line in lines for text in ("request 11 handled", line)]
+    log = []
+    for number, text in enumerate(lines):
+        stamp = f"2026-11-20T03:53:{number % 60:02d}.5Z"
+        if wrapper == "docker":
+            escaped = text.replace(">", "\\u003e")
+            log.append(f'{{"log":"{escaped}\\n","stream":"stderr","time":"{stamp}"}}\n')
+        elif wrapper == "cri-with-parts":
+            log += [f"{stamp} stderr P {text[:9]}\n", f"{stamp} stderr F {text[9:]}\n"]
+        else:
+            log.append({"bare": "", "cri": f"{stamp} stderr F "}[wrapper] + text + "\n")
+    return "".join(log).encode()
+
+
+@pytest.mark.parametrize("wrapper", ["bare", "docker", "cri", "cri-with-parts"])
+@pytest.mark.parametrize("size", [700, 1511, 4096])
+def test_a_log_in_pieces_reads_like_the_whole(wrapper, size):
+    """
+    Wherever it is cut, numbers, line numbers, wall times and what is counted stay the same.
+    """
+    log = wrapped_log(wrapper)
+    whole, _ = parse_gctrace(log, source="app.log")
+    pieces = [log[start : start + size] for start in range(0, len(log), size)]
+
+    joined, damage = join_pieces(parse_pieces(pieces, source="app.log"))
+
+    assert [] == damage
+    assert 39 == len(whole.cycles["number"])
+    for name in ("number", "line", "run", "heap_live_bytes"):
+        assert list(whole.cycles[name]) == list(joined.cycles[name])
+    np.testing.assert_array_equal(whole.cycles["time"], joined.cycles["time"])
+    assert whole.others == joined.others
+
+
+def test_records_read_together_and_one_by_one_are_the_same():
+    """
+    One broken record makes the piece around it be read one by one, and nothing else changes.
+    """
+    log = wrapped_log("docker")
+    together = unwrap(log, source="app.log")
+    one_by_one = unwrap(log + b"{broken\n", source="app.log")
+
+    assert together.text == one_by_one.text
+    assert list(together.numbers) == list(one_by_one.numbers)
+    lines = np.arange(len(together.numbers))
+    np.testing.assert_array_equal(together.times_of(lines), one_by_one.times_of(lines))
+    assert ["line 83"] == [one.where for one in one_by_one.damage]
