@@ -6,9 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, excerpt
+from gomem.formats.cgroup import looks_like_cgroup
+from gomem.formats.escapes import looks_like_escapes
 from gomem.formats.gctrace import looks_like_gctrace
 from gomem.formats.gobench import looks_like_gobench
 from gomem.formats.heap_text import looks_like_heap_text
+from gomem.formats.limits import looks_like_limits
 from gomem.formats.memstats import find_memstats
 from gomem.formats.metrics import is_metrics
 from gomem.formats.pprof import starts_like_pprof
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 MANIFEST_SCHEMA = "gomem.capture/1"
 WANTED = (
     "a pprof profile, a gctrace log, MemStats or runtime/metrics JSON, smaps, smaps_rollup, maps, "
-    "status or go test -bench output"
+    "status, limits, a cgroup's memory files, go test -bench or go build -gcflags=-m output"
 )
 EXECUTABLE_MAGIC = b"\x7fELF"
 
@@ -29,20 +32,25 @@ EXECUTABLE_MAGIC = b"\x7fELF"
 _TESTS: tuple[tuple[str, Callable[[bytes], bool]], ...] = (
     ("status", looks_like_status),
     ("statm", looks_like_statm),
+    ("limits", looks_like_limits),
     ("heap_text", looks_like_heap_text),
     ("gobench", looks_like_gobench),
     ("gctrace", looks_like_gctrace),
+    ("escapes", looks_like_escapes),
     ("pprof", starts_like_pprof),
 )
 
 
-def kind_of(data: bytes) -> str | None:
+def kind_of(data: bytes, name: str = "") -> str | None:
     """The kind of an artefact, or None if it is none that gomem reads.
 
-    A damaged artefact is still of its kind as far as its beginning shows it.
+    A damaged artefact is still of its kind as far as its beginning shows it. Where the content is
+    one bare number, as in a cgroup's files, it is of a kind only if its name says so, too.
     """
     if not data.strip():
         return None
+    if looks_like_cgroup(data, name):
+        return "cgroup"
     mappings = kind_of_mappings(data)
     if mappings is not None:
         return mappings

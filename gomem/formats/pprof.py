@@ -157,8 +157,11 @@ class _Reader:
         functions = self._functions()
         mappings = self._mappings()
         locations = self._locations(functions, mappings)
-        offsets, stack, values, labels = self._samples(len(sample_types), locations)
         period_types = self._value_types(PERIOD_TYPE, top.period_type[-1:])
+        header = self._header()
+        samples = Messages.join(top.sample[:])
+        del top, self.top  # as large as the profile; the samples are decoded without it
+        offsets, stack, values, labels = self._samples(samples, len(sample_types), locations)
         columns = PprofColumns(
             sample_types=sample_types,
             value=values,
@@ -169,17 +172,20 @@ class _Reader:
             functions=functions,
             mappings=mappings,
             strings=self.strings,
-            time_nanos=top.time_nanos,
-            duration_nanos=top.duration_nanos,
             period_type=period_types[0] if period_types else ValueType("", ""),
-            period=top.period,
-            default_sample_type=self._text(top.default_sample_type, "default_sample_type"),
-            comments=tuple(self._text(index, "comment") for index in top.comment),
-            doc_url=self._text(top.doc_url, "doc_url"),
-            drop_frames=self._text(top.drop_frames, "drop_frames"),
-            keep_frames=self._text(top.keep_frames, "keep_frames"),
+            **header,
         )
         return columns, self.damage
+
+    def _header(self) -> dict[str, Any]:
+        """The fields that a profile has once, and its comments."""
+        texts = ("default_sample_type", "doc_url", "drop_frames", "keep_frames")
+        numbers = ("time_nanos", "duration_nanos", "period")
+        return {
+            **{name: getattr(self.top, name) for name in numbers},
+            **{name: self._text(getattr(self.top, name), name) for name in texts},
+            "comments": tuple(self._text(index, "comment") for index in self.top.comment),
+        }
 
     def _split(self) -> Any:
         if not self.data:
@@ -220,9 +226,9 @@ class _Reader:
         return self._error(f"byte {end}", "not a pprof profile")
 
     def _samples(
-        self, types: int, locations: Locations
+        self, samples: Messages, types: int, locations: Locations
     ) -> tuple[IntArray, RowArray, IntArray, Labels]:
-        fields = self._fields(SAMPLE, self.top.sample, SAMPLE_FIELDS)
+        fields = self._scan(SAMPLE, samples, SAMPLE_FIELDS, None)
         values, value_offsets = self._placed(SAMPLE, None, lambda: fields.many(2))
         counts = np.diff(value_offsets)
         if (counts != types).any():
@@ -234,7 +240,8 @@ class _Reader:
         if len(stack) and stack.min() < 0:
             unknown = int(np.argmax(stack < 0))
             sample = int(np.searchsorted(offsets, unknown, side="right")) - 1
-            what = f"names location {ids[unknown]}, which the profile does not hold"
+            named = self._placed(SAMPLE, None, lambda: fields.many(1))[0][unknown]
+            what = f"names location {named}, which the profile does not hold"
             raise self._error_at(SAMPLE, sample, f"sample {sample} {what}")
         shaped = values.astype(np.int64, copy=False).reshape(-1, types)
         return offsets, stack, shaped, self._labels(fields)
@@ -321,25 +328,25 @@ class _Reader:
     def _fields(
         self, number: int, parts: Sequence[bytes], wanted: Mapping[int, tuple[int, ...]]
     ) -> Fields:
-        return self._scan(number, Messages.join(list(parts)), wanted, None)
+        return self._scan(number, Messages.join(parts[:]), wanted, None)
 
     def _scan(
         self,
         number: int,
         messages: Messages,
         wanted: Mapping[int, tuple[int, ...]],
-        owner: IntArray | None,
+        owner: NDArray[Any] | None,
     ) -> Fields:
         return self._placed(number, owner, lambda: scan(messages, wanted))
 
-    def _placed(self, number: int, owner: IntArray | None, read: Callable[[], Any]) -> Any:
+    def _placed(self, number: int, owner: NDArray[Any] | None, read: Callable[[], Any]) -> Any:
         try:
             return read()
         except WireError as error:
             row = error.message if owner is None else int(owner[error.message])
             raise self._error_at(number, row, f"{WORDS[number]} {row}: {error}") from None
 
-    def _strings(self, indices: IntArray, number: int, owner: IntArray | None) -> RowArray:
+    def _strings(self, indices: IntArray, number: int, owner: NDArray[Any] | None) -> RowArray:
         """Check indices into the string table."""
         outside = (indices < 0) | (indices >= len(self.strings))
         if outside.any():
@@ -387,8 +394,9 @@ def _rows_of(ids: IntArray, named: NDArray[Any]) -> RowArray:
 def _rows_of_numbered(count: int, named: NDArray[Any]) -> RowArray:
     """Ids from 1 to a count, as Go writes them, are one more than their rows."""
     if named.dtype == np.uint32:
-        rows = (named - np.uint32(1)).view(np.int32)
-        outside = rows.view(np.uint32) >= count
+        named -= np.uint32(1)  # in place: of all columns the stacks' is the largest
+        rows = named.view(np.int32)
+        outside = named >= count
     else:
         outside = (named < 1) | (named > count)
         rows = np.where(outside, 0, named - 1).astype(np.int32)

@@ -21,6 +21,14 @@ LONGEST = 10  # bytes of a number of 64 bits
 PADDING = 32  # zeros to keep around a buffer: a number that runs past its end meets one of them
 CHUNK_BYTES = 1 << 17  # read at a time: the arrays of a chunk stay in the CPU's L2 cache
 
+SPARSE = 2  # runs that fill less than one byte in so many are gathered before they are read
+
+EIGHT = np.uint64(8)
+EARLIER_MARKS = np.uint64(0x0080_8080_8080_8080)  # of all bytes of a word but the last
+LOW_7 = np.uint64(0x007F_007F_007F_007F)
+LOW_14 = np.uint64(0x0000_3FFF_0000_3FFF)
+LOW_28 = np.uint64(0x0FFF_FFFF)
+
 CUT = "a number runs past the end of its message"
 TOO_LONG = f"a number of more than {LONGEST} bytes"
 
@@ -85,15 +93,38 @@ def read_runs(data: ByteArray, starts: IntArray, stops: IntArray) -> tuple[NDArr
     Raises:
         VarintError: A number is cut off by its run's end, or has more than ten bytes.
     """
+    if not len(starts):
+        return np.zeros(0, np.uint32), np.zeros(0, np.int64)
+    asked_for = int((stops - starts).sum())
+    if SPARSE * asked_for >= stops[-1] - starts[0]:
+        return _read_dense(data, starts, stops)
+    gathered, begins, ends = _gathered(data, starts, stops)
+    try:
+        return _read_dense(gathered, begins, ends)
+    except VarintError as error:
+        run = int(np.searchsorted(begins, error.place, side="right")) - 1
+        place = int(starts[run]) + error.place - int(begins[run])
+        raise VarintError(error.index, place, str(error)) from None
+
+
+def _read_dense(
+    data: ByteArray, starts: IntArray, stops: IntArray
+) -> tuple[NDArray[Any], IntArray]:
+    """Read runs together with what lies between them."""
     counts = np.zeros(len(starts), np.int64)
-    pieces: list[NDArray[Any]] = [np.zeros(0, np.uint32)]
+    # There are no more numbers than bytes. What is not filled costs no memory: no page is touched.
+    numbers: NDArray[Any] = np.empty(int((stops - starts).sum()), np.uint32)
+    found = 0
     for first, last in _chunks(stops - starts):
         low, high = int(starts[first]), int(stops[last - 1])
         ends_here = _last_bytes(data, starts[first:last], stops[first:last], first)
         values, earlier = _numbers(data, low, high, ends_here)
         counts[first:last] = earlier[stops[first:last] - low] - earlier[starts[first:last] - low]
-        pieces.append(values)
-    return np.concatenate(pieces), counts
+        if values.dtype != numbers.dtype and numbers.dtype == np.uint32:
+            numbers = numbers.astype(np.int64)
+        numbers[found : found + len(values)] = values
+        found += len(values)
+    return numbers[:found], counts
 
 
 def _chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
@@ -105,6 +136,21 @@ def _chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
         last = max(first + 1, int(np.searchsorted(ends, before + CHUNK_BYTES, side="right")))
         yield first, last
         first = last
+
+
+def _gathered(
+    data: ByteArray, starts: IntArray, stops: IntArray
+) -> tuple[ByteArray, IntArray, IntArray]:
+    """Runs laid end to end in a buffer of their own: what lies between is not gone through."""
+    lengths = stops - starts
+    ends = PADDING + np.cumsum(lengths)
+    begins = ends - lengths
+    gathered = np.zeros(int(ends[-1]) + PADDING, np.uint8)
+    for first, last in _chunks(lengths):
+        low, high = int(begins[first]), int(ends[last - 1])
+        moved = np.repeat((starts - begins)[first:last], lengths[first:last])
+        gathered[low:high] = data[moved + np.arange(low, high)]
+    return gathered, begins, ends
 
 
 def _last_bytes(
@@ -164,13 +210,41 @@ def _short_numbers(data: ByteArray, low: int, high: int) -> NDArray[np.uint16]:
 def _lengthen(
     data: ByteArray, values: NDArray[Any], index: NDArray[np.int32], ends: IntArray
 ) -> NDArray[Any]:
-    """Give numbers of three bytes and more the rest of their bytes, backwards."""
-    group = 2
+    """Give numbers of three bytes and more the rest of their bytes.
+
+    Eight bytes are read as one word that ends with the number. Of the earlier bytes in it the
+    highest one without a mark is the end of the number before; all up to it are shifted out.
+    """
+    words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))[ends - 7]
+    others = ~words & EARLIER_MARKS
+    shift = np.frexp(others.astype(np.float64))[1].astype(np.uint64)
+    numbers = _without_marks(words >> shift)
+    if (shift < 8 * 4).any():
+        values = values.astype(np.int64)
+    values[index] = numbers.astype(values.dtype)
+    whole_word = shift == 0
+    if whole_word.any():
+        values = _lengthen_words(data, values, index[whole_word], ends[whole_word])
+    return values
+
+
+def _without_marks(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Close the gaps that the marks leave: pairs of seven bits, then of fourteen, then of 28."""
+    words = (words & LOW_7) | ((words & (LOW_7 << EIGHT)) >> np.uint64(1))
+    words = (words & LOW_14) | ((words & (LOW_14 << np.uint64(16))) >> np.uint64(2))
+    return (words & LOW_28) | ((words & (LOW_28 << np.uint64(32))) >> np.uint64(4))
+
+
+def _lengthen_words(
+    data: ByteArray, values: NDArray[Any], index: NDArray[np.int32], ends: IntArray
+) -> NDArray[Any]:
+    """Give numbers of eight bytes and more those that did not fit in a word, backwards."""
+    group = 8
+    marked = data[ends - group] >= MARK
+    index, ends = index[marked], ends[marked]
     while index.size:
         if group == LONGEST:
             raise VarintError(-1, int(ends[0]) - LONGEST, TOO_LONG)
-        if group == 4:
-            values = values.astype(np.int64)
         byte = (data[ends - group] & np.uint8(0x7F)).astype(values.dtype)
         values[index] = values[index] << values.dtype.type(7) | byte
         group += 1

@@ -110,8 +110,8 @@ class Fields:
     """
 
     messages: Messages
-    message: IntArray
-    tag: IntArray
+    message: NDArray[np.int32]
+    tag: NDArray[np.int16]
     start: IntArray
     stop: IntArray
 
@@ -145,11 +145,10 @@ class Fields:
             values, counts = read_runs(self.messages.data, start, stop)
         except VarintError as error:
             raise _placed(self.messages, error) from None
-        per_message = np.zeros(len(self.messages) + 1, np.int64)
-        np.add.at(per_message, self.message[records] + 1, counts)
-        return values, np.cumsum(per_message)
+        per_message = np.bincount(self.message[records], counts, len(self.messages))
+        return values, np.concatenate(([0], np.cumsum(per_message))).astype(np.int64)
 
-    def nested(self, number: int) -> tuple[Messages, IntArray]:
+    def nested(self, number: int) -> tuple[Messages, NDArray[np.int32]]:
         """The messages inside a field, and the outer message that each of them is in."""
         records = np.flatnonzero(self.tag == (number << 3 | BYTES))
         inner = Messages(self.messages.raw, self.start[records], self.stop[records])
@@ -171,7 +170,7 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
     verdicts = _verdicts(wanted)
     active = np.flatnonzero(messages.starts < messages.stops)
     cursor, limit = messages.starts[active], messages.stops[active]
-    rounds: list[tuple[IntArray, ...]] = []
+    rounds: list[tuple[NDArray[Any], ...]] = []
     found = 0
     while active.size > FEW:
         record, cursor = _round(messages, active, cursor, limit, verdicts)
@@ -183,12 +182,24 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
         if not unfinished.all():
             active, cursor, limit = active[unfinished], cursor[unfinished], limit[unfinished]
     rounds.append(_one_by_one(messages, active, cursor, limit, verdicts))
-    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
-    if len(rounds) > 1 and (np.diff(columns[0]) < 0).any():
+    return Fields(messages, *_joined(rounds))
+
+
+def _joined(rounds: list[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any]]:
+    """The records of all rounds in order, column by column: each is freed once it is joined."""
+    columns = [list(column) for column in zip(*rounds, strict=True)]
+    rounds.clear()
+    order: IntArray | None = None
+    if len(columns[0]) > 1:
         # By place is by message, too: the messages ascend. A round is one run, so this merges.
-        order = np.argsort(columns[2], kind="stable")
-        columns = [column[order] for column in columns]
-    return Fields(messages, *columns)
+        place = np.concatenate(columns[2])
+        if (np.diff(place) < 0).any():
+            order = np.argsort(place, kind="stable")
+        del place
+    for column in columns:
+        joined = np.concatenate(column)
+        column.clear()
+        yield joined if order is None else joined[order]
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
@@ -223,7 +234,7 @@ def _round(
     cursor: IntArray,
     limit: IntArray,
     verdicts: NDArray[np.int8],
-) -> tuple[tuple[IntArray, ...], IntArray]:
+) -> tuple[tuple[NDArray[Any], ...], IntArray]:
     """Read one field of every active message: records of the wanted ones, and the next places."""
     try:
         tag, at = read_each(messages.data, cursor)
@@ -250,8 +261,9 @@ def _round(
         _raise_first(messages, active, cursor, bad)
     kept = verdict == _WANTED
     if kept.all():
-        return (active, tag, start, stop), stop
-    return (active[kept], tag[kept], start[kept], stop[kept]), stop
+        return (active.astype(np.int32), tag.astype(np.int16), start, stop), stop
+    records = active[kept].astype(np.int32), tag[kept].astype(np.int16), start[kept], stop[kept]
+    return records, stop
 
 
 def _raise_first(
@@ -279,7 +291,7 @@ def _one_by_one(
     cursor: IntArray,
     limit: IntArray,
     verdicts: NDArray[np.int8],
-) -> tuple[IntArray, ...]:
+) -> tuple[NDArray[Any], ...]:
     """Read the rest of some messages field by field."""
     records = array("q")
     verdict_of = verdicts.tolist()
@@ -298,7 +310,8 @@ def _one_by_one(
                     raise _error(messages, message, place, f"more than {FIELDS_LIMIT} fields")
             place = after
     table = np.frombuffer(records, np.int64).reshape(-1, 4)
-    return tuple(np.ascontiguousarray(column) for column in table.T)
+    columns = [np.ascontiguousarray(column) for column in table.T]
+    return columns[0].astype(np.int32), columns[1].astype(np.int16), columns[2], columns[3]
 
 
 def _field(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:

@@ -7,7 +7,7 @@ and, in CPU, block and mutex profiles, nanoseconds. They are whole numbers and a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.formats.pprof_columns import PprofColumns, ValueType
+    from gomem.tables.memstats import MemStats
 
 # The columns of `samples` that every profile has; before them stands one for each sample type.
 SAMPLES = (
@@ -93,11 +94,20 @@ class Profile:
         source: What it was read from: as a rule, a path.
         columns: Its fields as arrays.
         damaged: What of it could not be read.
+        memstats: The MemStats that a heap profile in text ends with.
+        max_rss_bytes: The peak RSS that such a text ends with, since Go 1.15.
+        totals: What fractions are of, by sample type, if not of its own samples: a part of a
+            profile keeps the total of the whole.
+        undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
     """
 
     source: str
     columns: PprofColumns
     damaged: tuple[Damage, ...] = ()
+    memstats: MemStats | None = None
+    max_rss_bytes: int | None = None
+    totals: tuple[int, ...] | None = None
+    undropped: PprofColumns | None = None
 
     @property
     def sample_types(self) -> tuple[ValueType, ...]:
@@ -238,7 +248,13 @@ class Profile:
         return np.ascontiguousarray(self.columns.value[:, self._column(sample_type)])
 
     def total(self, sample_type: str | None = None) -> int:
-        """What pprof's percentages are of: the sum of the samples' magnitudes."""
+        """What pprof's percentages are of: the sum of the samples' magnitudes.
+
+        Of a part of a profile it is that of the whole; of a difference as `diff_base`, that of
+        the base.
+        """
+        if self.totals is not None:
+            return self.totals[self._column(sample_type)]
         return int(np.abs(self.values(sample_type)).sum())
 
     def nodes(self, granularity: str = "functions") -> Nodes:
@@ -284,6 +300,174 @@ class Profile:
         }
         return build(columns, TOP)
 
+    def tree(
+        self,
+        sample_type: str | None = None,
+        granularity: str = "functions",
+        *,
+        pattern: str | None = None,
+        cum: bool = False,
+        n: int | None = None,
+    ) -> pd.DataFrame:
+        """Who calls whom, as `go tool pprof -tree` counts; see `pprof_graph.TREE`.
+
+        Args:
+            sample_type: Which of the profile's values; the default one if None.
+            granularity: What a row stands for; see `top`.
+            pattern: Only frames in whose name it is found, as `-peek` has it.
+            cum: Order by cum rather than by flat.
+            n: Of how many frames; all if None.
+
+        Raises:
+            ValueError: There is no such sample type or granularity, or the pattern is none.
+        """
+        from gomem.tables.pprof_graph import tree_table
+
+        values, nodes = self.values(sample_type), self.nodes(granularity)
+        rows = top_order(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum)[:n]
+        return tree_table(nodes, values, rows, self.total(sample_type), pattern)
+
+    def peek(
+        self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
+    ) -> pd.DataFrame:
+        """The callers and callees of the frames in whose name a pattern is found; see `tree`."""
+        return self.tree(sample_type, granularity, pattern=pattern)
+
+    def edges(self, sample_type: str | None = None, granularity: str = "functions") -> pd.DataFrame:
+        """Every call with what passes through it; see `pprof_graph.EDGES`."""
+        from gomem.tables.pprof_graph import edges_table
+
+        return edges_table(self.nodes(granularity), self.values(sample_type))
+
+    def traces(
+        self, sample_type: str | None = None, granularity: str = "functions"
+    ) -> pd.DataFrame:
+        """Every sample with its stack; see `pprof_graph.TRACES`."""
+        from gomem.tables.pprof_graph import traces_table
+
+        return traces_table(self.nodes(granularity), self.values(sample_type))
+
+    def tags(self, sample_type: str | None = None) -> pd.DataFrame:
+        """What the samples of each label add up to; see `pprof_tags.TAGS`."""
+        from gomem.tables.pprof_tags import tags_table
+
+        return tags_table(self.columns, self.values(sample_type), self.total(sample_type))
+
+    def filtered(
+        self,
+        *,
+        focus: str | None = None,
+        ignore: str | None = None,
+        hide: str | None = None,
+        show: str | None = None,
+        show_from: str | None = None,
+        prune_from: str | None = None,
+        tagfocus: str | None = None,
+        tagignore: str | None = None,
+        noinlines: bool = False,
+    ) -> Profile:
+        """A part of the profile; fractions stay those of the whole, as in `go tool pprof`.
+
+        Args:
+            focus: Only samples in whose stack this pattern is found.
+            ignore: Only samples in whose stack it is not found.
+            hide: Without the frames in which it is found.
+            show: With no frames but those in which it is found.
+            show_from: Without the frames outside of the outermost one in which it is found.
+            prune_from: Without the frames inside of the innermost one in which it is found.
+            tagfocus: Only samples with such a label; see `pprof_tags.samples_with`.
+            tagignore: Only samples without one.
+            noinlines: Inlined calls count to the function that they were inlined into.
+
+        Raises:
+            ValueError: A pattern is none.
+        """
+        from gomem.tables import pprof_filters as filters
+        from gomem.tables.pprof_tags import samples_with
+
+        part = filters.by_name(self.columns, focus=focus, ignore=ignore, hide=hide, show=show)
+        if show_from is not None:
+            part = filters.show_from(part, show_from)
+        if tagfocus is not None:
+            part = filters.keep_samples(part, samples_with(part, tagfocus))
+        if tagignore is not None:
+            part = filters.keep_samples(part, ~samples_with(part, tagignore))
+        if prune_from is not None:
+            part = filters.prune_from(part, prune_from)
+        if noinlines:
+            part = filters.without_inlined(part)
+        return self._part(part)
+
+    def focus(self, pattern: str) -> Profile:
+        """Only samples in whose stack a pattern is found; see `filtered`."""
+        return self.filtered(focus=pattern)
+
+    def ignore(self, pattern: str) -> Profile:
+        """Only samples in whose stack a pattern is not found; see `filtered`."""
+        return self.filtered(ignore=pattern)
+
+    def diff(self, base: Profile, *, as_diff_base: bool = True, normalize: bool = False) -> Profile:
+        """What this profile has more than a base.
+
+        Args:
+            base: The profile to subtract; of the same sample types.
+            as_diff_base: Fractions are of the base, as with pprof's `-diff_base`; else of the
+                difference, as with `-base`, which is for two readings of counts that only grow.
+            normalize: Scale this profile first, so that both have the same sums.
+
+        Raises:
+            ValueError: The two do not count the same.
+        """
+        from gomem.tables import pprof_merge as merge
+
+        own, other = self.undropped or self.columns, base.undropped or base.columns
+        merge.check_alike(own, other)
+        if normalize:
+            own = merge.scaled(own, merge.normalizing(own, other))
+        negated = merge.scaled(other, [-1.0] * len(self.sample_types))
+        columns = _without_dropped(merge.merged([own, negated]))
+        totals = tuple(int(total) for total in np.abs(negated.value).sum(axis=0))
+        damaged = (*self.damaged, *base.damaged)
+        if not as_diff_base or not any(totals):
+            return Profile(self.source, columns, damaged)
+        own_totals = np.abs(columns.value).sum(axis=0).tolist()
+        totals = tuple(total or int(own) for total, own in zip(totals, own_totals, strict=True))
+        return Profile(self.source, columns, damaged, totals=totals)
+
+    def merge(self, *others: Profile) -> Profile:
+        """This profile and others as one: samples of one stack and one set of labels are added.
+
+        Raises:
+            ValueError: They do not count the same.
+        """
+        from gomem.tables.pprof_merge import merged
+
+        profiles = (self, *others)
+        columns = _without_dropped(merged([one.undropped or one.columns for one in profiles]))
+        return Profile(
+            self.source, columns, tuple(one for each in profiles for one in each.damaged)
+        )
+
+    def to_pprof(self) -> bytes:
+        """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
+        from gomem.formats.pprof_write import write_pprof
+
+        return write_pprof(self.undropped or self.columns)
+
+    def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
+        """The profile as folded stacks: `main.main;main.work 120`, a line a stack."""
+        from gomem.formats.folded import write_folded
+
+        traces = self.traces(sample_type, granularity)
+        stacks = traces.groupby("sample")["function"].agg(tuple)
+        values = traces.groupby("sample")["value"].first()
+        return write_folded(zip(stacks, values.tolist(), strict=True))
+
+    def _part(self, columns: PprofColumns) -> Profile:
+        """A profile of some of the samples or frames, with the totals of the whole."""
+        totals = tuple(self.total(name) for name in self.sample_type_names)
+        return replace(self, columns=columns, totals=totals, undropped=None)
+
     def _column(self, name: str | None) -> int:
         names = self.sample_type_names
         wanted = self.default_sample_type if name is None else name
@@ -308,6 +492,16 @@ class Profile:
         head = f"{self.kind} profile, {len(self.columns.value)} samples{taken}"
         damage = f"<p>{len(self.damaged)} parts could not be read</p>" if self.damaged else ""
         return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
+
+
+def _without_dropped(columns: PprofColumns) -> PprofColumns:
+    """Leave out what a merged profile asks to leave out; its patterns have been read before."""
+    from gomem.tables.pprof_filters import drop_uninteresting
+
+    try:
+        return drop_uninteresting(columns)
+    except ValueError:
+        return columns
 
 
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from functools import lru_cache
 
+STANDARD_LIBRARY = "std"
+TOOLCHAIN = "golang.org/toolchain"  # the module that a Go release is; its packages are std's
 NO_PACKAGE = "<no package>"  # C functions and others whose name has none
+
+
+_MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v\d[^/]*/")
+_ESCAPED = re.compile("!([a-z])")  # how the module cache writes a capital letter
+_MAJOR_VERSION = re.compile(r"v\d+")
+_REPOSITORY_ELEMENTS = {
+    "github.com": 2,
+    "gitlab.com": 2,
+    "bitbucket.org": 2,
+    "golang.org": 2,
+    "google.golang.org": 1,
+    "go.uber.org": 1,
+    "k8s.io": 1,
+    "gopkg.in": 1,
+}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -73,6 +91,30 @@ def package_of(function: str) -> str:
     if dot < 0:
         return NO_PACKAGE
     return plain[:dot].replace("%2e", ".") or NO_PACKAGE
+
+
+@lru_cache(maxsize=1 << 16)
+def module_of(function: str, file: str) -> str:
+    """The module that a Go function belongs to, as far as its name and file tell.
+
+    The path of a file in the module cache, or in a build with -trimpath, names the module before
+    its version. Else it is the standard library if its import path begins without a host name,
+    and otherwise what the host is known to take for a repository; of an unknown host, the package.
+    """
+    cached = _MODULE_IN_PATH.search(file)
+    if cached and cached[1] != TOOLCHAIN:
+        return _ESCAPED.sub(lambda letter: letter[1].upper(), cached[1])
+    package = package_of(function).rpartition("/vendor/")[2]
+    host, *rest = package.split("/")
+    if package in ("main", NO_PACKAGE):
+        return package
+    if "." not in host:
+        return STANDARD_LIBRARY
+    count = _REPOSITORY_ELEMENTS.get(host, len(rest))
+    version = rest[count : count + 1]
+    if count < len(rest) and _MAJOR_VERSION.fullmatch(version[0]):
+        count += 1
+    return "/".join([host, *rest[:count]])
 
 
 def printable_name(

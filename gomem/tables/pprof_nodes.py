@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gomem.tables.pprof_names import NO_PACKAGE, clean_path, package_of, printable_name, shown_name
+from gomem.tables.pprof_names import (
+    NO_PACKAGE,
+    clean_path,
+    module_of,
+    package_of,
+    printable_name,
+    shown_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +31,8 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 
-GRANULARITIES = ("functions", "filefunctions", "files", "lines", "addresses", "packages")
+GRANULARITIES = ("functions", "filefunctions", "files", "lines", "addresses", "packages", "modules")
+OWN = ("packages", "modules")  # which pprof does not have
 EXACT_FLOAT = 1 << 53  # whole numbers up to here are exact as float64, and so are their sums
 CHUNK_FRAMES = 1 << 18  # sorted at a time: they stay in the CPU's cache
 
@@ -57,7 +65,7 @@ class Nodes:
     @cached_property
     def names(self) -> list[str]:
         """How pprof prints each node."""
-        if self.granularity == "packages":
+        if self.granularity in OWN:
             return [self.texts[row[0]] for row in self.keys.tolist()]
         texts = self.texts
         return [
@@ -86,7 +94,7 @@ class Nodes:
             weights: One number a sample; whole ones add up exactly.
         """
         total = np.zeros(len(self), weights.dtype)
-        for first, last in self._chunks():
+        for first, last in self.runs():
             sample, node = self._pairs(first, last)
             total += _sum_by(node, weights[first:last][sample], len(self))
         return total
@@ -96,7 +104,7 @@ class Nodes:
         """The node of each location's innermost frame."""
         return self.node_of_frame[self.frame_offsets[:-1]]
 
-    def _chunks(self) -> Iterator[tuple[int, int]]:
+    def runs(self) -> Iterator[tuple[int, int]]:
         """Runs of samples with about `CHUNK_FRAMES` frames, at least one sample each."""
         offsets = self.columns.stack_offsets
         first, samples = 0, len(offsets) - 1
@@ -203,9 +211,10 @@ class _FrameKeys:
 
     def of(self, granularity: str) -> IntArray:
         names = np.zeros(len(self.line), np.int64)
-        if granularity == "packages":
+        if granularity in OWN:
             none = self.texts.numbers([NO_PACKAGE])
-            names = np.where(self._function >= 0, self._of_function(self._packages), none)
+            numbers = self._packages if granularity == "packages" else self._modules
+            names = np.where(self._function >= 0, self._of_function(numbers), none)
         elif granularity != "files":
             names = self._of_function(self._names)
         files = lines = columns = addresses = np.zeros(len(self.line), np.int64)
@@ -218,7 +227,7 @@ class _FrameKeys:
             addresses = self.columns.locations.address.view(np.int64)[self.location]
         # pprof tells nameless frames apart by binary and by where their function starts. So at
         # the granularity of files, where all are nameless, a file has a row for each function.
-        nameless = (names == 0) & (granularity != "packages")
+        nameless = (names == 0) & (granularity not in OWN)
         binaries = np.where(nameless, self._binaries()[self.location], 0)
         starts = np.where(nameless, self._of_function(self._starts), 0)
         return np.stack([names, files, lines, columns, addresses, binaries, starts], axis=1)
@@ -241,6 +250,12 @@ class _FrameKeys:
 
     def _packages(self) -> IntArray:
         return self.texts.numbers([package_of(name) for name in function_names(self.columns)])
+
+    def _modules(self) -> IntArray:
+        names, files = function_names(self.columns), function_files(self.columns)
+        return self.texts.numbers(
+            [module_of(name, file) for name, file in zip(names, files, strict=True)]
+        )
 
     def _files(self) -> IntArray:
         return self.texts.numbers(function_files(self.columns))

@@ -41,6 +41,31 @@ def test_runs_are_read_back_with_their_lengths(runs):
     assert [len(run) for run in runs] == counts.tolist()
 
 
+@given(st.lists(st.lists(WORDS, min_size=1), min_size=1), st.integers(0, 40))
+def test_runs_far_apart_are_read_back(runs, distance):
+    """
+    What lies between is passed over, be it marked or not.
+    """
+    bodies = [b"".join(map(number, run)) for run in runs]
+    gap = b"\xff" * distance + b"\x00"
+    data, _, stops = padded(*(gap + body for body in bodies))
+
+    values, counts = read_runs(data, stops - [len(body) for body in bodies], stops)
+
+    assert [word for run in runs for word in run] == values.astype(np.uint64).tolist()
+    assert [len(run) for run in runs] == counts.tolist()
+
+
+@pytest.mark.parametrize("gap", [b"\x00", b"\x00" * 40], ids=["dense", "sparse"])
+def test_a_number_that_is_too_long_is_found_where_it_begins(gap):
+    data, starts, stops = padded(gap, b"\x05\x85\x01", gap, b"\x07" + b"\x80" * 10 + b"\x01")
+
+    with pytest.raises(VarintError, match=TOO_LONG) as caught:
+        read_runs(data, starts[[1, 3]], stops[[1, 3]])
+
+    assert starts[3] + 1 == caught.value.place
+
+
 def test_runs_longer_than_a_chunk_are_joined():
     words = np.arange(300_000)
     body = b"".join(map(number, words.tolist()))

@@ -14,7 +14,7 @@ from gomem.errors import FormatError
 from gomem.formats.pprof import parse_pprof
 from gomem.read import read_pprof
 from gomem.tables.pprof import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS, TOP, Profile
-from gomem.tables.pprof_names import NO_PACKAGE, clean_path, package_of, shown_name
+from gomem.tables.pprof_names import NO_PACKAGE, clean_path, module_of, package_of, shown_name
 from gomem.tables.schema import UNITS
 from tests.pprof_messages import (
     field,
@@ -182,8 +182,8 @@ def test_a_sample_type_that_is_not_there_is_named_with_those_that_are():
 
 
 def test_an_unknown_granularity_is_refused():
-    with pytest.raises(ValueError, match="granularity 'modules', wanted one of functions"):
-        made().top(granularity="modules")
+    with pytest.raises(ValueError, match="granularity 'classes', wanted one of functions"):
+        made().top(granularity="classes")
 
 
 def test_the_default_sample_type_is_the_profiles_own_or_its_last():
@@ -362,6 +362,26 @@ def test_html_of_a_hostile_profile_is_escaped():
 )
 def test_a_functions_package_is_read_from_its_name(function_name, package):
     assert package == package_of(function_name)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "module"),
+    [
+        ("main.main", "/app/main.go", "main"),
+        ("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go", "std"),
+        ("net/http.(*Server).Serve", "/usr/local/go/src/net/http/server.go", "std"),
+        ("fmt.Print", "/g/pkg/mod/golang.org/toolchain@v0.0.1-go1.26.0.l/src/fmt/print.go", "std"),
+        ("a.b/c.F", "/go/pkg/mod/a.b/!c@v1.2.3/sub/f.go", "a.b/C"),
+        ("example.com/m/sub.F", "example.com/m@v0.1.0/sub/f.go", "example.com/m"),
+        ("github.com/a/b/c/d.F", "/src/f.go", "github.com/a/b"),
+        ("github.com/a/b/v2/d.F", "/src/f.go", "github.com/a/b/v2"),
+        ("app/vendor/golang.org/x/net/http2.F", "/src/f.go", "golang.org/x/net"),
+        ("example.com/m/sub.F", "/src/f.go", "example.com/m/sub"),
+        ("malloc", "", NO_PACKAGE),
+    ],
+)
+def test_a_functions_module_is_read_from_its_file_or_its_name(name, file, module):
+    assert module == module_of(name, file)
 
 
 @pytest.mark.parametrize(

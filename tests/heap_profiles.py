@@ -1,0 +1,65 @@
+"""Heap profiles as Go's runtime writes them, of known objects sampled anew each time."""
+
+import numpy as np
+import pandas as pd
+
+from gomem.formats.pprof import parse_pprof
+from gomem.tables.pprof import Profile
+from tests.pprof_messages import field, function, location, message, packed, strings
+
+RATE = 512 * 1024
+TEXTS = (
+    *("", "alloc_objects", "count", "alloc_space", "bytes"),
+    *("inuse_objects", "inuse_space", "space", "main.leaf", "main.root"),
+)
+SITES = 40
+ROOT = SITES + 1  # location and function of `main.root`, which calls every site
+# From 16 B to 4 MiB, each site with 4 to 400 expected sightings' worth of bytes or a few objects.
+SIZES = np.round(np.geomspace(16, 1 << 22, SITES)).astype(int)
+OBJECTS = np.maximum(np.geomspace(3, 60, SITES)[::-1] * RATE / SIZES, 3).astype(int)
+NAMES = [f"main.site{number:02}" for number in range(SITES)]
+MADE = pd.Series(SIZES * OBJECTS, NAMES)
+
+
+def scale(size, rate=RATE):
+    return 1 / (1 - np.exp(-size / rate))
+
+
+def bucket(objects, space, *, size=None, leaf=1, root=2):
+    """A sample with the same numbers for alloc and inuse, of a leaf that a root called."""
+    label = message(3, field(1, 4), field(3, size)) if size else b""
+    values = packed(2, objects, space, objects, space)
+    return message(2, packed(1, leaf, root), values, label)
+
+
+def seen(count, size, *, labelled=True, leaf=1, root=2):
+    """The bucket that Go writes when it has seen so many objects of a size."""
+    objects, space = int(count * scale(size)), int(count * size * scale(size))
+    return bucket(objects, space, size=size if labelled else None, leaf=leaf, root=root)
+
+
+def heap(*buckets, rate=RATE, period_type=True, names=("main.leaf", "main.root")):
+    """A heap profile of these buckets; location n is of the n-th name."""
+    types = ((1, 2), (3, 4), (5, 2), (6, 4))
+    head = b"".join(message(1, field(1, one), field(2, unit)) for one, unit in types)
+    if period_type:
+        head += message(11, field(1, 7), field(2, 4))
+    texts = (*TEXTS[:8], *names)
+    code = b"".join(
+        location(number, number) + function(number, 7 + number, file=0)
+        for number in range(1, len(names) + 1)
+    )
+    raw = head + field(12, rate) + b"".join(buckets) + code + strings(*texts)
+    return Profile("heap.pb", parse_pprof(raw, source="heap.pb")[0])
+
+
+def sampled_program(run, *, doubled=None):
+    """The heap profile of one run of a program that has `MADE` live bytes at its sites."""
+    objects = np.where(np.array(NAMES) == doubled, 2 * OBJECTS, OBJECTS)
+    counts = np.random.default_rng(run).binomial(objects, 1 / scale(SIZES))
+    buckets = [
+        seen(int(count), int(size), leaf=number, root=ROOT)
+        for number, (count, size) in enumerate(zip(counts, SIZES, strict=True), start=1)
+        if count
+    ]
+    return heap(*buckets, names=(*NAMES, "main.root"))
