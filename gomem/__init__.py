@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from gomem.comparison import compare
     from gomem.diagnosis import Diagnosis, diagnose
     from gomem.read import (
+        iter_gctrace,
         read_bench,
+        read_cgroup,
+        read_escapes,
+        read_folded,
         read_gctrace,
+        read_limits,
         read_memstats,
         read_metrics,
         read_pprof,
         read_smaps,
         read_status,
     )
+    from gomem.views.flame_graph import flame
 
 __version__ = "0.1.0"
 
@@ -33,9 +39,15 @@ _HOMES = {
     "Diagnosis": "gomem.diagnosis",
     "compare": "gomem.comparison",
     "diagnose": "gomem.diagnosis",
+    "flame": "gomem.views.flame_graph",
+    "iter_gctrace": "gomem.read",
     "load": "gomem.capture",
     "read_bench": "gomem.read",
+    "read_escapes": "gomem.read",
+    "read_cgroup": "gomem.read",
+    "read_folded": "gomem.read",
     "read_gctrace": "gomem.read",
+    "read_limits": "gomem.read",
     "read_memstats": "gomem.read",
     "read_metrics": "gomem.read",
     "read_pprof": "gomem.read",
@@ -48,9 +60,15 @@ __all__ = [
     "Diagnosis",
     "compare",
     "diagnose",
+    "flame",
+    "iter_gctrace",
     "load",
     "read_bench",
+    "read_cgroup",
+    "read_escapes",
+    "read_folded",
     "read_gctrace",
+    "read_limits",
     "read_memstats",
     "read_metrics",
     "read_pprof",

@@ -15,7 +15,10 @@ from gomem.formats.memstats import json_values
 from gomem.moments import MANIFEST, Artefact, place, time_of
 from gomem.read import (
     read_bench,
+    read_cgroup,
+    read_escapes,
     read_gctrace,
+    read_limits,
     read_memstats,
     read_metrics,
     read_pprof,
@@ -24,16 +27,21 @@ from gomem.read import (
 )
 from gomem.releases import GoVersion, known_version
 from gomem.sources import Entry, Source, list_capture, natural_key
+from gomem.streams import LongSource, long_source
+from gomem.tables.cgroup import CGROUP
+from gomem.tables.limits import LIMITS
 from gomem.tables.memstats import SIZE_CLASSES, STATS
 from gomem.tables.metrics import VALUES
 from gomem.tables.schema import Column, build, damage_table, empty
 from gomem.tables.smaps import MAPPINGS
 from gomem.tables.status import STATUS
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
+    from gomem.tables.escapes import EscapeAnalysis
     from gomem.tables.gctrace import GcLog
     from gomem.tables.gobench import Bench
     from gomem.tables.pprof import Profile
@@ -78,11 +86,14 @@ class Capture:
         smaps: Mappings, with `moment` first; see `tables.smaps.MAPPINGS`.
         rollups: The kernel's own sums (smaps_rollup), with `moment` first.
         status: /proc/PID/status, with `moment` first; see `tables.status.STATUS`.
+        cgroup: The control group's memory files, with `moment` first; see `tables.cgroup.CGROUP`.
+        limits: /proc/PID/limits, with `moment` first; see `tables.limits.LIMITS`.
         goroutines: Goroutines by stack, from goroutine profiles; see `GOROUTINES`.
         size_classes: BySize of the MemStats dumps, with `moment` first.
         gc: The collector's log, if there is one.
         profiles: Profiles by moment, then by kind (`heap`, `allocs`, `goroutine`, …).
         bench: Benchmark files by path.
+        escapes: The compiler's escape analysis, by path.
         damaged: Everything that could not be read.
         unrecognised: Of its sources, the files that are of no kind gomem knows.
         go_version: The release that made it, as far as known.
@@ -96,11 +107,14 @@ class Capture:
     smaps: pd.DataFrame
     rollups: pd.DataFrame
     status: pd.DataFrame
+    cgroup: pd.DataFrame
+    limits: pd.DataFrame
     goroutines: pd.DataFrame
     size_classes: pd.DataFrame
     gc: GcLog | None
     profiles: Mapping[str, Mapping[str, Profile]]
     bench: Mapping[str, Bench]
+    escapes: Mapping[str, EscapeAnalysis]
     damaged: tuple[Damage, ...]
     unrecognised: frozenset[str]
     go_version: GoVersion
@@ -146,7 +160,7 @@ def load(
     gathering = _Gathering()
     sources = _open_all(paths, gathering, progress)
     manifest = _manifest(sources, gathering)
-    _read_all(sources, gathering)
+    _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(str(paths[0]), gathering))
     present = {artefact.source.name for artefact in gathering.artefacts}
@@ -171,8 +185,16 @@ def _open_all(
     for number, entry in enumerate(entries, start=1):
         if progress is not None:
             progress(entry.name, number, len(entries))
-        sources.append(entry.open())
+        sources.append(_open(entry))
     return sources
+
+
+def _open(entry: Entry) -> Source:
+    """The file, read whole; of a long GC log its beginning: the rest is read piece by piece."""
+    long = long_source(entry)
+    if long is not None and kind_of(long.data, entry.name) == "gctrace":
+        return long
+    return entry.open()
 
 
 def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]]) -> list[Entry]:
@@ -202,9 +224,13 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> dict[str, Any
     return {}
 
 
-def _read_all(sources: Iterable[Source], gathering: _Gathering) -> None:
+def _read_all(
+    sources: Iterable[Source],
+    gathering: _Gathering,
+    progress: Callable[[str, int, int], None] | None,
+) -> None:
     for source in sources:
-        kind = kind_of(source.data)
+        kind = kind_of(source.data, source.name)
         if PurePosixPath(source.name).name == MANIFEST:
             continue
         gathering.damage += source.damage
@@ -215,7 +241,10 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering) -> None:
                 gathering.unrecognised |= {source.name} if source.data else set()
             continue
         try:
-            parsed, damage = _READERS[kind](replace(source, damage=()))
+            if isinstance(source, LongSource):
+                parsed, damage = _read_long(source, progress)
+            else:
+                parsed, damage = _READERS[kind](replace(source, damage=()))
         except FormatError as error:
             gathering.passed_over.append(source)
             gathering.damage.append(error.damage)
@@ -223,6 +252,17 @@ def _read_all(sources: Iterable[Source], gathering: _Gathering) -> None:
         gathering.damage += damage
         time, time_source = time_of(source, parsed)
         gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
+
+
+def _read_long(
+    source: LongSource, progress: Callable[[str, int, int], None] | None
+) -> tuple[GcLog, Sequence[Damage]]:
+    def advance(done: int, total: int | None) -> None:
+        if progress is not None and total is not None:
+            progress(f"{source.name} (MiB)", done // MIB, total // MIB)
+
+    log = read_gctrace(source, progress=advance)
+    return log, log.damaged
 
 
 def _with_damage(read: Callable[[Any], Any]) -> Callable[[Source], tuple[Any, Sequence[Damage]]]:
@@ -236,9 +276,12 @@ def _with_damage(read: Callable[[Any], Any]) -> Callable[[Source], tuple[Any, Se
 
 
 _READERS: dict[str, Callable[[Source], tuple[Any, Sequence[Damage]]]] = {
+    "cgroup": _with_damage(read_cgroup),
+    "escapes": _with_damage(read_escapes),
     "gctrace": _with_damage(read_gctrace),
     "gobench": _with_damage(read_bench),
     "heap_text": _with_damage(read_pprof),
+    "limits": _with_damage(read_limits),
     "maps": _with_damage(read_smaps),
     "memstats": _with_damage(read_memstats),
     "metrics": _with_damage(read_metrics),
@@ -291,24 +334,36 @@ def _assemble(name: str, gathering: _Gathering, version: GoVersion) -> Capture:
     mapped += [a for a in placed if a.kind == "maps" and a.moment not in with_smaps]
     logs = [a.parsed for a in artefacts if a.kind == "gctrace"]
     profiles = _profiles(placed)
+    dumps = _dumps(placed)
     return Capture(
         name=name,
         moments=moments,
         artefacts=_artefacts_table(artefacts, gathering.passed_over),
-        memstats=_stack(placed, "memstats", lambda parsed: parsed.stats, STATS),
+        memstats=_stack(dumps, None, lambda parsed: parsed.stats, STATS),
         metrics=_stack(placed, "metrics", lambda parsed: parsed.values, VALUES),
         smaps=_stack(mapped, None, lambda parsed: parsed.mappings, MAPPINGS),
         rollups=_stack(placed, "smaps_rollup", lambda parsed: parsed.mappings, MAPPINGS),
         status=_stack(placed, "status", lambda parsed: parsed, STATUS),
+        cgroup=_stack(placed, "cgroup", lambda parsed: parsed, CGROUP),
+        limits=_stack(placed, "limits", lambda parsed: parsed, LIMITS),
         goroutines=_goroutines(profiles),
-        size_classes=_stack(placed, "memstats", lambda parsed: parsed.size_classes, SIZE_CLASSES),
+        size_classes=_stack(dumps, None, lambda parsed: parsed.size_classes, SIZE_CLASSES),
         gc=_join_logs(logs),
         profiles=profiles,
         bench={a.source.name: a.parsed for a in artefacts if a.kind == "gobench"},
+        escapes={a.source.name: a.parsed for a in artefacts if a.kind == "escapes"},
         damaged=tuple(gathering.damage),
         unrecognised=frozenset(gathering.unrecognised),
         go_version=version,
     )
+
+
+def _dumps(placed: Sequence[Artefact]) -> list[Artefact]:
+    """MemStats of each moment: its own artefact, or else the end of a heap profile in text."""
+    dumps = [a for a in placed if a.kind == "memstats"]
+    have = {a.moment for a in dumps}
+    ends = [a for a in placed if a.kind == "heap_text" and a.moment not in have]
+    return dumps + [replace(a, parsed=a.parsed.memstats) for a in ends if a.parsed.memstats]
 
 
 def _profiles(placed: Sequence[Artefact]) -> dict[str, dict[str, Profile]]:

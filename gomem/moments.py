@@ -15,6 +15,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import Damage
+from gomem.formats.cgroup import NAME as CGROUP_NAME
+from gomem.formats.cgroup import file_of
 from gomem.sources import natural_key
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from gomem.sources import Source
 
 MANIFEST = "gomem.json"
-OF_THE_WHOLE = frozenset({"gctrace", "gobench", "manifest"})
+OF_THE_WHOLE = frozenset({"escapes", "gctrace", "gobench", "manifest"})
 ONLY_MOMENT = "capture"
 TOP_MOMENT = "(top)"
 
@@ -41,6 +43,7 @@ _KIND_WORDS = frozenset(
         "heap",
         "inuse",
         "json",
+        "limits",
         "log",
         "maps",
         "mem",
@@ -174,7 +177,9 @@ def _parse_time(value: object) -> datetime | None:
 
 
 def _slot(artefact: Artefact) -> str:
-    """What a moment can hold one of: a kind, and of profiles one of each sort."""
+    """What a moment can hold one of: a kind; of profiles and of a cgroup's files one of each."""
+    if artefact.kind == "cgroup":
+        return f"{artefact.kind} {file_of(artefact.source.name)}"
     sort = getattr(artefact.parsed, "kind", "")
     return f"{artefact.kind} {sort}" if artefact.kind == "pprof" else artefact.kind
 
@@ -224,5 +229,5 @@ def stem_of(name: str) -> str:
     """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
     if iso := _ISO.search(name):
         return iso[0]
-    words = [word for word in _SEPARATORS.split(name) if word]
+    words = [word for word in _SEPARATORS.split(CGROUP_NAME.sub("", name)) if word]
     return "-".join(word for word in words if word.lower() not in _KIND_WORDS)

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 from gomem.sources import open_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
-    from gomem.sources import Readable
+    from gomem.errors import Damage
+    from gomem.formats.pprof_columns import PprofColumns
+    from gomem.sources import Readable, Source
+    from gomem.streams import Progress
+    from gomem.tables.escapes import EscapeAnalysis
     from gomem.tables.gctrace import GcLog
     from gomem.tables.gobench import Bench
     from gomem.tables.memstats import MemStats
@@ -32,30 +38,121 @@ def read_bench(readable: Readable) -> Bench:
     return bench_of(parsed, [*source.damage, *damage])
 
 
-def read_gctrace(readable: Readable) -> GcLog:
-    """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
+def read_cgroup(readable: Readable) -> pd.DataFrame:
+    """Read one memory file of a control group; the damage stands in `attrs["damage"]`.
 
-    A log without any line of the collector gives empty frames.
+    Raises:
+        FormatError: There is no number in it.
     """
-    from gomem.formats.gctrace import parse_gctrace
-    from gomem.tables.gctrace import gctrace_tables
+    from gomem.errors import FormatError
+    from gomem.formats.cgroup import parse_cgroup
+    from gomem.tables.cgroup import cgroup_table
 
     source = open_source(readable)
-    columns, damage = parse_gctrace(source.data, source=source.name)
-    return gctrace_tables(columns, [*source.damage, *damage])
+    parsed, damage = parse_cgroup(source.data, source=source.name)
+    if not parsed.values:
+        raise FormatError(source.name, "", "no number; wanted memory.current, memory.stat …")
+    frame = cgroup_table(parsed)
+    frame.attrs["damage"] = (*source.damage, *damage)
+    return frame
+
+
+def read_escapes(readable: Readable) -> EscapeAnalysis:
+    """Read what `go build -gcflags=-m` or `-m=2` printed: what goes to the heap, and why.
+
+    Raises:
+        FormatError: There is no verdict in it.
+    """
+    from gomem.errors import FormatError
+    from gomem.formats.escapes import parse_escapes
+    from gomem.tables.escapes import escapes_of
+
+    source = open_source(readable)
+    escapes, damage = parse_escapes(source.data, source=source.name)
+    if not escapes.kind:
+        raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")
+    return escapes_of(escapes, [*source.damage, *damage])
+
+
+def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcLog:
+    """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
+
+    A log without any line of the collector gives empty frames. The log itself is never whole in
+    memory, only what is read of it.
+
+    Args:
+        readable: A path, bytes, or a binary file object.
+        progress: Called with the stored bytes read and how many there are.
+    """
+    from gomem.formats.gctrace import join_pieces, parse_pieces
+    from gomem.sources import ARTEFACT_LIMIT_BYTES
+    from gomem.streams import open_stream
+    from gomem.tables.gctrace import gctrace_tables
+
+    stream = open_stream(readable)
+    pieces = stream.pieces(progress, limit=ARTEFACT_LIMIT_BYTES)
+    columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
+    return gctrace_tables(columns, [*stream.damage, *damage])
+
+
+def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
+    """Read a gctrace log of any length in the memory of a few pieces of it.
+
+    Args:
+        readable: A path, bytes, or a binary file object.
+        progress: Called with the stored bytes read and how many there are.
+
+    Yields:
+        Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what
+        came before go on from one to the next.
+    """
+    from gomem.formats.gctrace import parse_pieces
+    from gomem.streams import open_stream
+    from gomem.tables.gctrace import gctrace_tables
+
+    stream = open_stream(readable)
+    for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
+        noted = [*stream.damage, *damage]
+        stream.damage.clear()
+        yield gctrace_tables(columns, noted)
+
+
+def read_limits(readable: Readable) -> pd.DataFrame:
+    """Read /proc/PID/limits, a row a resource; the damage stands in `attrs["damage"]`.
+
+    Raises:
+        FormatError: There is no limit in it.
+    """
+    from gomem.errors import FormatError
+    from gomem.formats.limits import parse_limits
+    from gomem.tables.limits import limits_table
+
+    source = open_source(readable)
+    limits, damage = parse_limits(source.data, source=source.name)
+    if not limits:
+        raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")
+    frame = limits_table(limits)
+    frame.attrs["damage"] = (*source.damage, *damage)
+    return frame
 
 
 def read_memstats(readable: Readable) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 
+    The MemStats at the end of a heap profile in text are read, too.
+
     Raises:
         FormatError: There is no MemStats dump in it.
     """
+    from gomem.formats.heap_text import looks_like_heap_text, memstats_of
     from gomem.formats.memstats import parse_memstats
     from gomem.tables.memstats import memstats_tables
 
     source = open_source(readable)
-    dumps, damage = parse_memstats(source.data, source=source.name)
+    data = source.data
+    if looks_like_heap_text(data):
+        data = memstats_of(data, source=source.name)
+    dumps, damage = parse_memstats(data, source=source.name)
     return memstats_tables(dumps, [*source.damage, *damage])
 
 
@@ -112,7 +209,7 @@ def read_status(readable: Readable) -> pd.DataFrame:
 
 
 def read_pprof(readable: Readable) -> Profile:
-    """Read a pprof profile of any kind, compressed or not.
+    """Read a pprof profile of any kind, compressed or not, or a heap profile in text.
 
     Raises:
         FormatError: It is not a profile, or not a whole one.
@@ -124,12 +221,67 @@ def read_pprof(readable: Readable) -> Profile:
 
     source = open_source(readable)
     if looks_like_heap_text(source.data):
-        what = "a heap profile in text, which gomem does not read; fetch it without ?debug=1"
-        raise FormatError(source.name, "", what)
+        return _read_heap_text(source)
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:
         for cause in source.damage:  # the bytes before the profile's own end
             raise FormatError(source.name, cause.where, cause.what) from error
         raise
+    if not columns.drop_frames:
+        return Profile(source.name, columns, (*source.damage, *damage))
+    kept = _without_dropped(columns, source.name, damage)
+    return Profile(source.name, kept, (*source.damage, *damage), undropped=columns)
+
+
+def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "count") -> Profile:
+    """Read folded stacks, such as `main.main;main.work 120`, as a profile.
+
+    Args:
+        readable: A path, a file or bytes.
+        sample_type: What the numbers count,
+        unit: and their unit: the format does not say.
+
+    Raises:
+        FormatError: There is no stack in it.
+    """
+    from gomem.formats.folded import parse_folded
+    from gomem.formats.pprof_columns import ValueType
+    from gomem.tables.pprof import Profile
+
+    source = open_source(readable)
+    kind = ValueType(sample_type, unit)
+    columns, damage = parse_folded(source.data, source=source.name, sample_type=kind)
     return Profile(source.name, columns, (*source.damage, *damage))
+
+
+def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:
+    """Leave out what the profile asks to leave out; a pattern that is none is damage."""
+    from gomem.errors import Damage
+    from gomem.tables.pprof_filters import drop_uninteresting
+
+    try:
+        return drop_uninteresting(columns)
+    except ValueError as error:
+        damage.append(Damage(source, "drop_frames", f"{error}; all frames stay"))
+        return columns
+
+
+def _read_heap_text(source: Source) -> Profile:
+    from gomem.formats.heap_text import parse_heap_text
+    from gomem.formats.memstats import parse_memstats
+    from gomem.tables.memstats import memstats_tables
+    from gomem.tables.pprof import Profile
+
+    text, damage = parse_heap_text(source.data, source=source.name)
+    found = (*source.damage, *damage)
+    if text.memstats is None:
+        return Profile(source.name, text.columns, found)
+    dumps, wrong = parse_memstats(text.memstats, source=source.name)
+    return Profile(
+        source.name,
+        text.columns,
+        (*found, *wrong),
+        memstats=memstats_tables(dumps, wrong),
+        max_rss_bytes=text.max_rss_bytes,
+    )

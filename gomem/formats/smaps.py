@@ -34,6 +34,13 @@ FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
 FLAGS_FIELD = b"VmFlags"
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
 ROLLUP_PATH = "[rollup]"
+LOST_HEADER = (
+    "wanted a mapping's header first; what follows counts, but as a mapping that is nowhere"
+)
+
+
+# Fields whose header is lost still count: they are a mapping of their own, at no address.
+NO_HEADER = next(HEADER.finditer(b"0-0 ---p 00000000 00:00 0 [header lost]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +77,19 @@ def kind_of_mappings(data: bytes) -> str | None:
     lines = data[:4096].replace(b"\r\n", b"\n").split(b"\n")
     header = HEADER.fullmatch(lines[0])
     if header is None:
-        return None
+        return "smaps" if _first_header_lost(lines) else None
     if (header[7] or b"").strip() == ROLLUP_PATH.encode():
         return "smaps_rollup"
     return "smaps" if len(lines) > 1 and FIELD.match(lines[1]) else "maps"
+
+
+def _first_header_lost(lines: Sequence[bytes]) -> bool:
+    """Whether fields of a mapping come first, and a header behind them."""
+    first = _next_header(list(lines))
+    fields = lines[:first]
+    return 0 < first < len(lines) and all(
+        FIELD.fullmatch(line.rstrip()) or line.startswith(b"VmFlags:") for line in fields
+    )
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
@@ -201,12 +217,18 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
             numbers.append(number)
             entries.append({})
             flags.append("")
+        elif (field := _field(line)) is not None:
+            if not headers or field[0] in entries[-1]:
+                headers.append(NO_HEADER)
+                numbers.append(number)
+                entries.append({})
+                flags.append("")
+                damage.append(_line_damage(source, number, line, LOST_HEADER))
+            entries[-1][field[0]] = field[1]
         elif not headers:
             damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
         elif line.startswith(b"VmFlags:"):
             flags[-1] = line[8:].strip().decode("ascii", "replace")
-        elif (field := _field(line)) is not None:
-            entries[-1][field[0]] = field[1]
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
     damage += _short_entries(headers, entries, numbers, source)

@@ -52,7 +52,7 @@ def build(columns: Mapping[str, Any], schema: Iterable[Column]) -> pd.DataFrame:
     series = {
         column.name: _series(columns.get(column.name), column.dtype, rows) for column in schema
     }
-    return pd.DataFrame(series, index=pd.RangeIndex(rows))
+    return pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
 
 
 def empty(schema: Iterable[Column]) -> pd.DataFrame:
@@ -84,6 +84,9 @@ def _series(values: Any, dtype: str, rows: int) -> pd.Series:
     if values is None:
         return _missing(dtype, rows)
     if isinstance(values, np.ma.MaskedArray):
+        if dtype == "Int64" and values.dtype == np.int64:
+            known = pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=True)
+            return pd.Series(known, copy=False)
         series = pd.Series(values.data).astype(dtype)
         mask = np.ma.getmaskarray(values)
         return series.mask(mask) if mask.any() else series
@@ -96,7 +99,8 @@ def _missing(dtype: str, rows: int) -> pd.Series:
         raise ValueError(f"a column of dtype {dtype} cannot be missing")
     if not rows:
         return pd.Series([], dtype=dtype)
-    return pd.Series([None] * rows, dtype=dtype)
+    nothing = [None] * rows if dtype == "object" else None  # a list is slow, and only needed there
+    return pd.Series(nothing, index=pd.RangeIndex(rows), dtype=dtype)
 
 
 def _can_be_missing(dtype: str) -> bool:

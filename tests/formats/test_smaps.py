@@ -147,3 +147,19 @@ def test_the_cut_number_stands_in_no_sum():
 )
 def test_the_kind_is_found_from_the_first_lines(kind, text):
     assert kind == kind_of_mappings(text)
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_fields_without_their_header_count_and_are_damage(lost):
+    """
+    They belong to no known address, but RSS does not become smaller for a lost line.
+    """
+    entries = [smaps_entry(0x1000 * n, 0x1000 * n + 0x1000, rss_kib=4) for n in (1, 3, 5)]
+    entries[lost] = entries[lost].split("\n", 1)[1]
+
+    mappings, damage = parse_smaps(smaps_text(*entries), source="s")
+
+    assert "smaps" == kind_of_mappings(smaps_text(*entries))
+    assert 3 * 4096 == int(mappings.fields["Rss"].sum())
+    assert "[header lost]" == mappings.path[lost]
+    assert ["wanted a mapping's header first"] == [one.what.split("; ")[1] for one in damage]

@@ -1,0 +1,135 @@
+"""A control group's memory files, of version 2 and of version 1: numbers, or a number a line.
+
+Printed by    mm/memcontrol.c of the kernel, as /sys/fs/cgroup/<group>/memory.*.
+Described in  the kernel's admin-guide/cgroup-v2.rst and admin-guide/cgroup-v1/memory.rst.
+Quirks        A file with one number is nothing but the number, so only its name tells which it is.
+              Version 2 writes `max` for no limit; version 1 its largest number of whole pages.
+              memory.stat holds bytes, but for the counts of faults, scans and the like.
+              Version 1's plain fields are of the group alone, total_* of those below it, too.
+              What is charged lags behind the process: the kernel keeps it per CPU, in batches.
+              memory.pressure and memory.numa_stat have `name key=number …`; the averages of
+              pressure are left out, because its total, in microseconds, says the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from gomem.errors import Damage, excerpt
+
+NO_LIMIT_V1 = (2**63 - 1) // 65536 * 65536  # rounded to pages of up to 64 KiB
+UNLIMITED = b"max"
+
+_SINGLE = (
+    *("current", "max", "high", "low", "min", "peak"),
+    *("swap.current", "swap.max", "swap.high", "swap.peak", "zswap.current", "zswap.max"),
+    *("usage_in_bytes", "limit_in_bytes", "max_usage_in_bytes", "soft_limit_in_bytes", "failcnt"),
+    *(f"{kind}.usage_in_bytes" for kind in ("kmem", "kmem.tcp", "memsw")),
+    *(f"{kind}.limit_in_bytes" for kind in ("kmem", "kmem.tcp", "memsw")),
+    *(f"{kind}.max_usage_in_bytes" for kind in ("kmem", "kmem.tcp", "memsw")),
+    *(f"{kind}.failcnt" for kind in ("kmem", "kmem.tcp", "memsw")),
+    *("oom.group", "swappiness", "use_hierarchy", "move_charge_at_immigrate"),
+)
+_OWN_NAMES = ("stat", "events", "oom_control")  # whose fields need no file's name before them
+_TABLES = (*_OWN_NAMES, "events.local", "swap.events", "numa_stat", "pressure")
+_NAMES = "|".join(re.escape(name) for name in sorted((*_SINGLE, *_TABLES), key=len, reverse=True))
+NAME = re.compile(rf"memory\.({_NAMES})(?![\w])")
+NUMBER = re.compile(rb"(?:\d{1,20}|max)\s*")
+LINE = re.compile(rb"([a-z][a-z0-9_]*) (\d{1,20}|max)")
+PAIRS = re.compile(rb"([a-z][a-z0-9_]*)(=\d{1,20})?((?: \w+=[\d.]{1,20})+)")
+FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
+
+
+@dataclass(frozen=True, slots=True)
+class CgroupFile:
+    """One file of a memory control group.
+
+    Attributes:
+        file: Its name, such as `memory.stat`; without a known one, what its fields show it to be.
+        values: By field, with the file's name before it where another file has the same field;
+            or by the file's name where it holds one number. None for no limit.
+    """
+
+    file: str
+    values: dict[str, int | None]
+
+    @property
+    def kind(self) -> str:
+        """What a moment has one of."""
+        return self.file
+
+
+def file_of(name: str) -> str | None:
+    """`memory.stat` and its like, if a path's last part has it in its name."""
+    found = NAME.search(PurePosixPath(name).name)
+    return found[0] if found else None
+
+
+def looks_like_cgroup(data: bytes, name: str = "") -> bool:
+    """Whether the content is a control group's: a table by its fields, a number by its name too."""
+    first = data.split(b"\n", 1)[0].strip()
+    if data.startswith(FIRST_FIELDS) and LINE.fullmatch(first):
+        return True
+    file = file_of(name)
+    if file is None:
+        return False
+    if file.removeprefix("memory.") in _SINGLE:
+        return NUMBER.fullmatch(data) is not None
+    return LINE.fullmatch(first) is not None or PAIRS.fullmatch(first) is not None
+
+
+def parse_cgroup(data: bytes, *, source: str) -> tuple[CgroupFile, list[Damage]]:
+    """Parse one file; lines that are not `name number` are damage."""
+    file = file_of(source)
+    if file is not None and NUMBER.fullmatch(data):
+        return CgroupFile(file, {file: _number(data.strip())}), []
+    values: dict[str, int | None] = {}
+    damage: list[Damage] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        fields = _fields(line.strip())
+        whole = number < len(lines)  # the kernel ends every line
+        if fields and whole:
+            values |= fields
+        elif line.strip():
+            what = "not a line of a control group's file; wanted `name number`"
+            if fields:
+                what = "the last line has no end, so its number may be cut; copy the file again"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+    file = file or _table_of(values)
+    return CgroupFile(file, _told_apart(file, values)), damage
+
+
+def _fields(line: bytes) -> dict[str, int | None]:
+    """The numbers of one line; nothing if it is of neither shape."""
+    if match := LINE.fullmatch(line):
+        return {match[1].decode("ascii"): _number(match[2])}
+    pairs = PAIRS.fullmatch(line)
+    if pairs is None:
+        return {}
+    name = pairs[1].decode("ascii")
+    found = {} if pairs[2] is None else {name: int(pairs[2][1:])}
+    for pair in pairs[3].split():
+        key, _, number = pair.partition(b"=")
+        if number.isdigit():
+            found[f"{name}.{key.decode('ascii', 'replace')}"] = int(number)
+    return dict(found)
+
+
+def _told_apart(file: str, values: dict[str, int | None]) -> dict[str, int | None]:
+    short = file.removeprefix("memory.")
+    return values if short in _OWN_NAMES else {f"{short}.{name}": values[name] for name in values}
+
+
+def _number(text: bytes) -> int | None:
+    if text == UNLIMITED or int(text) >= NO_LIMIT_V1:
+        return None
+    return int(text)
+
+
+def _table_of(values: dict[str, int | None]) -> str:
+    if "oom_kill_disable" in values:
+        return "memory.oom_control"
+    return "memory.events" if "low" in values else "memory.stat"

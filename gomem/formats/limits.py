@@ -1,0 +1,51 @@
+"""/proc/PID/limits: what the process may use at most, resource by resource.
+
+Printed by    proc_pid_limits, in the kernel's fs/proc/base.c: columns of fixed width.
+Quirks        `unlimited` stands for no limit; the columns are parted by their width alone, since
+              the names hold blanks. A stack's soft limit is the size that glibc gives to the
+              stacks of threads.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gomem.errors import Damage, excerpt
+
+HEADER = re.compile(rb"Limit +Soft Limit +Hard Limit +Units *")
+LINE = re.compile(rb"(Max [a-z -]+?) {2,}(\d{1,20}|unlimited) +(\d{1,20}|unlimited) *([a-z]*) *")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One resource's limits; None for no limit."""
+
+    name: str
+    soft: int | None
+    hard: int | None
+    unit: str
+
+
+def looks_like_limits(data: bytes) -> bool:
+    """Whether the content begins with the kernel's header of /proc/PID/limits."""
+    return HEADER.fullmatch(data.split(b"\n", 1)[0]) is not None
+
+
+def parse_limits(data: bytes, *, source: str) -> tuple[list[Limit], list[Damage]]:
+    """Parse /proc/PID/limits; a line of another shape is damage."""
+    limits: list[Limit] = []
+    damage: list[Damage] = []
+    for number, line in enumerate(data.splitlines()[1:], start=2):
+        match = LINE.fullmatch(line)
+        if match:
+            name, unit = match[1].decode("ascii"), match[4].decode("ascii")
+            limits.append(Limit(name, _number(match[2]), _number(match[3]), unit))
+        else:
+            what = "not a line of /proc/PID/limits; wanted a name, two limits and a unit"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+    return limits, damage
+
+
+def _number(text: bytes) -> int | None:
+    return None if text == b"unlimited" else int(text)
