@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from gomem.units import MIB
+from gomem.analysis.gc_steps import NANOSECOND_DIGITS, ROUNDING_BYTES, STOPS, gc_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-NANOSECOND_DIGITS = 9  # sums and differences of printed decimals, without the noise of binary ones
-ROUNDING_BYTES = MIB  # the runtime floors each heap size to a whole MiB
-STOPS = ("sweep_termination_seconds", "mark_termination_seconds")
-# Marking on Ps that had nothing else to do costs nobody anything; the runtime leaves it out too.
-CPU_PARTS = (
-    "cpu_sweep_termination_seconds",
-    "cpu_scan_seconds",
-    "cpu_assist_seconds",
-    "cpu_background_seconds",
-    "cpu_mark_termination_seconds",
-)
 
 
 @dataclass(frozen=True)
@@ -73,7 +61,9 @@ class GcSummary:
         longest_stop_seconds: The longest single stop.
         interval: Time from the start of one collection to the start of the next.
         gc_cpu_fraction: CPU that collections took, idle marking left out, of all that GOMAXPROCS
-            allowed in `seconds`.
+            allowed in `seconds`. With stops as they are printed, so at most this: see
+            `gc_steps.STOP_CPU`.
+        marking_cpu_fraction: Of it, what marking took: at least this.
         assist_fraction: The part of marking that allocating goroutines had to do.
         allocation_rate: Bytes a second, summed over the collections that follow one another.
         heap_live_first_bytes: Marked by the first collection; to 1 MiB.
@@ -91,6 +81,7 @@ class GcSummary:
     longest_stop_seconds: float | None
     interval: Quantiles
     gc_cpu_fraction: float | None
+    marking_cpu_fraction: float | None
     assist_fraction: float | None
     allocation_rate: Rate
     heap_live_first_bytes: int | None
@@ -123,7 +114,7 @@ def summarize_gc(cycles: pd.DataFrame) -> GcSummary:
     Returns:
         The costs. What too few collections leave open is None.
     """
-    steps = _steps(cycles)
+    steps = gc_steps(cycles)
     stops = cycles[list(STOPS)].to_numpy(float)
     heaps = cycles[["heap_at_start_bytes", "heap_at_mark_end_bytes"]].max().max()
     return GcSummary(
@@ -135,7 +126,8 @@ def summarize_gc(cycles: pd.DataFrame) -> GcSummary:
         stw=Quantiles.of(stops.sum(axis=1).round(NANOSECOND_DIGITS)),
         longest_stop_seconds=float(np.nanmax(stops)) if len(cycles) else None,
         interval=Quantiles.of(steps.loc[steps["follows"], "seconds"].to_numpy(float)),
-        gc_cpu_fraction=_cpu_fraction(steps),
+        gc_cpu_fraction=_cpu_fraction(steps, "cpu_seconds"),
+        marking_cpu_fraction=_cpu_fraction(steps, "marking_cpu_seconds"),
         assist_fraction=_assist_fraction(cycles),
         allocation_rate=_allocation_rate(steps[steps["follows"]]),
         heap_live_first_bytes=_at(cycles["heap_live_bytes"], 0),
@@ -145,28 +137,9 @@ def summarize_gc(cycles: pd.DataFrame) -> GcSummary:
     )
 
 
-def _steps(cycles: pd.DataFrame) -> pd.DataFrame:
-    """From each collection to the next of its run: time, CPU, and what was allocated."""
-    after = cycles.shift(-1)
-    same_run = cycles["run"].eq(after["run"])
-    start, end = cycles["heap_at_start_bytes"], cycles["heap_at_mark_end_bytes"]
-    steps = pd.DataFrame(
-        {
-            "run": cycles["run"],
-            "follows": cycles["number"].add(1).eq(after["number"]),
-            "seconds": (after["at_seconds"] - cycles["at_seconds"]).round(NANOSECOND_DIGITS),
-            "gomaxprocs": cycles["gomaxprocs"],
-            "cpu_seconds": cycles[list(CPU_PARTS)].sum(axis=1),
-            "heap_grown_bytes": after["heap_at_start_bytes"] - start,
-            "heap_freed_bytes": end - cycles["heap_live_bytes"],
-        }
-    )
-    return steps[same_run]
-
-
-def _cpu_fraction(steps: pd.DataFrame) -> float | None:
+def _cpu_fraction(steps: pd.DataFrame, kind: str) -> float | None:
     available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
-    return float(steps["cpu_seconds"].sum()) / available if available > 0 else None
+    return float(steps[kind].sum()) / available if available > 0 else None
 
 
 def _assist_fraction(cycles: pd.DataFrame) -> float | None:

@@ -9,6 +9,7 @@ resident memory that no claim covers (above zero). So the parts add up to RSS to
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,7 +19,11 @@ from gomem.analysis.mappings import (
     metadata_claim,
     work_buffer_bytes,
 )
+from gomem.analysis.resident_totals import ResidentTotals, resident_totals
 from gomem.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PARTS = (
     "heap_objects",
@@ -68,6 +73,17 @@ MEANING = {
     "anonymous_other": "what nothing explains",
 }
 HEAP_PARTS = frozenset(PARTS[:7])
+ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
+_WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
+CONFIDENCE = {
+    "counted": "a counter of the kernel's or the runtime's says it",
+    "inferred": "mappings without a name, known by their shape and place",
+    "left over": "what the other parts leave of a total",
+    "doubtful": "from two files that are not of one state of the process",
+}
+SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
+MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
+AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
 ROUNDING = 64 << 10  # VmRSS is counted per CPU; up to this it agrees
 
 
@@ -78,15 +94,19 @@ class Ledger:
     Attributes:
         rss_bytes: Resident bytes; None if no artefact of the moment says.
         parts: A row per part: `part`, `bytes`, `claimed_bytes` (what the runtime says of it,
-            `<NA>` where it says nothing) and `source`. `bytes` adds up to `rss_bytes`, exactly.
+            `<NA>` where it says nothing), `source` and `confidence` (see `CONFIDENCE`). `bytes`
+            adds up to `rss_bytes`, exactly.
         checks: The kernel's other totals: `total`, `bytes`, `difference_bytes` to `rss_bytes`.
         notes: What to know before believing it: assumptions, disagreements, what would be finer.
+        next_file: The file that would make it finer, and the command that gets it; empty if the
+            ledger has all it can use.
     """
 
     rss_bytes: int | None
     parts: pd.DataFrame
     checks: pd.DataFrame
     notes: tuple[str, ...]
+    next_file: str = ""
 
     def part(self, name: str) -> int:
         """Bytes of one part; 0 if the ledger does not have it."""
@@ -96,6 +116,25 @@ class Ledger:
     def has(self, name: str) -> bool:
         """Whether the sources of the ledger can tell this part."""
         return bool((self.parts["part"] == name).any())
+
+    @property
+    def sides(self) -> pd.DataFrame:
+        """What the runtime claims beside what the kernel sees.
+
+        A row each for the arenas, the runtime's own structures and everything else: `where`,
+        `claimed_bytes` (`<NA>` where the runtime says nothing), `resident_bytes`, and
+        `difference_bytes`, resident less claimed.
+        """
+        parts = self.parts.assign(where=[_WHERE.get(part, OUTSIDE) for part in self.parts["part"]])
+        grouped = parts.groupby("where", sort=False)
+        table = pd.DataFrame(
+            {
+                "claimed_bytes": grouped["claimed_bytes"].sum(min_count=1),
+                "resident_bytes": grouped["bytes"].sum(),
+            }
+        )
+        table["difference_bytes"] = table["resident_bytes"] - table["claimed_bytes"]
+        return table.reset_index()
 
     @property
     def residual_bytes(self) -> int:
@@ -109,6 +148,10 @@ def reconcile_rss(
     status: pd.Series | None = None,
     rollup_rss_bytes: int | None = None,
     skew_seconds: float | None = None,
+    *,
+    collections_between: int | None = None,
+    rollup: pd.Series | None = None,
+    cgroup: Mapping[str, int | None] | None = None,
 ) -> Ledger:
     """Account for resident memory with what the kernel and the runtime each know.
 
@@ -118,21 +161,83 @@ def reconcile_rss(
         status: A row of the status table of the same moment.
         rollup_rss_bytes: Rss of smaps_rollup, as a check.
         skew_seconds: How far MemStats and the mappings lie apart in time, if known.
+        collections_between: Collections that ended between them, if they could be counted.
+        rollup: The row of smaps_rollup; without smaps it tells more than its Rss.
+        cgroup: Numbers of the control group's files by name, where nothing else says what is
+            resident.
 
     Returns:
         The ledger. Its parts are those that the sources can tell; they add up to `rss_bytes`.
     """
+    if rollup is None and rollup_rss_bytes is not None:
+        rollup = pd.Series({"Rss": rollup_rss_bytes})
     if classified is not None:
         rows, notes = _fine(classified, memstats)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
     else:
-        rows, rss_bytes, notes = _coarse(memstats, status, rollup_rss_bytes)
-    notes = [*notes, *_skew_notes(skew_seconds)]
+        rows, rss_bytes, notes = _coarse(memstats, resident_totals(rollup, status, cgroup))
+    of_two_states = bool(collections_between) or not _fits(classified, memstats)
+    notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
     checks = _checks(rss_bytes, status, rollup_rss_bytes)
     notes += _disagreements(checks)
     parts = pd.DataFrame(rows, columns=["part", "bytes", "claimed_bytes", "source"])
     parts = parts.astype({"part": "str", "bytes": "int64", "claimed_bytes": "Int64"})
-    return Ledger(rss_bytes, parts, checks, tuple(notes))
+    doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
+    confidence = [_confidence(str(part), classified, memstats, doubtful) for part in parts["part"]]
+    parts["confidence"] = pd.Series(confidence, index=parts.index, dtype="str")
+    if doubtful:
+        notes.append(
+            f"cannot be trusted: {', '.join(part for part in parts['part'] if part in doubtful)}; "
+            "RSS and the other parts are the kernel's alone and hold"
+        )
+    next_file = _next_file(classified, memstats, of_two_states=of_two_states)
+    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file)
+
+
+def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
+    """Whether the arenas in smaps hold what MemStats say; true if that cannot be asked."""
+    if classified is None or memstats is None:
+        return True
+    frame = classified.mappings
+    found = bool((frame["kind"] == "go-heap").any())
+    return not found or work_buffer_bytes(frame, memstats) is not None
+
+
+_OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
+_KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
+
+
+def _confidence(
+    part: str,
+    classified: ClassifiedMappings | None,
+    memstats: pd.Series | None,
+    doubtful: frozenset[str],
+) -> str:
+    """How a part is known; see `CONFIDENCE`."""
+    if part in doubtful:
+        return "doubtful"
+    if classified is None:
+        return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
+    if part in _LEFT_OVER and memstats is not None:
+        return "left over"
+    if part in HEAP_PARTS and part not in {*_LEFT_OVER, "heap_released_resident"}:
+        return "counted"
+    frame = classified.mappings
+    mine = frame[frame["kind"] == _KINDS_OF_PART.get(part, "go-heap")]
+    unnamed = (mine["path"] == "") & (mine["Rss"].fillna(0) > 0)
+    # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
+    return "inferred" if unnamed.any() and part not in {"binary", "libraries"} else "counted"
+
+
+def _next_file(
+    classified: ClassifiedMappings | None, memstats: pd.Series | None, *, of_two_states: bool
+) -> str:
+    if classified is None:
+        return SMAPS_NEXT
+    if memstats is None:
+        return MEMSTATS_NEXT
+    return AGAIN_NEXT if of_two_states else ""
 
 
 _Row = tuple[str, int, int | None, str]
@@ -220,36 +325,30 @@ def _heap_without_memstats(arenas: pd.DataFrame) -> list[_Row]:
 
 
 def _coarse(
-    memstats: pd.Series | None, status: pd.Series | None, rollup_rss_bytes: int | None
+    memstats: pd.Series | None, totals: ResidentTotals | None
 ) -> tuple[list[_Row], int | None, list[str]]:
-    """Without smaps: the runtime's claims against the kernel's one number."""
+    """Without smaps: the runtime's claims against the kernel's totals."""
     notes = ["no whole smaps of this moment; add one with: cat /proc/PID/smaps > smaps"]
     rows: list[_Row] = []
     if memstats is not None:
         rows += [(part, size, size, source) for part, size, source in _claims(memstats, 0)]
         metadata = metadata_claim(memstats)
         rows.append(("runtime_metadata", metadata, metadata, "MemStats: the other *Sys fields"))
-    rss_bytes, source = _resident(status, rollup_rss_bytes)
-    if rss_bytes is None:
+    if totals is None:
         notes.append("nothing of this moment says how much is resident")
         return rows, None, notes
-    if status is not None and status[["RssFile", "RssShmem"]].notna().all():
-        files = "status RssFile: program and libraries too"
-        rows.append(("mapped_files", int(status["RssFile"]), None, files))
-        rows.append(("shared_memory", int(status["RssShmem"]), None, "status RssShmem"))
-    rest = rss_bytes - sum(row[1] for row in rows)
+    if totals.of_files is not None:
+        rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))
+    if totals.of_shared_memory is not None:
+        rows.append(("shared_memory", totals.of_shared_memory[0], None, totals.of_shared_memory[1]))
+    if memstats is not None and totals.lazy_free is not None:
+        rows.append(("heap_released_resident", totals.lazy_free[0], None, totals.lazy_free[1]))
+    rest = totals.rss_bytes - sum(row[1] for row in rows)
+    left_over = f"{totals.source}, less the parts"
     if memstats is not None:
-        rows.append(("heap_untouched", min(rest, 0), None, f"{source}, less the parts"))
-    rows.append(("anonymous_other", max(rest, 0), None, f"{source}, less the parts"))
-    return rows, rss_bytes, notes
-
-
-def _resident(status: pd.Series | None, rollup_rss_bytes: int | None) -> tuple[int | None, str]:
-    if rollup_rss_bytes is not None:
-        return rollup_rss_bytes, "smaps_rollup Rss"
-    if status is not None and not pd.isna(status["VmRSS"]):
-        return int(status["VmRSS"]), "status VmRSS"
-    return None, ""
+        rows.append(("heap_untouched", min(rest, 0), None, left_over))
+    rows.append(("anonymous_other", max(rest, 0), None, left_over))
+    return rows, totals.rss_bytes, [*notes, *totals.notes]
 
 
 def _checks(
@@ -277,16 +376,23 @@ def _disagreements(checks: pd.DataFrame) -> list[str]:
     ]
 
 
-def _skew_notes(skew_seconds: float | None) -> list[str]:
+def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
+    apart = "" if skew_seconds is None else f" {format_seconds(skew_seconds)}"
+    if collections:
+        ran = "1 collection" if collections == 1 else f"{collections} collections"
+        return [f"MemStats and smaps lie{apart} apart, and {ran} ended between them"]
     if skew_seconds is None or skew_seconds < 1:
         return []
+    if collections == 0:
+        return [f"MemStats and smaps lie{apart} apart; no collection ended between them"]
     note = (
-        f"MemStats and smaps lie {format_seconds(skew_seconds)} apart; a collection between them "
-        "moves hundreds of megabytes from one part to another"
+        f"MemStats and smaps lie{apart} apart; a collection between them moves hundreds of "
+        "megabytes from one part to another, and nothing here tells whether there was one"
     )
     return [note]
 
 
 __all__ = [
-    "HEAP_PARTS", "MEANING", "PARTS", "Ledger", "arena_bytes", "has_heap_fields", "reconcile_rss",
+    "CONFIDENCE", "HEAP_PARTS", "MEANING", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
+    "reconcile_rss",
 ]  # fmt: skip

@@ -186,3 +186,82 @@ def test_skew_is_said_where_numbers_are_subtracted():
 
 def test_every_part_has_a_meaning():
     assert set(PARTS) == set(MEANING)
+
+
+def confidence_of(ledger: Ledger) -> dict[str, str]:
+    return dict(zip(ledger.parts["part"], ledger.parts["confidence"], strict=True))
+
+
+def test_each_part_says_how_it_is_known():
+    """
+    The runtime counts objects, the kernel names the program; the arenas have no name here.
+    """
+    known = confidence_of(ledger_of(10 * 1024, HeapAlloc=9 * MIB, HeapInuse=9 * MIB,
+                                    HeapSys=40 * MIB))  # fmt: skip
+
+    assert "counted" == known["heap_objects"]
+    assert "counted" == known["binary"]
+    assert "inferred" == known["heap_released_resident"]
+    assert "left over" == known["heap_unexplained"]
+
+
+def test_a_collection_in_between_makes_the_heaps_parts_doubtful_and_no_others():
+    row = memstats_row(HeapAlloc=MIB, HeapInuse=MIB, HeapSys=4 * MIB)
+    table = mappings(
+        PROGRAM,
+        smaps_entry(HEAP, HEAP + 4 * MIB, rss_kib=4096),
+        smaps_entry(HEAP + 4 * MIB, HEAP + ARENA, "---p"),
+    )
+
+    ledger = reconcile_rss(
+        classify_mappings(table, row), row, skew_seconds=3.0, collections_between=2
+    )
+
+    doubtful = {part for part, how in confidence_of(ledger).items() if how == "doubtful"}
+    assert set(PARTS[:7]) - {"heap_released_resident"} == doubtful
+    assert "3.00 s apart, and 2 collections ended between them" in " ".join(ledger.notes)
+    assert "cannot be trusted: heap_objects" in ledger.notes[-1]
+    assert ledger.next_file.startswith("MemStats and smaps again")
+    assert 5 * MIB == int(ledger.parts["bytes"].sum())
+
+
+def test_arenas_that_do_not_hold_what_memstats_say_make_the_heap_doubtful():
+    """
+    40 MiB of arenas, and a HeapSys of 80: the two files are of different moments.
+    """
+    ledger = ledger_of(10 * 1024, HeapAlloc=9 * MIB, HeapInuse=9 * MIB, HeapSys=80 * MIB)
+
+    assert "doubtful" == confidence_of(ledger)["heap_objects"]
+    assert "counted" == confidence_of(ledger)["binary"]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
+def test_no_fixture_taken_at_a_standstill_is_doubtful(moment):
+    memstats = read_memstats(moment / "memstats.json").stats.iloc[-1]
+    classified = classify_mappings(read_smaps(moment / "smaps").mappings, memstats)
+
+    ledger = reconcile_rss(classified, memstats)
+
+    assert "doubtful" not in set(ledger.parts["confidence"])
+    assert "" == ledger.next_file
+
+
+def test_the_next_file_is_the_one_that_would_say_most():
+    table = mappings(PROGRAM)
+
+    assert reconcile_rss(None, memstats_row()).next_file.startswith("smaps")
+    assert reconcile_rss(classify_mappings(table)).next_file.startswith("MemStats")
+
+
+def test_both_sides_stand_beside_each_other():
+    """
+    The runtime claims 30 MiB in the arenas, 24 are resident; of the program it knows nothing.
+    """
+    ledger = ledger_of(24 * 1024, HeapAlloc=28 * MIB, HeapInuse=30 * MIB, HeapIdle=10 * MIB,
+                       HeapReleased=10 * MIB, HeapSys=40 * MIB)  # fmt: skip
+
+    sides = ledger.sides.set_index("where")
+
+    assert [30 * MIB, 24 * MIB, -6 * MIB] == list(sides.loc["heap and stacks"])
+    assert pd.isna(sides.loc["outside Go's runtime", "claimed_bytes"])
+    assert ledger.rss_bytes == sides["resident_bytes"].sum()

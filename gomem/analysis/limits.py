@@ -1,0 +1,326 @@
+"""How far is a process from its limit: worst case, headroom, what kills, when, and GOMEMLIMIT?
+
+The worst case of RSS needs no further allocation: all that the runtime has mapped and not given
+back becomes resident (written at last, zeroed, or put into huge pages), and everything else stays
+as it is. The kernel kills in a cgroup when `memory.current` reaches `memory.max` and nothing is
+left to reclaim. Page cache of files can be reclaimed; anonymous memory, shared memory, sockets and
+most of the kernel's own cannot without swap. From the kernel's cgroup-v2.rst and the runtime's
+mgcscavenge.go.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.units import MIB, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GO_PARTS = (
+    "heap_objects",
+    "heap_slack",
+    "heap_idle",
+    "stacks",
+    "heap_released_resident",
+    "heap_untouched",
+    "heap_unexplained",
+    "runtime_metadata",
+)
+NEEDED_PARTS = ("heap_objects", "heap_slack", "stacks", "runtime_metadata")
+# The GC guide of Go asks for 5 to 10 % of headroom for memory that the runtime does not know of.
+# That memory is measured here and taken off; 5 % are left for what it grows by.
+MARGIN = 0.05
+LEAST_POINTS = 3  # a line through two points has no interval
+LEVEL = 0.95
+NEVER = math.inf
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """What RSS would be if all that the runtime has mapped were resident.
+
+    Attributes:
+        rss_bytes: RSS now.
+        worst_bytes: With all that is mapped and not given back.
+        retaken_bytes: With what was given back taken again, too: the runtime may, without asking.
+        steps: The arithmetic: `step`, `bytes`, `source`; adds up to `retaken_bytes`.
+    """
+
+    rss_bytes: int
+    worst_bytes: int
+    retaken_bytes: int
+    steps: pd.DataFrame
+
+
+def worst_case_rss(
+    parts: pd.DataFrame, rss_bytes: int | None, memstats: pd.Series | None
+) -> WorstCase | None:
+    """The runtime's mapped bytes, and everything else at its present size.
+
+    Args:
+        parts: A ledger's parts: `part`, `bytes`, `claimed_bytes`.
+        rss_bytes: Its RSS.
+        memstats: The MemStats of the same moment.
+
+    Returns:
+        None without RSS or MemStats. Without smaps, what is not Go's can hide in memory that Go
+        never touched: then the worst case is at least this.
+    """
+    if rss_bytes is None or memstats is None or pd.isna(memstats["HeapReleased"]):
+        return None
+    sizes = parts.groupby("part")["bytes"].sum()
+    claims = parts.groupby("part")["claimed_bytes"].sum(min_count=1)
+    untouched = -int(sizes.get("heap_untouched", 0))
+    metadata = claims.get("runtime_metadata", pd.NA)
+    resident = int(sizes.get("runtime_metadata", 0))
+    absent = 0 if pd.isna(metadata) else max(0, int(metadata) - resident)
+    given_back = int(memstats["HeapReleased"])
+    still_there = int(sizes.get("heap_released_resident", 0) + sizes.get("heap_unexplained", 0))
+    retaken = max(0, given_back - still_there)
+    rows = [
+        ("RSS now", rss_bytes, "smaps, or status"),
+        ("mapped by Go, never touched", untouched, "ledger: heap_untouched"),
+        ("runtime structures, not resident", absent, "MemStats *Sys less smaps"),
+        ("given back, can be taken again", retaken, "MemStats.HeapReleased, not resident"),
+    ]
+    steps = pd.DataFrame(rows, columns=["step", "bytes", "source"])
+    worst = rss_bytes + untouched + absent
+    return WorstCase(rss_bytes, worst, worst + retaken, steps)
+
+
+@dataclass(frozen=True)
+class CgroupUse:
+    """How full a cgroup is, and of what.
+
+    Attributes:
+        limit_bytes: `memory.max`; None if there is none.
+        high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
+        current_bytes: All that is charged.
+        peak_bytes: The most so far, if the kernel keeps it.
+        working_set_bytes: `current` less inactive file pages: what Kubernetes evicts by.
+        unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
+        counters: `counter`, `bytes`, `reclaimable`, `of_limit_fraction`; adds up to `current`,
+            with what no counter names as `rest`.
+        killer: The counter that fills most of what cannot be reclaimed.
+        oom_kills: Processes of it that the kernel has killed; None if it does not say.
+    """
+
+    limit_bytes: int | None
+    high_bytes: int | None
+    current_bytes: int
+    peak_bytes: int | None
+    working_set_bytes: int
+    unreclaimable_bytes: int
+    counters: pd.DataFrame
+    killer: str
+    oom_kills: int | None
+
+    @property
+    def headroom_bytes(self) -> int | None:
+        """Bytes that can still be charged before the kernel must reclaim; None without a limit."""
+        return None if self.limit_bytes is None else self.limit_bytes - self.current_bytes
+
+    @property
+    def unreclaimable_headroom_bytes(self) -> int | None:
+        """Bytes until reclaiming no longer helps and the kernel kills; None without a limit."""
+        return None if self.limit_bytes is None else self.limit_bytes - self.unreclaimable_bytes
+
+
+# What is charged, in disjoint counters of memory.stat: v2 name, v1 name, can it be reclaimed.
+_COUNTERS = (
+    ("anon", "total_rss", False),
+    ("file", "total_cache", True),
+    ("shmem", "total_shmem", False),  # part of `file`, and taken out of it here
+    ("kernel", "memory.kmem.usage_in_bytes", False),
+    ("slab_reclaimable", "", True),  # part of `kernel`, and taken out of it here
+    ("sock", "", False),
+)
+_NO_LIMIT = 1 << 60  # v1 writes its largest number for no limit
+
+
+def cgroup_use(values: Mapping[str, int | None]) -> CgroupUse | None:
+    """Read one moment's cgroup files.
+
+    Args:
+        values: Bytes by name: `memory.current` and its like, and the fields of `memory.stat` and
+            `memory.events` by their own names; v1 names where v2's are missing. A limit that says
+            `max` is None.
+
+    Returns:
+        None if nothing says how much is charged.
+    """
+    current = _first(values, "memory.current", "memory.usage_in_bytes")
+    if current is None:
+        return None
+    limit = _limit(values, "memory.max", "memory.limit_in_bytes")
+    counters = _counters(values, current, limit)
+    held = counters[~counters["reclaimable"]]
+    inactive = _first(values, "inactive_file", "total_inactive_file") or 0
+    return CgroupUse(
+        limit_bytes=limit,
+        high_bytes=_limit(values, "memory.high", "memory.soft_limit_in_bytes"),
+        current_bytes=current,
+        peak_bytes=_first(values, "memory.peak", "memory.max_usage_in_bytes"),
+        working_set_bytes=max(0, current - inactive),
+        unreclaimable_bytes=int(held["bytes"].sum()),
+        counters=counters,
+        killer=str(held.loc[held["bytes"].idxmax(), "counter"]),
+        oom_kills=_first(values, "oom_kill"),
+    )
+
+
+def _first(values: Mapping[str, int | None], *names: str) -> int | None:
+    known = [values[name] for name in names if values.get(name) is not None]
+    return None if not known else int(known[0] or 0)
+
+
+def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
+    limit = _first(values, *names)
+    return None if limit is None or limit >= _NO_LIMIT else limit
+
+
+def _counters(values: Mapping[str, int | None], current: int, limit: int | None) -> pd.DataFrame:
+    size = {new: _first(values, new, old) or 0 for new, old, _ in _COUNTERS}
+    size["file"] = max(0, size["file"] - size["shmem"])
+    size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
+    rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
+    # Counters are kept per CPU and lag behind; what none of them names is taken as held.
+    rows.append(("rest", current - sum(size.values()), False))
+    table = pd.DataFrame(rows, columns=["counter", "bytes", "reclaimable"])
+    table["of_limit_fraction"] = table["bytes"] / limit if limit else np.nan
+    return table
+
+
+@dataclass(frozen=True)
+class TimeToLimit:
+    """When a size that grows along a line reaches a limit.
+
+    Attributes:
+        slope_bytes_per_second: Of the line through the moments; with its 95 % interval.
+        slope_low: Its lower end.
+        slope_high: Its upper end.
+        seconds: Until the limit at that slope; `inf` is never.
+        soonest_seconds: At the upper end of the slope.
+        latest_seconds: At the lower end; `inf` if the size may as well not grow at all.
+        points: Moments that the line runs through.
+    """
+
+    slope_bytes_per_second: float
+    slope_low: float
+    slope_high: float
+    seconds: float
+    soonest_seconds: float
+    latest_seconds: float
+    points: int
+
+
+def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
+    """Extend the line through the moments to the limit.
+
+    The interval is Student's of a least-squares slope. It is honest about scatter around a line,
+    not about growth that is no line: memory that fills and levels off reaches no limit.
+
+    Args:
+        seconds: When each moment was.
+        sizes: Bytes at each.
+        limit_bytes: Where it ends.
+
+    Returns:
+        None with fewer than three moments at different times.
+    """
+    from scipy.stats import linregress, t
+
+    known = seconds.notna() & sizes.notna()
+    x = seconds[known].to_numpy(float)
+    y = sizes[known].to_numpy(float)
+    if len(set(x)) < LEAST_POINTS:
+        return None
+    line = linregress(x, y)
+    wide = float(t.ppf((1 + LEVEL) / 2, len(x) - 2)) * float(line.stderr)
+    low, high = line.slope - wide, line.slope + wide
+    left = limit_bytes - float(y[np.argmax(x)])
+    return TimeToLimit(
+        float(line.slope), float(low), float(high),
+        _reach(left, line.slope), _reach(left, high), _reach(left, low), len(x),
+    )  # fmt: skip
+
+
+def _reach(left: float, slope: float) -> float:
+    if left <= 0:
+        return 0.0
+    return float(left / slope) if slope > 0 else NEVER
+
+
+@dataclass(frozen=True)
+class LimitAdvice:
+    """A GOMEMLIMIT, and how it comes about.
+
+    Attributes:
+        gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
+        needed_bytes: What Go holds now and cannot give back by collecting idle memory.
+        enough: Whether it is above what is needed; below it the collector would never rest.
+        steps: The arithmetic: `step`, `bytes`, `source`; adds up to the recommendation.
+        note: What to know with it.
+    """
+
+    gomemlimit_bytes: int | None
+    needed_bytes: int
+    enough: bool
+    steps: pd.DataFrame
+    note: str
+
+
+def advise_gomemlimit(
+    limit_bytes: int,
+    parts: pd.DataFrame,
+    rss_bytes: int,
+    cgroup: CgroupUse | None = None,
+    limit_source: str = "memory.max",
+) -> LimitAdvice:
+    """The container's limit, less what is measured and is not Go's, less a margin.
+
+    Args:
+        limit_bytes: What the process may use.
+        parts: Its ledger's parts.
+        rss_bytes: Its RSS.
+        cgroup: What is charged beside RSS, where it is known.
+        limit_source: Where the limit is from.
+    """
+    sizes = parts.groupby("part")["bytes"].sum()
+    go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
+    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum())
+    rows = [
+        ("limit", limit_bytes, limit_source),
+        ("not Go's, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
+    ]
+    if cgroup is not None:
+        beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
+        source = "memory.stat: what cannot be reclaimed, less RSS"
+        rows.append(("kernel memory and other processes", -beside, source))
+    rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), f"{MARGIN:.0%}"))
+    left = sum(size for _, size, _ in rows)
+    advised = left // MIB * MIB
+    rows.append(("rounded down to 1 MiB", advised - left, ""))
+    enough = advised > needed
+    steps = pd.DataFrame(rows, columns=["step", "bytes", "source"])
+    return LimitAdvice(
+        advised if advised > 0 else None, needed, enough, steps, _note(needed, advised)
+    )
+
+
+def _note(needed: int, advised: int) -> str:
+    if advised > needed:
+        return (
+            f"Go holds {format_bytes(needed)} now, so {format_bytes(advised - needed)} are left "
+            "for garbage between collections"
+        )
+    return (
+        f"Go holds {format_bytes(needed)} now, more than that: under such a GOMEMLIMIT the "
+        "collector would run without rest; raise the container's limit or hold less"
+    )

@@ -1,0 +1,96 @@
+"""Which mappings of a process grew, shrank, came or went from one time to another?
+
+In one process a mapping is known again by its place: two mappings of one kind whose addresses
+overlap are the same, however the kernel has split or merged them meanwhile. Two processes lie at
+different addresses, so there mappings are held together by kind and file alone.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+_SIDES = ("before", "after")
+COLUMNS = (
+    "kind", "path", "start", "end", "state",
+    "before_vmas", "after_vmas",
+    "before_size_bytes", "after_size_bytes",
+    "before_rss_bytes", "after_rss_bytes", "change_bytes",
+)  # fmt: skip
+
+
+def match_mappings(
+    before: pd.DataFrame, after: pd.DataFrame, *, same_process: bool | None = None
+) -> pd.DataFrame:
+    """Hold the mappings of two times against each other.
+
+    Args:
+        before: Classified mappings of the earlier time, or of the capture before.
+        after: Those of the later one.
+        same_process: Whether both are of one process; found from where the stack ends if None.
+
+    Returns:
+        A row per mapping matched, the largest change of resident bytes first: `kind`, `path`,
+        `start` and `end` (`<NA>` between two processes), `state` (`new`, `gone`, and by resident
+        bytes `grew`, `shrank`, `same`), then mappings, address space and resident bytes of each
+        side. A side that does not have it counts 0.
+    """
+    one = is_one_process(before, after) if same_process is None else same_process
+    both = pd.concat(
+        [frame.assign(side=side) for side, frame in zip(_SIDES, (before, after), strict=True)],
+        ignore_index=True,
+    )[["side", "kind", "path", "start", "end", "Size", "Rss"]]
+    both["path"] = both["path"].mask(both["path"].str.startswith("[anon:"), "")
+    both = both.sort_values(["kind", "path", "start"], kind="stable", ignore_index=True)
+    both["extent"] = _extents(both) if one else 0
+    table = _summed(both)
+    if not one:
+        table[["start", "end"]] = pd.NA
+    table["state"] = _states(table)
+    order = table["change_bytes"].abs().sort_values(ascending=False, kind="stable").index
+    return table.loc[order, list(COLUMNS)].reset_index(drop=True)
+
+
+def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
+    """Whether two lists of mappings are of one process.
+
+    The kernel places the stack at random when a program starts, and its end stays; without a
+    stack in both, the vdso is asked.
+    """
+    for name, edge in (("[stack]", "end"), ("[vdso]", "start")):
+        places = [set(frame.loc[frame["path"] == name, edge]) for frame in (before, after)]
+        if all(places):
+            return places[0] == places[1]
+    return False
+
+
+def _extents(both: pd.DataFrame) -> pd.Series:
+    """A number for each set of mappings that overlap, within one kind and file."""
+    group = both.groupby(["kind", "path"], sort=False).ngroup()
+    reached = both.groupby(group)["end"].cummax().shift(1, fill_value=0)
+    apart = (both["start"] >= reached) | (group != group.shift(1))
+    return apart.cumsum()
+
+
+def _summed(both: pd.DataFrame) -> pd.DataFrame:
+    keys = ["kind", "path", "extent"]
+    grouped = both.groupby(keys, sort=False)
+    table = grouped.agg(start=("start", "min"), end=("end", "max"))
+    for side in _SIDES:
+        of_side = both[both["side"] == side].groupby(keys, sort=False)
+        table[f"{side}_vmas"] = of_side.size()
+        table[f"{side}_size_bytes"] = of_side["Size"].sum()
+        table[f"{side}_rss_bytes"] = of_side["Rss"].sum()
+    counts = [name for name in table.columns if name not in ("start", "end")]
+    table[counts] = table[counts].fillna(0).astype("int64")
+    table[["start", "end"]] = table[["start", "end"]].astype("UInt64")
+    table["change_bytes"] = table["after_rss_bytes"] - table["before_rss_bytes"]
+    return table.reset_index()
+
+
+def _states(table: pd.DataFrame) -> pd.Series:
+    states = pd.Series("same", index=table.index, dtype="str")
+    states[table["change_bytes"] > 0] = "grew"
+    states[table["change_bytes"] < 0] = "shrank"
+    states[table["before_vmas"] == 0] = "new"
+    states[table["after_vmas"] == 0] = "gone"
+    return states

@@ -1,0 +1,115 @@
+"""Rows of mappings: which touch each other, which are anonymous, and how one is cut in two.
+
+A mapping can hold two kinds: the kernel makes one of neighbours with the same permissions. The
+size of either part is known to the byte then; which part is resident, smaps does not say, so every
+cut states whose pages it takes to be the resident ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ARENA = 64 * MIB  # on 64-bit Linux
+ARENA_32_BIT = 4 * MIB
+CHUNK = 4 * MIB  # what the heap grows by since Go 1.17
+MMAP_AREA_AMD64 = 1 << 46  # arenas lie below, position-independent programs and mmap above
+MMAP_AREA_ARM64 = 1 << 47
+USER_SPACE_AMD64 = 1 << 47
+USER_SPACE_32_BIT = 1 << 32
+KERNEL_HALF = 1 << 63
+SMALLEST_PAGE = 4 * KIB
+FLAGS = frozenset({"THPeligible", "ProtectionKey"})
+
+
+def assign(frame: pd.DataFrame, where: pd.Series, kind: str, rule: str) -> None:
+    """Kind and rule for the rows of a mask that have none yet."""
+    rows = where & (frame["kind"] == "")
+    frame.loc[rows, "kind"] = kind
+    frame.loc[rows, "rule"] = rule
+
+
+def anonymous(frame: pd.DataFrame) -> pd.Series:
+    """Rows of private memory without name or file, which have no kind yet."""
+    return (
+        (frame["path"] == "")
+        & (frame["inode"] == 0)
+        & frame["perms"].isin(["rw-p", "---p", "rwxp"])
+        & (frame["kind"] == "")
+    )
+
+
+def is_32_bit(frame: pd.DataFrame) -> bool:
+    """Whether all of a process lies below 4 GiB, as GOARCH=386 and arm do."""
+    user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
+    return bool(len(user)) and int(user.max()) <= USER_SPACE_32_BIT
+
+
+def mmap_area(frame: pd.DataFrame) -> int:
+    """Where a process's mmap area cannot be below; arm64 has one address bit more."""
+    if is_32_bit(frame):
+        return USER_SPACE_32_BIT
+    user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
+    wide = len(user) and int(user.max()) > USER_SPACE_AMD64
+    return MMAP_AREA_ARM64 if wide else MMAP_AREA_AMD64
+
+
+def runs(frame: pd.DataFrame, where: pd.Series) -> Iterator[pd.DataFrame]:
+    """Mappings that touch one another, as groups, lowest first."""
+    rows = frame[where]
+    breaks = rows["start"] != rows["end"].shift(1)
+    for _, run in rows.groupby(breaks.cumsum()):
+        yield run
+
+
+def size_of(rows: pd.DataFrame) -> int:
+    """Address space of rows in bytes."""
+    return int((rows["end"] - rows["start"]).sum())
+
+
+def cut(
+    frame: pd.DataFrame, position: int, at: int, lower_resident: int | None = None
+) -> pd.DataFrame:
+    """Cut one mapping in two; every size of its parts adds up to the whole's.
+
+    Args:
+        frame: Mappings in the order of their addresses, with a plain index.
+        position: Which of them.
+        at: The address, between its start and its end.
+        lower_resident: As many bytes of each counter the lower part is taken to have, where
+            there are as many; None for all that fit.
+
+    Returns:
+        The mappings with two rows for the one.
+    """
+    row = frame.loc[position]
+    lower, upper = row.copy(), row.copy()
+    lower["end"] = upper["start"] = np.uint64(at)
+    lower_bytes, upper_bytes = at - int(row["start"]), int(row["end"]) - at
+    wanted = lower_bytes if lower_resident is None else lower_resident
+    for name in _counters(frame):
+        if pd.isna(row[name]):
+            continue
+        total = int(row[name])
+        share = lower_bytes if name == "Size" else min(wanted, lower_bytes)
+        lower[name] = max(min(share, total), total - upper_bytes)
+        upper[name] = total - int(lower[name])
+    halves = pd.DataFrame([lower, upper]).astype(frame.dtypes.to_dict())
+    pieces = [frame.loc[: position - 1], halves, frame.loc[position + 1 :]]
+    return pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
+
+
+def _counters(frame: pd.DataFrame) -> list[str]:
+    """Columns that count bytes of a mapping: neither page sizes nor flags."""
+    return [
+        name
+        for name in frame.columns
+        if frame[name].dtype == "Int64" and not name.endswith("PageSize") and name not in FLAGS
+    ]

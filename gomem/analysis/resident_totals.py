@@ -1,0 +1,103 @@
+"""How much of a process is resident, and of which sort, where its mappings are not known?
+
+The kernel's totals, the finest first: smaps_rollup tells anonymous memory and LazyFree, status
+tells files and shared memory apart, a control group tells the sum over its processes. statm counts
+pages without saying how large one is. Facts from the kernel's proc.rst and cgroup-v2.rst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class ResidentTotals:
+    """What the kernel says of a process as a whole.
+
+    Attributes:
+        rss_bytes: Resident.
+        source: Whose count that is.
+        of_files: What of it is pages of files, with the count's name; None if nobody says.
+        of_shared_memory: What of it is shared memory; None if nobody says.
+        lazy_free: What of it is given back with MADV_FREE; None if nobody says.
+        notes: What the numbers hold besides, or leave out.
+    """
+
+    rss_bytes: int
+    source: str
+    of_files: tuple[int, str] | None = None
+    of_shared_memory: tuple[int, str] | None = None
+    lazy_free: tuple[int, str] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def resident_totals(
+    rollup: pd.Series | None = None,
+    status: pd.Series | None = None,
+    cgroup: Mapping[str, int | None] | None = None,
+) -> ResidentTotals | None:
+    """The finest totals that there are; None if nothing says how much is resident.
+
+    Args:
+        rollup: The row of smaps_rollup.
+        status: A row of the status table.
+        cgroup: Numbers of the control group's files by name.
+    """
+    if rollup is not None and not pd.isna(rollup["Rss"]):
+        return _of_rollup(rollup, status)
+    if status is not None and not pd.isna(status["VmRSS"]):
+        files, shared = _of_status(status)
+        return ResidentTotals(int(status["VmRSS"]), "status VmRSS", files, shared)
+    return None if cgroup is None else _of_group(cgroup)
+
+
+def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
+    rss_bytes = int(rollup["Rss"])
+    files, shared = (None, None) if status is None else _of_status(status)
+    notes: tuple[str, ...] = ()
+    if files is None and _known(rollup, "Anonymous"):
+        files = (rss_bytes - int(rollup["Anonymous"]), "smaps_rollup Rss - Anonymous")
+        notes = ("smaps_rollup does not tell shared memory from files; both stand as files",)
+    lazy = None
+    if _known(rollup, "LazyFree"):
+        lazy = (int(rollup["LazyFree"]), "smaps_rollup LazyFree, of all mappings")
+    return ResidentTotals(rss_bytes, "smaps_rollup Rss", files, shared, lazy, notes)
+
+
+def _known(row: pd.Series, name: str) -> bool:
+    return name in row.index and not pd.isna(row[name])
+
+
+def _of_status(
+    status: pd.Series,
+) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
+    """Files and shared memory; both unknown before Linux 4.5, which prints neither."""
+    if not (_known(status, "RssFile") and _known(status, "RssShmem")):
+        return None, None
+    files = (int(status["RssFile"]), "status RssFile: program and libraries too")
+    return files, (int(status["RssShmem"]), "status RssShmem")
+
+
+def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
+    """Anonymous memory and mapped files of all processes of the group together."""
+    anonymous = _first(cgroup, "anon", "total_rss")
+    if anonymous is None:
+        return None
+    mapped = _first(cgroup, "file_mapped", "total_mapped_file") or 0
+    files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
+    note = (
+        "RSS is the control group's: all its processes, but of files only the pages that were "
+        "first read in this group; the kernel counts in batches, so it lags by some 100 KiB"
+    )
+    source = "cgroup memory.stat, anonymous + mapped files"
+    return ResidentTotals(anonymous + mapped, source, files, notes=(note,))
+
+
+def _first(values: Mapping[str, int | None], *names: str) -> int | None:
+    return next((int(found) for name in names if (found := values.get(name)) is not None), None)

@@ -1,0 +1,140 @@
+"""Are MemStats and the kernel's files of one state of the process, or did a collection run between?
+
+Numbers of both are subtracted in the ledger. A collection between them moves memory from objects
+to idle spans, and from idle to given back, while RSS is of the other side of it. MemStats names
+its last collection by number and by wall clock (`NumGC`, `LastGC`); a gctrace log has every
+collection since the start. One collection that stands in both ties the log to the wall clock, to
+a millisecond. So the collections between two readings can be counted: on MemStats' side exactly,
+by their numbers, on the kernel's side by the clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+LONG_SECONDS = 1.0  # readings made by one command lie below it
+# A log is exact to 1 ms, its phases are cut to two digits, and so are those of the collection that
+# ties it to the clock: nearer to the kernel's reading than this, nobody knows which was first.
+CLOCK_SECONDS = 0.005
+TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
+_PHASES = (
+    "sweep_termination_seconds",
+    "scan_seconds",
+    "write_barrier_seconds",
+    "mark_seconds",
+    "mark_termination_seconds",
+)
+
+
+@dataclass(frozen=True)
+class Skew:
+    """How far the two sides of a moment lie apart.
+
+    Attributes:
+        seconds: Between MemStats and the mappings; None if a time is unknown.
+        collections: Collections that ended between them, as far as they can be counted; None if
+            nothing tells.
+        source: What they were counted from.
+    """
+
+    seconds: float | None = None
+    collections: int | None = None
+    source: str = ""
+
+    @property
+    def crosses_a_collection(self) -> bool:
+        """Whether a collection is known to lie between the two sides."""
+        return bool(self.collections)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the two sides are too far apart to be of one command."""
+        return self.seconds is not None and self.seconds >= LONG_SECONDS
+
+
+def measure_skew(
+    memstats_time: pd.Timestamp | None,
+    kernel_time: pd.Timestamp | None,
+    ends: pd.Series | None = None,
+    stats: pd.Series | None = None,
+    counts: tuple[int, int] | None = None,
+) -> Skew:
+    """Tell how far two readings lie apart, and how many collections ended in between.
+
+    Args:
+        memstats_time: When MemStats, or the metrics in its place, were read.
+        kernel_time: When the mappings were read.
+        ends: When each collection ended by the wall clock, by number; see `collection_ends`.
+        stats: The MemStats: their NumGC, and LastGC.
+        counts: Collections so far by MemStats and by runtime/metrics of the same moment, where it
+            has both: if they differ, a collection ran while the moment was taken.
+    """
+    if memstats_time is None or kernel_time is None:
+        seconds, found = None, None
+    else:
+        seconds = abs((kernel_time - memstats_time).total_seconds())
+        found = None
+        if stats is not None and not pd.isna(stats["NumGC"]):
+            found = (
+                _count_after(ends, int(stats["NumGC"]), kernel_time)
+                if kernel_time >= memstats_time
+                else _count_before(ends, stats, kernel_time)
+            )
+    if not found and counts is not None and counts[0] != counts[1]:
+        return Skew(seconds, abs(counts[1] - counts[0]), "NumGC against runtime/metrics")
+    return Skew(seconds, found, "" if found is None else "NumGC, LastGC and the gctrace log")
+
+
+_CLOCK = pd.Timedelta(seconds=CLOCK_SECONDS)
+
+
+def _count_after(ends: pd.Series | None, number: int, kernel_time: pd.Timestamp) -> int | None:
+    """MemStats came first: collections that they do not know and that ended before smaps."""
+    if ends is None:
+        return None
+    after = ends[ends.index > number]
+    if (surely := after < kernel_time - _CLOCK).any():
+        return int(surely.sum())
+    # None is no news: the log must go on behind smaps to say that there was none.
+    goes_on = bool((ends > kernel_time + _CLOCK).any())
+    return 0 if goes_on and not (after < kernel_time + _CLOCK).any() else None
+
+
+def _count_before(
+    ends: pd.Series | None, stats: pd.Series, kernel_time: pd.Timestamp
+) -> int | None:
+    """Smaps came first: collections that MemStats know and that ended after smaps.
+
+    Whether there was one LastGC says by itself, to the nanosecond; the log says how many.
+    """
+    if pd.isna(stats["LastGC"]):
+        return 0 if int(stats["NumGC"]) == 0 else None
+    if stats["LastGC"] <= kernel_time:
+        return 0
+    if ends is None:
+        return 1
+    known = ends[ends.index <= int(stats["NumGC"])]
+    return max(1, int((known > kernel_time + _CLOCK).sum()))
+
+
+def collection_ends(cycles: pd.DataFrame, memstats: pd.DataFrame) -> pd.Series | None:
+    """When each collection of a log ended, by the wall clock; None if nothing ties the two.
+
+    Args:
+        cycles: The cycles of a gctrace log of the same process.
+        memstats: Rows of the MemStats table; any of them ties the log to the clock.
+
+    Returns:
+        Times, with the collections' numbers as index.
+    """
+    if cycles["number"].duplicated().any():
+        return None  # two runs in one log: it cannot be said which of them a dump is of
+    phases = cycles[list(_PHASES)].fillna(0).sum(axis=1)
+    since_start = (cycles["at_seconds"] + phases).set_axis(cycles["number"])
+    for row in memstats[["NumGC", "LastGC"]].dropna().itertuples():
+        if row.NumGC in since_start.index:
+            zero = since_start[row.NumGC]
+            return row.LastGC + pd.to_timedelta(since_start - zero, unit="s")
+    return None
