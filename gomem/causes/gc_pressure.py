@@ -1,0 +1,104 @@
+"""The program allocates so fast that collecting costs it a good part of its CPU, or of its latency.
+
+Nothing leaks, and memory is flat. But every collection marks the whole live heap, turns write
+barriers on and makes whoever allocates help; many a second, and requests wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.units import format_bytes, format_fraction, format_seconds
+
+if TYPE_CHECKING:
+    from gomem.causes.gc_facts import GcFacts
+    from gomem.causes.situation import Situation
+    from gomem.causes.thresholds import GcThresholds
+
+CODE = "gc-pressure"
+SITES = 3
+PACER = 0.5  # of the collections: where others decide, forced-gc or memory-limit-thrash says more
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding for the whole log, if the pacer's collections cost much."""
+    facts, limits = situation.gc, situation.gc_thresholds
+    if facts is None or not _pressed(facts, limits):
+        return []
+    return [_finding(situation, facts)]
+
+
+def _pressed(facts: GcFacts, limits: GcThresholds) -> bool:
+    summary = facts.summary
+    paced = int(facts.triggers.counts.set_index("trigger")["cycles"]["pacer"])
+    cpu, interval = summary.marking_cpu_fraction, summary.interval.p50
+    if paced < max(limits.enough_cycles, PACER * summary.cycles) or cpu is None or interval is None:
+        return False
+    frequent = interval <= limits.frequent_interval_seconds
+    return cpu >= (limits.frequent_marking_fraction if frequent else limits.marking_fraction)
+
+
+def _finding(situation: Situation, facts: GcFacts) -> Finding:
+    summary = facts.summary
+    rate = summary.allocation_rate.value
+    allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
+    return Finding(
+        code=CODE,
+        severity=Severity.WARNING,
+        title=(
+            f"marking takes {format_fraction(summary.marking_cpu_fraction)} of the CPU, a "
+            f"collection every {format_seconds(summary.interval.p50)}{allocates}"
+        ),
+        moment=None,
+        bytes=None,
+        evidence=(*_log_evidence(facts), *_site_evidence(situation)),
+        mechanism=(
+            "A collection starts whenever the heap has grown by GOGC per cent over what was live. "
+            "How often that is depends on the rate of allocation and on that room, not on how much "
+            "memory is in use. Each one marks everything live, with a quarter of the Ps; where "
+            "that is too slow, goroutines that allocate must mark first (assists), and their "
+            "requests take longer."
+        ),
+        next_step=_next_step(facts, _site_evidence(situation)),
+        references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
+    )
+
+
+def _log_evidence(facts: GcFacts) -> tuple[Evidence, ...]:
+    values = facts.summary.values
+    names = (
+        "cycles",
+        "interval_p50_seconds",
+        "marking_cpu_fraction",
+        "gc_cpu_fraction",
+        "assist_fraction",
+        "allocation_rate_bytes_per_second",
+        "heap_goal_bytes",
+    )
+    known = [(name, values[name]) for name in names]
+    return tuple(Evidence(facts.path, name, value) for name, value in known if value is not None)
+
+
+def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
+    """The sites that allocate most, when a profile of the last moment is there."""
+    if not situation.alloc_space:
+        return ()
+    sites = list(situation.alloc_space.values())[-1]
+    rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
+    return tuple(
+        Evidence("heap profile", f"alloc_space {row['function']}", int(row["flat"]))
+        for row in rows.to_dict("records")
+    )
+
+
+def _next_step(facts: GcFacts, sites: tuple[Evidence, ...]) -> str:
+    first = "Take an allocs profile to see who allocates, and allocate less there"
+    if sites:
+        first = f"Allocate less in {sites[0].field.partition(' ')[2]}, which allocates most"
+    room = facts.pacing.summary.set_index("what")["p50"]["headroom_bytes"]
+    more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""
+    return (
+        f"{first} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector more "
+        f"room: GOGC=200, with GOMEMLIMIT as a bound{more}."
+    )

@@ -1,0 +1,116 @@
+"""Spans that hold few objects: memory in use that holds nothing.
+
+Go does not move objects. A span of 8 KiB stays in use while one object in it lives, and serves
+its own size class only. After a peak, survivors that lie scattered hold whole spans; the free
+slots between them count as HeapInuse and not as HeapAlloc.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.units import MIB, format_bytes, format_fraction
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import MomentFacts, Situation
+
+CODE = "heap-fragmentation"
+LEAST_BYTES = 8 * MIB
+LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
+# Within the goal, free slots from a quarter of the spans on are worth a word and no warning:
+# allocation of their size class would fill them, and any other cannot.
+LEAST_SHARE_OF_INUSE = 0.25
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding per moment with many free slots: a warning for those no headroom explains."""
+    findings = []
+    for moment in situation.moments:
+        least = max(LEAST_BYTES, LEAST_SHARE_OF_RSS * (moment.rss_bytes or 0))
+        excess, slots = excess_slots(moment), free_slots(moment)
+        if excess >= least:
+            findings.append(_finding(moment, excess, Severity.WARNING))
+        elif slots >= least and moment.memstats is not None:
+            share = slots / int(moment.memstats["HeapInuse"])
+            if share >= LEAST_SHARE_OF_INUSE:
+                findings.append(_finding(moment, slots, Severity.INFO))
+    return findings
+
+
+def free_slots(moment: MomentFacts) -> int:
+    """Bytes of spans in use that hold no object; 0 where it cannot be told."""
+    if moment.memstats is None or moment.skew.crosses_a_collection:
+        return 0
+    return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
+
+
+def excess_slots(moment: MomentFacts) -> int:
+    """Bytes of free slots in spans beyond what the pacer lets the heap fill.
+
+    Free slots alone are no fragmentation: right after a sweep half of the heap may be free slots,
+    and allocation fills them up to NextGC. What HeapInuse holds beyond that goal is not needed
+    even just before the next collection. 0 where it cannot be told.
+    """
+    if moment.memstats is None or moment.skew.crosses_a_collection:
+        return 0
+    if pd.isna(moment.memstats["NextGC"]) or int(moment.memstats["NextGC"]) == 0:
+        return 0
+    filled = max(int(moment.memstats["HeapAlloc"]), int(moment.memstats["NextGC"]))
+    return max(0, int(moment.memstats["HeapInuse"]) - filled)
+
+
+def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
+    assert moment.memstats is not None
+    inuse = int(moment.memstats["HeapInuse"])
+    beyond = " beyond the heap goal" if severity is Severity.WARNING else ""
+    path = moment.path("memstats")
+    evidence = [
+        Evidence(path, "HeapInuse", inuse),
+        Evidence(path, "HeapAlloc", int(moment.memstats["HeapAlloc"])),
+        Evidence(path, "NextGC", int(moment.memstats["NextGC"])),
+        *_sparsest_class(moment),
+    ]
+    if moment.rss_bytes is not None:
+        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
+    return Finding(
+        code=CODE,
+        severity=severity,
+        title=(
+            f"{format_bytes(size)} of the heap in use are free slots{beyond}: "
+            f"{format_fraction(size / inuse)} of its spans hold nothing"
+        ),
+        moment=moment.name,
+        bytes=size,
+        evidence=tuple(evidence),
+        mechanism=(
+            "Go does not move objects: a span stays in use while a single object in it lives, and "
+            "its free slots serve objects of that size class alone. Survivors of a peak that lie "
+            "scattered hold their spans; the scavenger cannot give those back, and neither can "
+            "FreeOSMemory."
+        ),
+        next_step=(
+            "Look at which long-lived objects are allocated amid short-lived ones of the same "
+            "size (a heap profile's inuse_objects). Allocate them together, copy the survivors "
+            "after the peak, or keep them in one large slice. New objects of that size fill the "
+            "slots again."
+        ),
+        references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
+        confidence="likely" if beyond else "possible",
+    )
+
+
+def _sparsest_class(moment: MomentFacts) -> list[Evidence]:
+    """The size class of which most bytes were freed: there the free slots most likely are."""
+    classes = moment.size_classes
+    if classes is None or classes.empty:
+        return []
+    freed = classes["Size"] * classes["Frees"]
+    if not freed.max():
+        return []
+    row = classes.loc[freed.idxmax()]
+    live = int(row["Mallocs"] - row["Frees"])
+    field = f"BySize {int(row['Size'])}: live of {int(row['Mallocs'])} objects"
+    return [Evidence(moment.path("memstats"), field, live)]

@@ -1,0 +1,115 @@
+"""Huge pages make more of the heap resident than Go uses.
+
+A transparent huge page is 2 MiB, all or nothing: where Go has touched 8 KiB of it, or given half
+of it back, the kernel still counts all. Go 1.21.0 asked for them (MADV_HUGEPAGE, then
+MADV_COLLAPSE in 1.21.1 to 1.21.3) and 1.21.4 stopped; with the kernel's setting `always` they come
+unasked, and khugepaged can fill again what was given back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.releases import GoRelease
+from gomem.units import MIB, format_bytes, format_fraction
+
+if TYPE_CHECKING:
+    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.releases import GoVersion
+
+CODE = "huge-pages"
+LEAST_BYTES = 4 * MIB  # two huge pages: the edges of any heap
+NOTABLE_SHARE = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
+# One capture cannot tell pages that Go wrote from pages that came with them. From a quarter of RSS
+# on in huge pages the question is worth asking.
+LARGE_SHARE = 0.25
+ASKED_FROM, ASKED_BELOW = GoRelease(21, 0), GoRelease(21, 4)
+
+
+def find(situation: Situation) -> list[Finding]:
+    """One finding per moment whose huge pages hold more than Go counts there, or may do."""
+    findings = []
+    for moment in situation.moments:
+        rss = moment.rss_bytes or 0
+        excess, huge = excess_bytes(moment), huge_bytes(moment)
+        if excess >= max(LEAST_BYTES, NOTABLE_SHARE * rss):
+            findings.append(_beyond(moment, excess, situation.go_version))
+        elif huge >= max(2 * LEAST_BYTES, LARGE_SHARE * rss):
+            findings.append(_perhaps(moment, huge, situation.go_version))
+    return findings
+
+
+def huge_bytes(moment: MomentFacts) -> int:
+    """Bytes of the arenas that lie in transparent huge pages."""
+    if moment.mappings is None:
+        return 0
+    arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
+    return int(arenas["AnonHugePages"].fillna(0).sum())
+
+
+def excess_bytes(moment: MomentFacts) -> int:
+    """Resident bytes of the arenas that no count of Go's covers, as far as huge pages hold them.
+
+    Not where the two files are of different states: then a collection explains it as well.
+    """
+    if moment.ledger is None or moment.memstats is None or moment.skew.crosses_a_collection:
+        return 0
+    return min(moment.ledger.part("heap_unexplained"), huge_bytes(moment))
+
+
+def _beyond(moment: MomentFacts, excess: int, version: GoVersion) -> Finding:
+    title = (
+        f"huge pages keep {format_bytes(excess)} of heap resident that Go does not use: "
+        f"{format_fraction(excess / (moment.rss_bytes or 1))} of RSS"
+    )
+    return _finding(moment, title, excess, version, Severity.WARNING)
+
+
+def _perhaps(moment: MomentFacts, huge: int, version: GoVersion) -> Finding:
+    """A warning under the releases that ask for huge pages and were repaired for it."""
+    title = (
+        f"{format_bytes(huge)} of heap lie in huge pages, resident as a whole: "
+        f"{format_fraction(huge / (moment.rss_bytes or 1))} of RSS"
+    )
+    asked = version.certainly(ASKED_FROM, ASKED_BELOW)
+    return _finding(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
+
+
+def _finding(
+    moment: MomentFacts, title: str, size: int, version: GoVersion, severity: Severity
+) -> Finding:
+    smaps = moment.path("smaps")
+    asked = version.certainly(ASKED_FROM, ASKED_BELOW)
+    by_release = (
+        f"{version} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or MADV_COLLAPSE); "
+        "Go 1.21.4 stopped that. "
+    )
+    return Finding(
+        code=CODE,
+        severity=severity,
+        title=title,
+        moment=moment.name,
+        bytes=size,
+        evidence=(
+            Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment)),
+            Evidence(smaps, "Rss of go-heap beyond all that MemStats count", excess_bytes(moment)),
+            Evidence(smaps, "Rss", moment.rss_bytes or 0),
+            Evidence("Go release", version.evidence, str(version)),
+        ),
+        mechanism=(
+            (by_release if asked else "")
+            + "A huge page is 2 MiB and resident as a whole, also where Go has written little of "
+            "it, or has given part of it back. With the kernel's setting `always`, khugepaged "
+            "fills such pages up again (max_ptes_none). Up to Go 1.20 the runtime asked for huge "
+            "pages where it used released memory again."
+        ),
+        next_step=(
+            ("Move to Go 1.21.4 or later. " if asked else "")
+            + "Look at /sys/kernel/mm/transparent_hugepage/enabled. With `always`, set "
+            "khugepaged/max_ptes_none to 0, or choose `madvise`, or run with GODEBUG=disablethp=1 "
+            "(Go 1.21.6); then compare RSS, and latency too."
+        ),
+        references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
+        confidence="likely" if severity is Severity.WARNING else "possible",
+    )

@@ -1,0 +1,56 @@
+"""Situations of one moment, laid out in a few words."""
+
+import pandas as pd
+
+from gomem.analysis.mappings import classify_mappings
+from gomem.analysis.rss_vs_heap import reconcile_rss
+from gomem.analysis.skew import Skew
+from gomem.causes.situation import MomentFacts, Situation
+from gomem.releases import GoVersion
+from gomem.units import MIB
+from tests.builders import mappings, memstats_row, smaps_entry
+
+HEAP = 0xC000000000
+ARENA = 64 * MIB
+HIGH = 0x7F0000000000
+STACK = smaps_entry(0x7FFC00000000, 0x7FFC00021000, "rw-p", "[stack]", rss_kib=16)
+PROGRAM = smaps_entry(0x400000, 0x500000, "r-xp", "/app/api", rss_kib=1024)
+
+
+def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> MomentFacts:
+    """A moment with 64 MiB of arenas, of which `heap_mib` are resident, and other mappings.
+
+    Args:
+        entries: Further mappings.
+        name: The moment.
+        skew: Between its two sides.
+        about: `heap_mib` and `huge_mib` of the arena, fields of MemStats in MiB, and whatever else
+            `MomentFacts` has.
+    """
+    heap_mib, huge_mib = about.pop("heap_mib", 8), about.pop("huge_mib", 0)
+    fields = {key: about.pop(key) * MIB for key in list(about) if key[0].isupper()}
+    row = memstats_row(**{"HeapSys": ARENA, **fields})
+    heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024)
+    heap = heap.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
+    classified = classify_mappings(mappings(PROGRAM, heap, *entries, STACK), row)
+    skew = skew or Skew()
+    return MomentFacts(
+        name,
+        ledger=reconcile_rss(
+            classified, row, skew_seconds=skew.seconds, collections_between=skew.collections
+        ),
+        memstats=row,
+        mappings=classified.mappings,
+        paths={"smaps": f"{name}/smaps", "memstats": f"{name}/memstats.json"},
+        skew=skew,
+        **about,
+    )
+
+
+def situation(*moments: MomentFacts, version: GoVersion | None = None) -> Situation:
+    return Situation(moments, version or GoVersion())
+
+
+def goroutines(count: int, function: str = "main.wait") -> pd.DataFrame:
+    """A goroutine profile in which all stand at one place."""
+    return pd.DataFrame({"goroutines": [count], "function": [function]})

@@ -1,0 +1,78 @@
+"""A jump between periodic profiles is found, with its site; what happens all the time is none."""
+
+from dataclasses import replace
+
+import pytest
+
+import gomem
+from gomem.analysis.allocation_spikes import find_spike
+from gomem.causes import allocation_spike
+from gomem.causes.situation import Situation
+from gomem.releases import GoVersion
+from tests.builders import FIXTURES, diagnosed
+from tests.heap_profiles import heap, seen
+
+SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
+SECOND = 10**9
+
+
+def taken(seconds, profile):
+    """The same profile, taken so many seconds after the first."""
+    return replace(profile, columns=replace(profile.columns, time_nanos=(1 + seconds) * SECOND))
+
+
+def situation(*sightings):
+    """One profile a second, with so many sightings of 4 KiB since the start, 2 MiB for each 4."""
+    profiles = {
+        f"{second:02}": taken(second, heap(seen(count, 4096)))
+        for second, count in enumerate(sightings, start=1)
+    }
+    return Situation((), GoVersion(), spike=find_spike(profiles))
+
+
+def test_the_recording_has_one_and_it_names_the_site():
+    (finding,) = [one for one in diagnosed(SPIKY).findings if one.code == "allocation-spike"]
+
+    assert "warning" == str(finding.severity)
+    assert "io.ReadAll has 100.0 % of what is more" in finding.title
+    assert finding.bytes > 3 * (48 << 20)
+    assert "alloc_space of io.ReadAll" in {one.field for one in finding.evidence}
+
+
+def test_a_steady_rate_has_none():
+    """
+    100 sightings, 50 MiB, in each second.
+    """
+    assert [] == allocation_spike.find(situation(*range(100, 1300, 100)))
+
+
+def test_a_jump_is_found_where_it_was():
+    """
+    Six seconds of 10 sightings of 4 KiB, which stand for 526 338 B each, then one of 510, 10 of
+    them usual: 500 × 526 338 B are extra.
+    """
+    (finding,) = allocation_spike.find(situation(*range(10, 70, 10), *range(570, 630, 10)))
+
+    assert ("07", 263) == (finding.moment, round(finding.bytes / 1e6))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        pytest.param([10, 20, 520, 530], id="too few profiles for a usual rate"),
+        pytest.param([*range(10, 70, 10), 80, *range(90, 150, 10)], id="twice the usual"),
+        pytest.param([*range(1, 7), 26, *range(27, 33)], id="10 MiB"),
+    ],
+)
+def test_what_does_not_stand_out_is_none(counts):
+    assert [] == allocation_spike.find(situation(*counts))
+
+
+def test_without_profiles_there_is_none():
+    assert [] == allocation_spike.find(Situation((), GoVersion()))
+
+
+def test_a_healthy_service_has_none():
+    findings = gomem.diagnose(FIXTURES / "captures" / "healthy-go1.27.3").findings
+
+    assert "allocation-spike" not in {one.code for one in findings}
