@@ -8,36 +8,76 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.allocation_spikes import find_spike
 from gomem.analysis.allocations import AllocationSites, top_sites
-from gomem.analysis.gc_cost import GcSummary, summarize_gc
 from gomem.analysis.mappings import ClassifiedMappings, classify_mappings
 from gomem.analysis.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.scavenger import heap_return
+from gomem.analysis.site_reasons import site_reasons
+from gomem.analysis.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew
 from gomem.capture import Capture, load
 from gomem.causes import (
+    allocation_spike,
+    anonymous_mapping,
     data_damaged,
     data_missing,
+    data_skew,
+    file_mapping,
+    forced_gc,
+    gc_pressure,
+    goroutine_leak,
+    heap_fragmentation,
+    heap_growth,
+    heap_headroom,
+    huge_pages,
     idle_heap_kept,
+    limit_risk,
+    long_pauses,
+    memory_limit_thrash,
+    native_memory,
     released_but_resident,
+    stack_growth,
     untouched_now_resident,
 )
+from gomem.causes.gc_facts import GcFacts, gc_facts
 from gomem.causes.situation import MomentFacts, Situation
+from gomem.causes.thresholds import GcThresholds
 from gomem.tables.metrics import memstats_of_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    from gomem.analysis.gc_cost import GcSummary
     from gomem.causes.finding import Finding
+    from gomem.tables.pprof import Profile
 
 CAUSES = (
     untouched_now_resident,
     released_but_resident,
     idle_heap_kept,
+    heap_growth,
+    allocation_spike,
+    gc_pressure,
+    memory_limit_thrash,
+    forced_gc,
+    long_pauses,
+    heap_headroom,
+    native_memory,
+    anonymous_mapping,
+    file_mapping,
+    huge_pages,
+    heap_fragmentation,
+    goroutine_leak,
+    stack_growth,
+    limit_risk,
+    data_skew,
     data_damaged,
     data_missing,
 )
 TOP_SITES = 20
+ALLOCATED = "alloc_space"
+GOGC = "/gc/gogc:percent"
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -52,6 +92,7 @@ class Diagnosis:
         sites: Allocation sites by moment and sample type, with their 95 % intervals.
         findings: Known causes, the most severe and largest first.
         baseline: The capture it was held against.
+        collector: Everything else that its log tells; None without one.
     """
 
     capture: Capture
@@ -60,6 +101,7 @@ class Diagnosis:
     sites: Mapping[str, Mapping[str, AllocationSites]]
     findings: tuple[Finding, ...]
     baseline: Diagnosis | None = field(default=None)
+    collector: GcFacts | None = field(default=None)
 
     @property
     def ledgers(self) -> dict[str, Ledger]:
@@ -68,18 +110,34 @@ class Diagnosis:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, `part`, `bytes`, `claimed_bytes`, `source`."""
+        """All ledgers: `moment`, `part`, `bytes`, `claimed_bytes`, `source`, `confidence`."""
         return _by_moment({name: ledger.parts for name, ledger in self.ledgers.items()}, LEDGER)
 
     @cached_property
     def kinds(self) -> pd.DataFrame:
-        """Mappings by kind: `moment`, `kind`, `vmas`, `size_bytes`, `rss_bytes`."""
+        """Mappings by kind and moment; see `ClassifiedMappings.kinds`."""
         frames = {
             facts.name: ClassifiedMappings(facts.mappings, ()).kinds()
             for facts in self.moments
             if facts.mappings is not None
         }
-        return _by_moment(frames, ("kind", "vmas", "size_bytes", "rss_bytes"))
+        return _by_moment(frames, KINDS)
+
+    @cached_property
+    def reasons(self) -> dict[str, pd.DataFrame]:
+        """Why the largest lines allocate, by moment; see `analysis.site_reasons.REASONS`.
+
+        Of alloc_space, as the compiler explains it; empty without its escape analysis.
+        """
+        verdicts = [one.on_the_heap for one in self.capture.escapes.values()]
+        if not verdicts:
+            return {}
+        told = pd.concat(verdicts, ignore_index=True)
+        return {
+            moment: site_reasons(profile, told, ALLOCATED, TOP_SITES)
+            for moment, profile in _heap_profiles(self.capture).items()
+            if ALLOCATED in profile.sample_type_names
+        }
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -98,17 +156,24 @@ class Diagnosis:
         return titles.to_html(escape=True, index=False)
 
 
-LEDGER = ("part", "bytes", "claimed_bytes", "source")
+KINDS = (
+    "kind", "vmas", "size_bytes", "rss_bytes", "pss_bytes", "shared_bytes", "swap_bytes",
+)  # fmt: skip
+LEDGER = ("part", "bytes", "claimed_bytes", "source", "confidence")
 
 
 def diagnose(
-    capture: Capture | str | PathLike[str], baseline: Capture | str | PathLike[str] | None = None
+    capture: Capture | str | PathLike[str],
+    baseline: Capture | str | PathLike[str] | None = None,
+    *,
+    gc_thresholds: GcThresholds | None = None,
 ) -> Diagnosis:
     """Ask a capture every question once.
 
     Args:
         capture: A capture, or a path to load one from.
         baseline: A capture to hold it against, such as one of the release before.
+        gc_thresholds: From where on costs of the collector are findings, if not as usual.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read.
@@ -116,22 +181,39 @@ def diagnose(
     capture = capture if isinstance(capture, Capture) else load(capture)
     against = None if baseline is None else diagnose(baseline)
     moments = _facts(capture)
+    sites = _sites(capture)
+    collector = _collector(capture, moments)
     situation = Situation(
         moments,
         capture.go_version,
         capture.damaged,
         capture.unrecognised,
         None if against is None else Situation(against.moments, against.capture.go_version),
+        gc=collector,
+        gc_thresholds=gc_thresholds or GcThresholds(),
+        alloc_space={name: by[ALLOCATED] for name, by in sites.items() if ALLOCATED in by},
+        spike=find_spike(_heap_profiles(capture)),
     )
     findings = [finding for cause in CAUSES for finding in cause.find(situation)]
     return Diagnosis(
         capture=capture,
         moments=moments,
-        gc=None if capture.gc is None else summarize_gc(capture.gc.cycles),
-        sites=_sites(capture),
+        gc=None if collector is None else collector.summary,
+        sites=sites,
         findings=tuple(sorted(findings, key=lambda finding: finding.order)),
         baseline=against,
+        collector=collector,
     )
+
+
+def _collector(capture: Capture, moments: tuple[MomentFacts, ...]) -> GcFacts | None:
+    """What the log tells; GOGC from runtime/metrics, if every moment has the same."""
+    if capture.gc is None:
+        return None
+    logs = capture.artefacts.loc[capture.artefacts["kind"] == "gctrace", "path"]
+    values = {facts.metrics[GOGC] for facts in moments if GOGC in facts.metrics}
+    known = values.pop() / 100 if len(values) == 1 else None
+    return gc_facts(capture.gc, ", ".join(logs) or "gctrace", known)
 
 
 def _facts(capture: Capture) -> tuple[MomentFacts, ...]:
@@ -140,7 +222,8 @@ def _facts(capture: Capture) -> tuple[MomentFacts, ...]:
 
 
 def _has_memory(capture: Capture, moment: str) -> bool:
-    frames = (capture.memstats, capture.metrics, capture.smaps, capture.rollups, capture.status)
+    runtime = [capture.memstats, capture.metrics]
+    frames = [*runtime, capture.smaps, capture.rollups, capture.status, capture.cgroup]
     return any((frame["moment"] == moment).any() for frame in frames)
 
 
@@ -148,16 +231,33 @@ def _moment_facts(capture: Capture, moment: str) -> MomentFacts:
     memstats = _memstats(capture, moment)
     classified = _classified(capture, moment, memstats)
     classes = _of_moment(capture.size_classes, moment)
+    skew = _skew(capture, moment)
     return MomentFacts(
         name=moment,
-        ledger=_ledger(capture, moment, classified, memstats),
+        ledger=_ledger(capture, moment, classified, memstats, skew),
         memstats=memstats,
         heap=_heap(moment, memstats, classified),
         mappings=None if classified is None else classified.mappings,
         size_classes=classes[classes["dump"] == classes["dump"].max()],
         metrics=_last_metrics(capture, moment),
         paths=_paths(capture, moment),
+        skew=skew,
+        goroutines=_of_moment(capture.goroutines, moment),
+        cgroup=_cgroup(capture, moment),
+        time=_moment_time(capture, moment),
     )
+
+
+def _moment_time(capture: Capture, moment: str) -> pd.Timestamp | None:
+    times = _of_moment(capture.moments, moment)["time"].dropna()
+    return None if times.empty else times.iloc[0]
+
+
+def _cgroup(capture: Capture, moment: str) -> dict[str, int | None]:
+    """Numbers of the moment's cgroup files by name; None for no limit."""
+    rows = _of_moment(capture.cgroup, moment)
+    values = [None if pd.isna(value) else int(value) for value in rows["value"]]
+    return dict(zip(rows["name"], values, strict=True))
 
 
 def _classified(
@@ -193,17 +293,22 @@ def _ledger(
     moment: str,
     classified: ClassifiedMappings | None,
     memstats: pd.Series | None,
+    skew: Skew,
 ) -> Ledger | None:
     status = _of_moment(capture.status, moment)
     rollup = _of_moment(capture.rollups, moment)
-    if classified is None and memstats is None and status.empty and rollup.empty:
+    group = _cgroup(capture, moment)
+    if classified is None and memstats is None and status.empty and rollup.empty and not group:
         return None
     return reconcile_rss(
         classified,
         memstats,
         status.iloc[-1] if len(status) else None,
         _last(rollup["Rss"]),
-        skew_seconds(capture, moment),
+        skew.seconds,
+        collections_between=skew.collections,
+        rollup=rollup.iloc[-1] if len(rollup) else None,
+        cgroup=group,
     )
 
 
@@ -214,13 +319,47 @@ def _last(sizes: pd.Series) -> int | None:
 
 def skew_seconds(capture: Capture, moment: str) -> float | None:
     """How far the MemStats and the smaps of a moment lie apart, if their times are known."""
-    rows = capture.artefacts[capture.artefacts["moment"] == moment]
-    kernel = rows[rows["kind"].isin(["smaps", "smaps_rollup", "status"])]
-    runtime = rows[rows["kind"].isin(["memstats", "metrics"])]
-    times = [frame["time"].dropna() for frame in (kernel, runtime)]
-    if any(part.empty for part in times):
+    runtime, kernel = _times_of_sides(capture, moment)
+    return None if runtime is None or kernel is None else abs((kernel - runtime).total_seconds())
+
+
+def _times_of_sides(
+    capture: Capture, moment: str
+) -> tuple[pd.Timestamp | None, pd.Timestamp | None]:
+    """When MemStats were read (or metrics in their place), and when smaps (or status)."""
+    sides = (("memstats", "metrics"), ("smaps", "smaps_rollup", "status"))
+    runtime, kernel = (_time_of(capture, moment, kinds) for kinds in sides)
+    return runtime, kernel
+
+
+def _time_of(capture: Capture, moment: str, kinds: tuple[str, ...]) -> pd.Timestamp | None:
+    """When the first of these kinds that has a time was read."""
+    rows = _of_moment(capture.artefacts, moment).dropna(subset=["time"])
+    times = [rows.loc[rows["kind"] == kind, "time"] for kind in kinds]
+    return next((known.iloc[0] for known in times if len(known)), None)
+
+
+def _skew(capture: Capture, moment: str) -> Skew:
+    """The time between the two sides, and the collections in it as far as they can be counted."""
+    runtime, kernel = _times_of_sides(capture, moment)
+    ends = None if capture.gc is None else collection_ends(capture.gc.cycles, capture.memstats)
+    dumps = _of_moment(capture.memstats, moment)
+    stats = None if dumps.empty else dumps.iloc[-1]
+    counts = _collections_counted_twice(capture, moment)
+    return measure_skew(runtime, kernel, ends, stats, counts)
+
+
+def _collections_counted_twice(capture: Capture, moment: str) -> tuple[int, int] | None:
+    """NumGC by MemStats and by runtime/metrics, where metrics were read on the way to smaps."""
+    stats = _of_moment(capture.memstats, moment)
+    total = _last_metrics(capture, moment).get(TOTAL_CYCLES)
+    times = [_time_of(capture, moment, (kind,)) for kind in ("memstats", "metrics", "smaps")]
+    first, between, last = times
+    if stats.empty or pd.isna(stats["NumGC"].iloc[-1]) or total is None:
         return None
-    return abs((times[0].iloc[0] - times[1].iloc[0]).total_seconds())
+    if first is None or between is None or last is None or not first <= between <= last:
+        return None
+    return int(stats["NumGC"].iloc[-1]), int(total)
 
 
 def _heap(
@@ -247,12 +386,19 @@ def _paths(capture: Capture, moment: str) -> dict[str, str]:
 def _sites(capture: Capture) -> dict[str, dict[str, AllocationSites]]:
     """Top sites of each moment's heap profile, or of its allocs profile, which holds the same."""
     sites: dict[str, dict[str, AllocationSites]] = {}
-    for moment, profiles in capture.profiles.items():
-        profile = profiles.get("heap") or profiles.get("allocs")
-        if profile is not None:
-            known = [name for name in SAMPLE_TYPES if name in profile.sample_type_names]
-            sites[moment] = {name: top_sites(profile, name, TOP_SITES) for name in known}
+    for moment, profile in _heap_profiles(capture).items():
+        known = [name for name in SAMPLE_TYPES if name in profile.sample_type_names]
+        sites[moment] = {name: top_sites(profile, name, TOP_SITES) for name in known}
     return sites
+
+
+def _heap_profiles(capture: Capture) -> dict[str, Profile]:
+    """Each moment's heap profile, or its allocs profile, which holds the same."""
+    found = {
+        moment: profiles.get("heap") or profiles.get("allocs")
+        for moment, profiles in capture.profiles.items()
+    }
+    return {moment: profile for moment, profile in found.items() if profile is not None}
 
 
 def _of_moment(frame: pd.DataFrame, moment: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from tests.builders import CAPTURES, FIXTURES, diagnosed
 # What each capture is known to show: (code, moment) of every warning, in order.
 WARNINGS = {
     "alloc-pressure-after-go1.27.3": [],
-    "alloc-pressure-before-go1.27.3": [],
+    "alloc-pressure-before-go1.27.3": [("gc-pressure", None)],
     "cache-shrink-go1.9.7": [("idle-heap-kept", "3-collected")],
     "cache-shrink-go1.12.17": [
         ("released-but-resident", "4-freed"),
@@ -20,6 +20,17 @@ WARNINGS = {
     "cache-shrink-go1.16.15": [("idle-heap-kept", "3-collected")],
     "cache-shrink-go1.27.3": [("idle-heap-kept", "3-collected")],
     "healthy-go1.27.3": [],
+    # What was unpacked is freed as fast as it came, and the scavenger is slower than the scraper.
+    "spiky-go1.27.3": [
+        ("idle-heap-kept", "scrape-15"),
+        ("idle-heap-kept", "scrape-04"),
+        ("allocation-spike", "scrape-04"),
+        *(("idle-heap-kept", f"scrape-{number}") for number in ("16", "05", "22", "21")),
+        ("idle-heap-kept", "settled"),
+        ("idle-heap-kept", "scrape-23"),
+        ("heap-growth", None),
+        ("idle-heap-kept", "scrape-06"),
+    ],
     "zeroing-go1.23.4": [],
     "zeroing-go1.24.2": [("untouched-now-resident", "2-loaded")],
     "zeroing-go1.24.6": [],
