@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def check_writable(path: Path | None, *, force: bool) -> None:
@@ -33,6 +37,24 @@ def write(text: str, path: Path | None) -> None:
         return
     try:
         path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CaptureError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
+    """Write to the file, or print where there is none, a piece at a time.
+
+    Raises:
+        CaptureError: The file cannot be written.
+    """
+    if path is None:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        return
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            for piece in pieces:
+                file.write(piece)
     except OSError as error:
         raise CaptureError(f"{path}: cannot be written: {error.strerror}") from error
 

@@ -13,6 +13,22 @@ SHOWN_FROM_FILES = 20  # a few files are read before a person could follow
 
 
 @contextmanager
+def bytes_progress(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
+    """A callback for reading one long file, or None where nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading {task.description}"), BarColumn(), DownloadColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
 def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """A callback for `gomem.load`, or None where nobody watches."""
     if not sys.stderr.isatty():

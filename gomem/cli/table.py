@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.output import check_writable, write
+from gomem.cli.gc_log import (
+    STREAMED_FRAMES,
+    csv_pieces,
+    is_long_log,
+    openmetrics_pieces,
+    trace_pieces,
+)
+from gomem.cli.output import check_writable, write, write_pieces
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -22,13 +29,18 @@ class Format(StrEnum):
     csv = "csv"
     parquet = "parquet"
     json = "json"
+    trace = "trace"
+    openmetrics = "openmetrics"
 
 
 # The first frame of each kind is what `gomem table` prints unless --frame names another.
 FRAMES = {
+    "cgroup": ("cgroup",),
     "gctrace": ("cycles", "scavenges", "pacer", "other", "damage"),
+    "escapes": ("verdicts", "damage"),
     "gobench": ("results", "config", "units", "damage"),
     "heap_text": ("samples", "stacks", "functions", "mappings", "labels", "damage"),
+    "limits": ("limits",),
     "maps": ("mappings", "damage"),
     "memstats": ("stats", "pauses", "size_classes", "damage"),
     "metrics": ("values", "histograms", "damage"),
@@ -50,10 +62,21 @@ def table(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
-    """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file."""
+    """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
+
+    A GC log also as what other tools read: trace (for Perfetto) and openmetrics (its costs).
+    """
     if output_format is Format.parquet and output is None:
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")
     check_writable(output, force=force)
+    if output_format in (Format.trace, Format.openmetrics):
+        export = trace_pieces if output_format is Format.trace else openmetrics_pieces
+        write_pieces(export(artefact), output)
+        return
+    wanted = frame or FRAMES["gctrace"][0]
+    if output_format is Format.csv and wanted in STREAMED_FRAMES and is_long_log(artefact):
+        write_pieces(csv_pieces(artefact, wanted), output)
+        return
     rows = _frame(artefact, frame)
     if output_format is Format.parquet:
         rows.to_parquet(output, index=False)
@@ -68,7 +91,7 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     from gomem.sources import open_source
 
     source = open_source(artefact)
-    kind = kind_of(source.data)
+    kind = kind_of(source.data, source.name)
     if kind is None or kind not in FRAMES:
         raise CaptureError(str(not_an_artefact(source.data, source.name)))
     frames = FRAMES[kind]
@@ -78,15 +101,18 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     parsed = _read(kind, source)
     for one in getattr(parsed, "damaged", ()) or getattr(parsed, "attrs", {}).get("damage", ()):
         print(f"gomem: {one}", file=sys.stderr)
-    return parsed if name == "status" else getattr(parsed, name)
+    return parsed if frames == (kind,) or name == "status" else getattr(parsed, name)
 
 
 def _read(kind: str, source: Any) -> Any:
     from gomem import read
 
     readers = {
+        "cgroup": read.read_cgroup,
         "gctrace": read.read_gctrace,
+        "escapes": read.read_escapes,
         "gobench": read.read_bench,
+        "limits": read.read_limits,
         "memstats": read.read_memstats,
         "metrics": read.read_metrics,
         "pprof": read.read_pprof,

@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gomem.cli.output import check_writable, write
 from gomem.errors import CaptureError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.analysis.allocations import AllocationSites
+    from gomem.analysis.top_difference import TopDifference
+    from gomem.formats.pprof_columns import ValueType
+    from gomem.tables.pprof import Profile
 
 
 class Format(StrEnum):
@@ -19,6 +27,8 @@ class Format(StrEnum):
     text = "text"
     csv = "csv"
     json = "json"
+    folded = "folded"
+    pprof = "pprof"
 
 
 class Granularity(StrEnum):
@@ -30,13 +40,24 @@ class Granularity(StrEnum):
     lines = "lines"
     addresses = "addresses"
     packages = "packages"
+    modules = "modules"
 
 
 SHOWN = 30  # rows of text, unless -n asks for another number; CSV and JSON have all
 
 
+def _pattern(text: str) -> Any:
+    return typer.Option(metavar="RE", help=text, rich_help_panel="Filters")
+
+
+def _view(text: str) -> Any:
+    return typer.Option(help=text, rich_help_panel="Views")
+
+
 def top(
-    profile: Annotated[Path, typer.Argument(help="A pprof profile, gzipped or not.")],
+    profiles: Annotated[
+        list[Path], typer.Argument(metavar="PROFILE…", help="Profiles; several are added up.")
+    ],
     *,
     sample_type: Annotated[
         str | None, typer.Option(help="Which of its values, such as alloc_space.")
@@ -48,6 +69,26 @@ def top(
     n: Annotated[
         int | None, typer.Option("-n", min=1, help=f"Rows; {SHOWN} of text, else all.")
     ] = None,
+    base: Annotated[
+        Path | None, typer.Option(help="Subtract this earlier profile of the same process.")
+    ] = None,
+    diff_base: Annotated[
+        Path | None, typer.Option(help="Subtract this profile; shares are of it.")
+    ] = None,
+    normalize: Annotated[bool, typer.Option(help="Scale to the base's sum first.")] = False,
+    focus: Annotated[str | None, _pattern("Only stacks with it.")] = None,
+    ignore: Annotated[str | None, _pattern("Only stacks without it.")] = None,
+    hide: Annotated[str | None, _pattern("Without such frames.")] = None,
+    show: Annotated[str | None, _pattern("Only such frames.")] = None,
+    show_from: Annotated[str | None, _pattern("Nothing outside of such a frame.")] = None,
+    prune_from: Annotated[str | None, _pattern("Nothing inside of such a frame.")] = None,
+    tagfocus: Annotated[str | None, _pattern("Only samples with such a label.")] = None,
+    tagignore: Annotated[str | None, _pattern("Only samples without such a label.")] = None,
+    noinlines: Annotated[bool, _view("Count inlined calls to what they are inlined in.")] = False,
+    tree: Annotated[bool, _view("Show callers and callees of each row.")] = False,
+    peek: Annotated[str | None, typer.Option(metavar="RE", help="The same, of such rows.")] = None,
+    traces: Annotated[bool, _view("Show every stack.")] = False,
+    tags: Annotated[bool, _view("Show what the samples of each label add up to.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file.")
@@ -56,22 +97,147 @@ def top(
 ) -> None:
     """Show the functions that allocate most in a profile, with 95 % intervals."""
     check_writable(output, force=force)
-    from gomem.analysis.allocations import top_sites
-    from gomem.read import read_pprof
-    from gomem.views.top import render_top_csv, render_top_json, render_top_text
-
-    read = read_pprof(profile)
-    for damage in read.damaged:
-        print(f"gomem: {damage}", file=sys.stderr)
+    filters: dict[str, Any] = {
+        "focus": focus,
+        "ignore": ignore,
+        "hide": hide,
+        "show": show,
+        "show_from": show_from,
+        "prune_from": prune_from,
+        "tagfocus": tagfocus,
+        "tagignore": tagignore,
+        "noinlines": noinlines,
+    }
+    view = _chosen_view(tree=tree, peek=peek, traces=traces, tags=tags)
     if n is None and output_format is Format.text:
         n = SHOWN
     try:
-        sites = top_sites(read, sample_type, n, granularity, cum=cum)
+        question = _Question(profiles, base, diff_base, normalize, filters)
+        if output_format is Format.pprof:
+            _write_pprof(question.part, output)
+            return
+        if output_format is Format.folded:
+            text = question.part.to_folded(sample_type, granularity)
+        elif view:
+            part = question.part
+            rows = {
+                "traces": lambda: part.traces(sample_type, granularity),
+                "tags": lambda: part.tags(sample_type),
+                "tree": lambda: part.tree(sample_type, granularity, cum=cum, n=n),
+                "peek": lambda: part.peek(peek or "", sample_type, granularity),
+            }[view]()
+            text = _render_view(view, rows, part.sample_type(sample_type), output_format)
+        else:
+            sites = question.sites(sample_type, n, granularity, cum=cum)
+            text = _render_top(sites, output_format)
     except ValueError as error:
-        raise CaptureError(f"{profile}: {error}") from error
-    render = {
+        if type(error) is not ValueError:  # a file's own, which says where
+            raise
+        raise CaptureError(f"{profiles[0]}: {error}") from error
+    write(text, output)
+
+
+class _Question:
+    """What is asked: profiles read, added up, compared and filtered."""
+
+    def __init__(
+        self,
+        profiles: list[Path],
+        base: Path | None,
+        diff_base: Path | None,
+        normalize: bool,
+        filters: dict[str, Any],
+    ) -> None:
+        if base is not None and diff_base is not None:
+            raise CaptureError("--base and --diff-base name two profiles to subtract; choose one")
+        before = base if base is not None else diff_base
+        if normalize and before is None:
+            raise CaptureError("--normalize needs a profile to scale to; add --base or --diff-base")
+        first, *others = map(_read, profiles)
+        self.filters = filters
+        self.one_process = base is not None
+        self.normalize = normalize
+        self.after = first.merge(*others) if others else first
+        self.before = None if before is None else _read(before)
+        whole = self.after
+        if self.before is not None:
+            whole = whole.diff(self.before, as_diff_base=diff_base is not None, normalize=normalize)
+        self.part = self._filtered(whole)
+
+    def sites(
+        self, sample_type: str | None, n: int | None, granularity: str, *, cum: bool
+    ) -> AllocationSites | TopDifference:
+        """The rows, with intervals where there can be any."""
+        if self.before is None:
+            from gomem.analysis.allocations import top_sites
+
+            return top_sites(self.part, sample_type, n, granularity, cum=cum)
+        from gomem.analysis.top_difference import top_difference
+
+        return top_difference(
+            self.part,
+            self._filtered(self.after),
+            self._filtered(self.before),
+            sample_type,
+            n=n,
+            granularity=granularity,
+            cum=cum,
+            one_process=self.one_process,
+            normalized=self.normalize,
+        )
+
+    def _filtered(self, profile: Profile) -> Profile:
+        asked = {name: value for name, value in self.filters.items() if value}
+        return profile.filtered(**asked) if asked else profile
+
+
+def _read(path: Path) -> Profile:
+    from gomem.read import read_pprof
+
+    profile = read_pprof(path)
+    for damage in profile.damaged:
+        print(f"gomem: {damage}", file=sys.stderr)
+    return profile
+
+
+def _chosen_view(*, tree: bool, peek: str | None, traces: bool, tags: bool) -> str:
+    asked = {"tree": tree, "peek": peek is not None, "traces": traces, "tags": tags}
+    chosen = [name for name, wanted in asked.items() if wanted]
+    if len(chosen) > 1:
+        options = " and ".join(f"--{name}" for name in chosen)
+        raise CaptureError(f"{options} are different views; choose one")
+    return chosen[0] if chosen else ""
+
+
+def _render_top(sites: AllocationSites | TopDifference, output_format: Format) -> str:
+    from gomem.views.top import render_top_csv, render_top_json, render_top_text
+
+    renderers = {
         Format.text: render_top_text,
         Format.csv: render_top_csv,
         Format.json: render_top_json,
-    }[output_format]
-    write(render(sites), output)
+    }
+    return renderers[output_format](sites)
+
+
+def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format: Format) -> str:
+    from gomem.views import call_views
+
+    if output_format is Format.csv:
+        return rows.to_csv(index=False)
+    if output_format is Format.json:
+        return call_views.render_rows_json(rows, view, chosen.type, chosen.unit)
+    if view == "traces":
+        return call_views.render_traces_text(rows, chosen.unit)
+    if view == "tags":
+        return call_views.render_tags_text(rows, chosen.unit)
+    return call_views.render_tree_text(rows, chosen.unit)
+
+
+def _write_pprof(profile: Profile, output: Path | None) -> None:
+    if output is None:
+        raise CaptureError("a profile is not text; name a file for it with -o")
+    try:
+        output.write_bytes(profile.to_pprof())
+    except OSError as error:
+        raise CaptureError(f"{output}: cannot be written: {error.strerror}") from error

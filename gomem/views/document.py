@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gomem.causes.finding import Finding, Severity
     from gomem.views.figure import Drawing
+    from gomem.views.flame_graph import FlameGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Figure:
     """A figure, drawn only by a writer that can show it."""
 
     caption: str
-    draw: Callable[[], Drawing]
+    draw: Callable[[], Drawing | FlameGraph]
 
 
 @dataclass(frozen=True, slots=True)

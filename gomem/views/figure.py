@@ -53,6 +53,7 @@ _STYLE: dict[Any, Any] = {
     "path.simplify": False,
 }
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_FURTHER_DIGITS = re.compile(r"(?<=\.\d\d)\d+")  # of a point: nobody sees a hundredth
 _STEPS_PER_DECADE = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
@@ -152,6 +153,7 @@ def _for_a_page(document: str, drawing: Drawing) -> str:
     svg = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>", "", svg, count=1, flags=re.DOTALL)
     svg = _with_own_ids(re.sub(r"\n\s*", "\n", svg), drawing.name)
     svg = re.sub(rf"(?i){INK}", "currentColor", svg)
+    svg = re.sub(r' d="[^"]*"', lambda path: _FURTHER_DIGITS.sub("", path[0]), svg)
     words = (
         f'<title id="{drawing.name}-title">{escape(drawing.title)}</title>'
         f'<desc id="{drawing.name}-desc">{escape(drawing.description)}</desc>'

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis import Diagnosis
     from gomem.views.figure import Drawing
+    from gomem.views.flame_graph import FlameGraph
 
 _GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
 
@@ -69,8 +70,8 @@ def _breakable(name: str) -> Markup:
     return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", str(escape(name))))  # noqa: S704
 
 
-def _inline(drawing: Drawing) -> Markup:
+def _inline(drawing: Drawing | FlameGraph) -> Markup:
     """A figure's SVG; its words were escaped when it was made."""
     from markupsafe import Markup
 
-    return Markup(drawing.svg())  # noqa: S704 - made by matplotlib, which escapes text
+    return Markup(drawing.svg())  # noqa: S704 - who makes them escapes text

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import gomem
 from gomem.diagnosis import CAUSES, skew_seconds
 from gomem.units import is_unknown
+from gomem.views.gc_json import collector_json
+from gomem.views.residence_json import changes_json, limits_json
 from gomem.views.shareable import shareable
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ GC = (
     "longest_stop_seconds",
     "interval_n", "interval_p50_seconds", "interval_p90_seconds", "interval_p99_seconds",
     "interval_max_seconds",
-    "gc_cpu_fraction", "assist_fraction", "allocation_rate_bytes_per_second",
+    "gc_cpu_fraction", "marking_cpu_fraction", "assist_fraction",
+    "allocation_rate_bytes_per_second",
     "allocation_rate_low_bytes_per_second", "allocation_rate_high_bytes_per_second",
     "heap_live_first_bytes", "heap_live_last_bytes", "heap_peak_bytes", "heap_goal_bytes",
 )  # fmt: skip
@@ -54,7 +57,10 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
         "ledger": [_ledger(diagnosis, facts) for facts in diagnosis.moments if facts.ledger],
         "mappings": _rows(diagnosis.kinds),
+        "changes": changes_json(diagnosis),
+        "limits": limits_json(diagnosis),
         "gc": _gc(diagnosis.gc),
+        "collector": collector_json(diagnosis.collector),
         "allocations": [
             _sites(moment, sites)
             for moment, by_type in diagnosis.sites.items()
@@ -123,6 +129,8 @@ def _ledger(diagnosis: Diagnosis, facts: MomentFacts) -> dict[str, Any]:
         "checks": _rows(ledger.checks),
         "skew_seconds": skew_seconds(diagnosis.capture, facts.name),
         "notes": list(ledger.notes),
+        "sides": _rows(ledger.sides),
+        "next_file": ledger.next_file or None,
     }
 
 

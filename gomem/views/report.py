@@ -10,8 +10,11 @@ import gomem
 from gomem.causes import data_damaged, data_missing
 from gomem.causes.finding import Severity
 from gomem.diagnosis import CAUSES, skew_seconds
+from gomem.residence import regions_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 from gomem.views import report_tables as tables
+from gomem.views.address_space import plot_address_space
+from gomem.views.change_section import change_section
 from gomem.views.document import (
     Block,
     Case,
@@ -23,6 +26,9 @@ from gomem.views.document import (
     Section,
     Verdict,
 )
+from gomem.views.flame_section import flame_blocks
+from gomem.views.gc_section import gc_section
+from gomem.views.limits_section import limits_section
 from gomem.views.parts import part_name
 from gomem.views.rss_vs_heap import plot_rss_vs_heap
 from gomem.views.timeline import plot_timeline
@@ -47,7 +53,9 @@ def build_report(diagnosis: Diagnosis) -> Report:
     sections = (
         _ledger_section(diagnosis),
         _moments_section(diagnosis),
+        change_section(diagnosis),
         _mappings_section(diagnosis),
+        limits_section(diagnosis),
         _sites_section(diagnosis),
         _gc_section(diagnosis),
         _damage_section(diagnosis),
@@ -217,9 +225,13 @@ def _ledger_blocks(
     caption = "From heap objects down to RSS; each bar begins where the one above it ends."
     blocks: list[Block] = [Figure(caption, draw)] if drawn else []
     blocks.append(tables.ledger_table(ledger, moment, _before(diagnosis, moment)))
+    if ledger.has("heap_objects") and ledger.rss_bytes is not None:
+        blocks.append(tables.sides_table(ledger, moment))
     if len(ledger.checks):
         blocks.append(tables.checks_table(ledger, moment))
     notes = [*ledger.notes, *_skew_note(diagnosis, moment)]
+    if ledger.next_file:
+        notes.append(f"the next file to collect: {ledger.next_file}")
     if notes:
         blocks.append(Notes(tuple(notes)))
     return tuple(blocks)
@@ -270,8 +282,13 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
         return None
     each = [tables.kinds_table(kinds[kinds["moment"] == name], name) for name in names]
     others = [Folded(name, (table,)) for name, table in zip(names[1:], each[1:], strict=True)]
+    caption = "Regions in order of address, as wide as they are mapped, filled as far as resident."
+    draw = partial(plot_address_space, regions_of(diagnosis, names[0]), moment=names[0])
+    strip = Figure(caption, draw)
     return Section(
-        "mappings", "Kinds of mappings" + _where(diagnosis, f": {names[0]}"), (each[0], *others)
+        "mappings",
+        "Kinds of mappings" + _where(diagnosis, f": {names[0]}"),
+        (strip, each[0], *others),
     )
 
 
@@ -282,7 +299,7 @@ def _sites_section(diagnosis: Diagnosis) -> Section | None:
     blocks: list[Block] = []
     for rank, name in enumerate(names):
         own = _sites_blocks(diagnosis, name)
-        blocks += own if rank == 0 else [Folded(name, own)]
+        blocks += (*own, *flame_blocks(diagnosis, name)) if rank == 0 else [Folded(name, own)]
     return Section(
         "allocations", "Who allocates" + _where(diagnosis, f": {names[0]}"), tuple(blocks)
     )
@@ -296,16 +313,13 @@ def _sites_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
         blocks.append(tables.sites_table(sites, moment))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
+    if moment in diagnosis.reasons:
+        blocks.append(tables.reasons_table(diagnosis.reasons[moment], moment))
     return tuple(blocks)
 
 
 def _gc_section(diagnosis: Diagnosis) -> Section | None:
-    gc = diagnosis.gc
-    if gc is None:
-        return None
-    return Section(
-        "collector", "The collector", (tables.gc_times_table(gc), tables.gc_costs_table(gc))
-    )
+    return None if diagnosis.collector is None else gc_section(diagnosis.collector)
 
 
 def _damage_section(diagnosis: Diagnosis) -> Section | None:

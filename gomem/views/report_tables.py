@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.allocations import AllocationSites
-    from gomem.analysis.gc_cost import GcSummary, Quantiles
+    from gomem.analysis.gc_cost import GcSummary
     from gomem.analysis.rss_vs_heap import Ledger
     from gomem.capture import Capture
     from gomem.causes.finding import Evidence, Finding
@@ -36,6 +36,7 @@ WORD = 24  # characters: evidence that is longer is a sentence
 SITES, DAMAGE = "sites", "damage"
 NOTHING = Cell("–")
 _OF_BYTES = {column.name for column in chain(STATS, MAPPINGS, STATUS) if column.unit == "B"}
+_OF_BYTES |= {"alloc_space", "inuse_space"}  # of heap profiles
 
 
 def bytes_cell(size: float | None, note: str = "") -> Cell:
@@ -85,6 +86,12 @@ def _evidence_value(evidence: Evidence) -> Cell:
     field = evidence.field
     if field.split(" ")[0] in _OF_BYTES or field.endswith((":bytes", "_bytes")):
         return bytes_cell(value)
+    if field.endswith("_bytes_per_second"):
+        return Cell(f"{format_bytes(value)}/s", minus(f"{value:.0f} B/s"))
+    if field.endswith("_seconds"):
+        return seconds_cell(value)
+    if field.endswith("_fraction"):
+        return fraction_cell(value)
     return Cell(minus(_grouped(value)) if isinstance(value, int) else f"{value:g}")
 
 
@@ -123,8 +130,23 @@ def _ledger_row(row: dict[str, Any], rss_bytes: int | None) -> list[Cell]:
         bytes_cell(size),
         fraction_cell(size / rss_bytes if rss_bytes else None),
         bytes_cell(row["claimed_bytes"]),
-        Cell(row["source"]),
+        Cell(row["source"], note="" if row["confidence"] == "counted" else row["confidence"]),
     ]
+
+
+def sides_table(ledger: Ledger, moment: str) -> Table:
+    """What the runtime claims beside what the kernel sees."""
+    rows = tuple(
+        (
+            Cell(row["where"]),
+            bytes_cell(row["claimed_bytes"]),
+            bytes_cell(row["resident_bytes"]),
+            bytes_cell(row["difference_bytes"]),
+        )
+        for row in ledger.sides.to_dict("records")
+    )
+    columns = ("where", "the runtime claims", "the kernel sees", "difference")
+    return Table(f"Both sides, {moment}", columns, "<>>>", rows)
 
 
 def checks_table(ledger: Ledger, moment: str) -> Table:
@@ -191,19 +213,22 @@ def _clock_cell(time: Any) -> Cell:
 
 
 def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
-    """Mappings of one moment by kind."""
+    """Mappings of one moment by kind; what the kernel does not print has no column."""
+    shown = {
+        "mapped": "size_bytes", "resident": "rss_bytes", "Pss": "pss_bytes",
+        "shared": "shared_bytes", "swapped": "swap_bytes",
+    }  # fmt: skip
+    known = {head: name for head, name in shown.items() if kinds[name].notna().any()}
     rows = tuple(
         (
             Cell(row["kind"]),
             count_cell(row["vmas"]),
-            bytes_cell(row["size_bytes"]),
-            bytes_cell(row["rss_bytes"]),
+            *(bytes_cell(row[name]) for name in known.values()),
         )
         for row in kinds.to_dict("records")
     )
-    return Table(
-        f"Mappings by kind, {moment}", ("kind", "mappings", "mapped", "resident"), "<>>>", rows
-    )
+    columns = ("kind", "mappings", *known)
+    return Table(f"Mappings by kind, {moment}", columns, "<" + ">" * (len(columns) - 1), rows)
 
 
 def sites_table(sites: AllocationSites, moment: str) -> Table:
@@ -226,6 +251,21 @@ def sites_table(sites: AllocationSites, moment: str) -> Table:
     return Table(caption, columns, "<>>>>>", rows, name=SITES)
 
 
+def reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
+    """Allocation lines, with what the compiler says of each."""
+    rows = tuple(
+        (
+            Cell(f"{row['function']} {row['file'].rpartition('/')[2]}:{row['line']}", code=True),
+            bytes_cell(row["flat"]),
+            _between(row["flat_low"], row["flat_high"], "bytes"),
+            Cell(row["why"]) if row["why"] else NOTHING,
+        )
+        for row in reasons.to_dict("records")
+    )
+    caption = f"alloc_space by line, {moment}, and why it is not on the stack"
+    return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
+
+
 def _between(low: Any, high: Any, unit: str) -> Cell:
     if is_unknown(low) or is_unknown(high):
         return NOTHING
@@ -233,21 +273,6 @@ def _between(low: Any, high: Any, unit: str) -> Cell:
         return Cell(f"{format_count(low)} to {format_count(high)}")
     exact = f"{_grouped(int(low))} to {_grouped(int(high))} B"
     return Cell(f"{format_bytes(low)} to {format_bytes(high)}", exact)
-
-
-def gc_times_table(gc: GcSummary) -> Table:
-    """How long the world stood still, and how far collections lay apart."""
-    rows = (
-        _quantiles_row("world stopped", "both stops together; to two digits, cut", gc.stw),
-        _quantiles_row("from one start to the next", "to 1 ms", gc.interval),
-    )
-    columns = ("each collection", "median", "p90", "p99", "longest", "n")
-    return Table("Times of collections", columns, "<>>>>>", rows)
-
-
-def _quantiles_row(label: str, note: str, times: Quantiles) -> tuple[Cell, ...]:
-    values = (times.p50, times.p90, times.p99, times.max)
-    return (Cell(label, note=note), *map(seconds_cell, values), count_cell(times.n))
 
 
 def gc_costs_table(gc: GcSummary) -> Table:
@@ -264,7 +289,12 @@ def gc_costs_table(gc: GcSummary) -> Table:
         (
             Cell("GC CPU"),
             fraction_cell(gc.gc_cpu_fraction),
-            Cell("of what GOMAXPROCS allowed; idle marking left out"),
+            Cell("of what GOMAXPROCS allowed; idle marking left out, stops from their request"),
+        ),
+        (
+            Cell("of it, marking"),
+            fraction_cell(gc.marking_cpu_fraction),
+            Cell("by assists and background workers"),
         ),
         (
             Cell("assists"),

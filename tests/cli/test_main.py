@@ -35,7 +35,7 @@ def test_report_on_every_fixture_is_done_and_adds_up(path, capsys):
 
     report = json.loads(capsys.readouterr().out)
 
-    assert [len(list(path.glob("*/smaps")))] == [len(report["ledger"])]
+    assert [len(list(path.glob("*/status")))] == [len(report["ledger"])]
     for ledger in report["ledger"]:
         assert ledger["rss_bytes"] == sum(part["bytes"] for part in ledger["parts"])
 

@@ -121,3 +121,108 @@ def test_an_output_is_not_overwritten_unasked(tmp_path):
 
 def test_the_same_input_gives_the_same_bytes(capsys):
     assert printed(capsys, "--format", "json") == printed(capsys, "--format", "json")
+
+
+PROFILES = Path(__file__).parents[2] / "fixtures" / "profiles" / "go1.27.3"
+AFTER, BEFORE = PROFILES / "heap-b.pb.gz", PROFILES / "heap-a.pb.gz"
+
+
+def test_a_base_is_subtracted_and_changes_within_noise_are_marked(capsys):
+    """
+    `main.work.func1` freed what it allocated: a few samples more or less are noise.
+    """
+    options = ("--base", str(BEFORE), "--format", "json")
+
+    rows = json.loads(printed(capsys, *options, path=AFTER))["top"]
+
+    states = {row["function"]: row["flat_state"] for row in rows if row["flat"]}
+    assert ("grew", "~") == (states["main.newNode"], states["main.work.func1"])
+    noise = next(row for row in rows if row["function"] == "main.work.func1")
+    assert noise["flat_low"] < 0 < noise["flat_high"]
+
+
+def test_a_difference_is_what_the_profiles_differ_by(capsys):
+    difference = read_pprof(AFTER).diff(read_pprof(BEFORE)).top()
+
+    rows = json.loads(printed(capsys, "--diff-base", str(BEFORE), "--format", "json", path=AFTER))[
+        "top"
+    ]
+
+    assert difference["flat"].tolist() == [row["flat"] for row in rows]
+    assert difference["cum"].tolist() == [row["cum"] for row in rows]
+
+
+def test_text_of_a_difference_says_what_changed(capsys):
+    lines = printed(capsys, "--base", str(BEFORE), "-n", "5", path=AFTER).splitlines()
+
+    assert lines[2].split()[-2:] == ["change", "function"]
+    assert lines[3].split()[-2:] == ["grew", "main.newNode"]
+    assert lines[7].split()[-2:] == ["~", "main.work.func1"]
+
+
+def test_filters_apply(capsys):
+    options = ("--focus", "grow", "--hide", "runtime", "--noinlines", "--format", "json")
+
+    rows = json.loads(printed(capsys, *options, path=AFTER))["top"]
+
+    expected = read_pprof(AFTER).filtered(focus="grow", hide="runtime", noinlines=True).top()
+    assert expected["function"].tolist() == [row["function"] for row in rows]
+
+
+def test_several_profiles_are_added_up(capsys):
+    total = read_pprof(AFTER).total() + read_pprof(BEFORE).total()
+
+    result = json.loads(printed(capsys, str(BEFORE), "--format", "json", path=AFTER))
+
+    assert total == result["total"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--tree", "-n", "1"), "| main.newNode"),
+        (("--peek", "grow$"), "    main.newNode (inline)"),
+        (("--traces",), "main.newNode (inline)"),
+        (("--tags",), "bytes: 96 B"),
+        (("--granularity", "modules"), "std"),
+        (("--format", "folded"), "main.main;main.work;main.(*store).put"),
+    ],
+)
+def test_there_are_other_views(capsys, options, line):
+    assert line in printed(capsys, *options, path=AFTER)
+
+
+@pytest.mark.parametrize("view", ["--tree", "--traces", "--tags"])
+def test_views_are_written_as_json_and_csv(capsys, view):
+    rows = json.loads(printed(capsys, view, "--format", "json", path=AFTER))["rows"]
+    lines = list(csv.DictReader(io.StringIO(printed(capsys, view, "--format", "csv", path=AFTER))))
+
+    assert len(rows) == len(lines)
+    assert set(rows[0]) == set(lines[0])
+
+
+def test_a_part_is_written_as_a_profile(tmp_path):
+    path = tmp_path / "part.pb.gz"
+
+    assert 0 == run(["top", str(AFTER), "--focus", "put", "--format", "pprof", "-o", str(path)])
+    assert read_pprof(AFTER).focus("put").top()["flat"].tolist() == (
+        read_pprof(path).top()["flat"].tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--focus", "("), "heap-b.pb.gz: pattern '('"),
+        (("--tree", "--tags"), "--tree and --tags are different views; choose one"),
+        (("--base", "a", "--diff-base", "b"), "name two profiles to subtract; choose one"),
+        (("--normalize",), "--normalize needs a profile to scale to"),
+        (("--format", "pprof"), "a profile is not text; name a file for it with -o"),
+        (("--base", str(AFTER.with_name("cpu-b.pb.gz"))), "do not count the same"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_exit_code_2(capsys, options, error):
+    assert 2 == run(["top", str(AFTER), *options])
+    shown = capsys.readouterr()
+    assert ("", 1) == (shown.out, len(shown.err.splitlines()))
+    assert error in shown.err

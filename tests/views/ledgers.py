@@ -19,6 +19,7 @@ def ledger(rss_bytes: int | None, **parts: int) -> Ledger:
     rows = [(part, size, None, "made up") for part, size in parts.items()]
     frame = pd.DataFrame(rows, columns=["part", "bytes", "claimed_bytes", "source"])
     frame = frame.astype({"part": "str", "bytes": "int64", "claimed_bytes": "Int64"})
+    frame["confidence"] = "counted"
     checks = pd.DataFrame({"total": [], "bytes": [], "difference_bytes": []})
     return Ledger(rss_bytes, frame, checks, ())
 

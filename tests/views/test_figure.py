@@ -98,3 +98,17 @@ def test_a_tick_says_no_digits_that_mean_nothing():
     assert ["0", "64 MiB", "1.5 GiB", "\u221232 KiB"] == [
         tick_label(size) for size in (0, 64 * MIB, 1536 * MIB, -32768)
     ]
+
+
+def test_paths_have_no_digits_that_nobody_sees_and_text_keeps_its_own():
+    """
+    A hundredth of a point is finer than any print; what is written is another matter.
+    """
+    with style():
+        figure = new_figure(2, 1)
+        figure.add_subplot().plot([0, 1, 2], [0, 1 / 3, 1])
+        figure.text(0, 0, "0.12345")
+    svg = Drawing("one", "Title", "", figure).svg()
+
+    assert [] == re.findall(r' d="[^"]*\.\d{3}[^"]*"', svg)
+    assert "0.12345" in svg

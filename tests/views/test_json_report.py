@@ -73,3 +73,22 @@ def test_the_first_finding_comes_first():
 
 def test_the_same_capture_gives_the_same_bytes():
     assert render_json_report(diagnosed(SHRUNK)) == render_json_report(diagnosed(SHRUNK))
+
+
+def test_what_the_log_tells_beyond_its_summary_stands_beside_it():
+    """
+    The same answers as in Python, to the digit, and null without a log.
+    """
+    facts = diagnosed(HEALTHY).collector
+
+    collector = report_json(diagnosed(HEALTHY))["collector"]
+
+    assert len(facts.cycles) == sum(one["cycles"] for one in collector["triggers"])
+    assert facts.utilization.mean_fraction == collector["mutator_utilization_fraction"]
+    assert list(facts.utilization.curve["window_seconds"]) == [
+        one["window_seconds"] for one in collector["mmu"]
+    ]
+
+
+def test_without_a_log_there_is_no_collector(tmp_path):
+    assert None is report_json(diagnosis_of(tmp_path, m_json=memstats_json()))["collector"]

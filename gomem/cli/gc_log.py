@@ -1,0 +1,69 @@
+"""A GC log on the command line: as CSV piece by piece, as a trace, as OpenMetrics."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gomem.cli.progress import bytes_progress
+from gomem.errors import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gomem.tables.gctrace import GcLog
+
+STREAMED_FROM_BYTES = 1 << 23  # shorter logs are read whole, as any other artefact
+STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known at the end
+
+
+def is_long_log(artefact: Path) -> bool:
+    """Whether a file is too long to be read whole without need, and begins as a GC log."""
+    from gomem.formats.kinds import kind_of
+    from gomem.streams import open_stream
+
+    if not artefact.is_file() or artefact.stat().st_size < STREAMED_FROM_BYTES:
+        return False
+    return kind_of(next(open_stream(artefact).pieces()), str(artefact)) == "gctrace"
+
+
+def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
+    """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
+    from gomem.read import iter_gctrace
+
+    with bytes_progress(artefact.name) as progress:
+        for number, log in enumerate(iter_gctrace(artefact, progress=progress)):
+            _tell(log)
+            yield getattr(log, frame).to_csv(index=False, header=number == 0)
+
+
+def trace_pieces(artefact: Path) -> Iterator[str]:
+    """A log as a trace for Perfetto."""
+    from gomem.views.trace_json import render_trace
+
+    yield from render_trace(_read(artefact))
+
+
+def openmetrics_pieces(artefact: Path) -> Iterator[str]:
+    """What the collector cost, as OpenMetrics text."""
+    from gomem.analysis.gc_cost import summarize_gc
+    from gomem.views.openmetrics import render_openmetrics
+
+    yield render_openmetrics(summarize_gc(_read(artefact).cycles))
+
+
+def _read(artefact: Path) -> GcLog:
+    from gomem.read import read_gctrace
+
+    with bytes_progress(artefact.name) as progress:
+        log = read_gctrace(artefact, progress=progress)
+    if log.cycles.empty and log.scavenges.empty and log.pacer.empty:
+        raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")
+    _tell(log)
+    return log
+
+
+def _tell(log: GcLog) -> None:
+    for one in log.damaged:
+        print(f"gomem: {one}", file=sys.stderr)

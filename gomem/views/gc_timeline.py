@@ -1,0 +1,159 @@
+"""Heap and pauses over time: what a gctrace log looks like.
+
+Filled up to the live heap, then, lighter, what stands on top of it: it grows from one collection to
+the next, and falls when that one has told garbage from live. The dashed line is the goal. Below, on
+the same clock, how long each collection stopped the world. Where collections share a column, it
+holds the lowest live heap, the highest heap and the longest stop of them, so no peak is lost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.units import MICROSECOND, format_bytes, format_count, format_seconds
+from gomem.views.document import Cell, Table
+from gomem.views.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.gc_cells import bytes_cell, clock_cell, count_cell, seconds_cell
+from gomem.views.parts import BLUE, SKY, VERMILLION
+from gomem.views.time_axis import draw_clock, draw_durations
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+WIDTH, HEIGHT = 7.6, 4.0  # inches, as all lengths here
+LEFT, RIGHT, TOP, FOOT, GAP = 0.78, 0.12, 0.34, 0.3, 0.3
+PAUSES = 0.95
+FEW = 80  # so many collections have room for a dot on each pause
+
+
+def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Drawing:
+    """Draw heap sizes over time, and the stops of the world under them.
+
+    Args:
+        timeline: Windows as `gomem.analysis.gc_timeline.gc_timeline` makes them.
+        name: Unique on its page.
+    """
+    with style():
+        figure = new_figure(WIDTH, HEIGHT)
+        width = (WIDTH - LEFT - RIGHT) / WIDTH
+        heap_foot = FOOT + PAUSES + GAP
+        heap_height = HEIGHT - heap_foot - TOP
+        heap = figure.add_axes((LEFT / WIDTH, heap_foot / HEIGHT, width, heap_height / HEIGHT))
+        pauses = figure.add_axes((LEFT / WIDTH, FOOT / HEIGHT, width, PAUSES / HEIGHT))
+        _draw_heap(heap, timeline)
+        _draw_pauses(pauses, timeline)
+        handles, labels = heap.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="upper left", ncols=4, bbox_to_anchor=(LEFT / WIDTH, 1),
+            borderaxespad=0.2, handlelength=1.8,
+        )  # fmt: skip
+    return Drawing(name, "Heap and pauses over time", _describe(timeline), figure)
+
+
+def gc_timeline_table(timeline: pd.DataFrame) -> Table:
+    """The numbers of the figure, in fewer windows."""
+    rows = tuple(_row(row) for row in timeline.to_dict("records"))
+    columns = ("from", "collections", "live", "heap up to", "goal", "longest stop", "stopped")
+    return Table("Heap and pauses over time", columns, "<>>>>>>", rows)
+
+
+def _row(row: dict[str, float]) -> tuple[Cell, ...]:
+    return (
+        clock_cell(row["begin_seconds"]),
+        count_cell(int(row["cycles"])),
+        bytes_cell(row["heap_live_low_bytes"]),
+        bytes_cell(row["heap_at_mark_end_high_bytes"]),
+        bytes_cell(row["heap_goal_high_bytes"]),
+        seconds_cell(row["stopped_max_seconds"]),
+        seconds_cell(row["stopped_seconds"]),
+    )
+
+
+def edges_of(timeline: pd.DataFrame) -> np.ndarray:
+    """Where windows begin, and where the last one ends."""
+    return np.append(timeline["begin_seconds"], timeline["end_seconds"].iloc[-1])
+
+
+def steps(values: pd.Series) -> np.ndarray:
+    """Values for `edges_of`: a step holds until the next edge, the last one to the end."""
+    known = values.to_numpy(float, na_value=np.nan)
+    return np.append(known, known[-1])
+
+
+def _draw_heap(axes: Axes, timeline: pd.DataFrame) -> None:
+    edges = edges_of(timeline)
+    live = steps(timeline["heap_live_low_bytes"])
+    at, low, top = _swing(timeline)
+    goal = steps(timeline["heap_goal_high_bytes"])
+    axes.fill_between(at, low, top, color=SKY, lw=0, alpha=0.55, label="allocated since")
+    axes.fill_between(edges, 0, live, step="post", color=BLUE, lw=0, label="live heap")
+    axes.step(edges, goal, where="post", color=INK, lw=1.0, ls="--", label="goal")
+    high = float(np.nanmax([np.nanmax(top, initial=1), np.nanmax(goal, initial=1)]))
+    axes.set_ylim(0, high * 1.04)
+    draw_byte_axis(axes, 0, high, along="y")
+    draw_clock(axes, edges[0], edges[-1], labelled=False)
+    draw_runs(axes, timeline)
+
+
+def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Clock, live heap and top of the heap: saw teeth, or columns where collections share them."""
+    live = timeline["heap_live_low_bytes"].to_numpy(float, na_value=np.nan)
+    end = timeline["heap_at_mark_end_high_bytes"].to_numpy(float, na_value=np.nan)
+    start = timeline["heap_at_start_high_bytes"].to_numpy(float, na_value=np.nan)
+    edges = edges_of(timeline)
+    if int(timeline["cycles"].max()) > 1:
+        top = np.fmax(end, start)
+        return np.repeat(edges, 2)[1:-1], np.repeat(live, 2), np.repeat(top, 2)
+    at = np.stack([edges[:-1], edges[:-1], edges[1:]], axis=1).ravel()
+    before_next = np.append(start[1:], live[-1])
+    return at, np.repeat(live, 3), np.stack([end, live, before_next], axis=1).ravel()
+
+
+def _draw_pauses(axes: Axes, timeline: pd.DataFrame) -> None:
+    """A stem for each window, in one path: thousands of them must not make the page large."""
+    at = timeline["begin_seconds"].to_numpy(float)
+    stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
+    longest = float(np.nanmax(stopped, initial=MICROSECOND))
+    shortest = float(np.nanmin(np.where(stopped > 0, stopped, np.nan), initial=longest))
+    floor = 10 ** np.floor(np.log10(max(MICROSECOND, shortest)))
+    ceiling = 10 ** np.ceil(np.log10(longest * 1.001))
+    tops = np.maximum(stopped, floor)
+    stems = np.stack([np.full(len(at), floor), tops, np.full(len(at), np.nan)], axis=1).ravel()
+    axes.plot(np.repeat(at, 3), stems, color=VERMILLION, lw=1.2, solid_capstyle="butt")
+    if len(at) <= FEW:
+        axes.plot(at, tops, color=VERMILLION, lw=0, marker="o", ms=3)
+    draw_durations(axes, floor, ceiling, along="y")
+    edges = edges_of(timeline)
+    draw_clock(axes, edges[0], edges[-1])
+    axes.text(
+        0, 1.03, "world stopped, each collection", transform=axes.transAxes, va="bottom",
+        alpha=MUTED, fontsize=7.5,
+    )  # fmt: skip
+
+
+def draw_runs(axes: Axes, timeline: pd.DataFrame) -> None:
+    """A line where another process begins."""
+    run = timeline["run"].to_numpy(float, na_value=np.nan)
+    for place in np.flatnonzero(run[1:] != run[:-1]) + 1:
+        at = float(timeline["begin_seconds"].iloc[place])
+        axes.axvline(at, color=INK, lw=0.8, ls=":")
+        axes.annotate(
+            "restart", (at, 1), (2, -2), xycoords=axes.get_xaxis_transform(),
+            textcoords="offset points", va="top", fontsize=7, alpha=MUTED,
+        )  # fmt: skip
+
+
+def _describe(timeline: pd.DataFrame) -> str:
+    seconds = timeline["end_seconds"].iloc[-1] - timeline["begin_seconds"].iloc[0]
+    return (
+        f"{format_count(int(timeline['cycles'].sum()))} collections in {format_seconds(seconds)}. "
+        f"The live heap goes from {format_bytes(timeline['heap_live_low_bytes'].iloc[0])} to "
+        f"{format_bytes(timeline['heap_live_high_bytes'].iloc[-1])}, between "
+        f"{format_bytes(timeline['heap_live_low_bytes'].min())} and "
+        f"{format_bytes(timeline['heap_live_high_bytes'].max())}; the heap reaches "
+        f"{format_bytes(timeline['heap_at_mark_end_high_bytes'].max())}. The longest stop is "
+        f"{format_seconds(timeline['stopped_max_seconds'].max())}."
+    )

@@ -1,0 +1,119 @@
+"""A GC log on the command line: report, tables that come back, a trace, OpenMetrics."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from gomem.cli import gc_log
+from gomem.cli.main import run
+from gomem.read import read_gctrace
+from gomem.tables.gctrace import CYCLES, PACER, SCAVENGES
+from tests.gclogs import GCLOGS
+
+ALL = GCLOGS / "all-go1.27.3.log"
+NOISY = GCLOGS / "noisy-go1.12.17.log.gz"
+SCHEMAS = {"cycles": CYCLES, "scavenges": SCAVENGES, "pacer": PACER}
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    """Reports are written here."""
+    monkeypatch.chdir(tmp_path)
+
+
+def read_back(text: str, frame: str) -> pd.DataFrame:
+    """CSV as a reader with the data dictionary at hand reads it."""
+    schema = SCHEMAS[frame]
+    times = [column.name for column in schema if column.dtype.startswith("datetime")]
+    dtypes = {column.name: column.dtype for column in schema if column.name not in times}
+    frame = pd.read_csv(io.StringIO(text), dtype=dtypes)
+    for name in times:
+        frame[name] = pd.to_datetime(frame[name], utc=True, format="ISO8601").dt.as_unit("ns")
+    return frame
+
+
+@pytest.mark.parametrize("log", [ALL, NOISY], ids=["all", "noisy"])
+@pytest.mark.parametrize("frame", list(SCHEMAS))
+def test_a_table_comes_back_from_csv_to_the_last_digit(log, frame, capsys):
+    assert 0 == run(["table", str(log), "--frame", frame, "--format", "csv"])
+
+    expected = getattr(read_gctrace(log), frame)
+    pd.testing.assert_frame_equal(expected, read_back(capsys.readouterr().out, frame))
+
+
+def test_wall_times_come_back_from_csv(tmp_path, capsys):
+    wrapped = b"".join(
+        b"2026-11-20T03:53:%02d.123456789Z stderr F %s\n" % (number % 60, line)
+        for number, line in enumerate(ALL.read_bytes().splitlines())
+    )
+    (tmp_path / "app.log").write_bytes(wrapped)
+
+    assert 0 == run(["table", "app.log"])
+
+    expected = read_gctrace(tmp_path / "app.log").cycles
+    assert expected["time"].notna().all()
+    pd.testing.assert_frame_equal(expected, read_back(capsys.readouterr().out, "cycles"))
+
+
+@pytest.mark.parametrize("frame", list(SCHEMAS))
+def test_a_long_log_gives_the_same_csv_as_a_short_one(frame, tmp_path, capsys, monkeypatch):
+    """
+    It is read and written in pieces: runs and line numbers go on from one to the next.
+    """
+    (tmp_path / "long.log").write_bytes(ALL.read_bytes() * 60)
+    assert 0 == run(["table", "long.log", "--frame", frame])
+    whole = capsys.readouterr().out
+
+    monkeypatch.setattr(gc_log, "STREAMED_FROM_BYTES", 1)
+    monkeypatch.setattr("gomem.streams.PIECE_BYTES", 1 << 20)
+    assert 0 == run(["table", "long.log", "--frame", frame, "-o", "long.csv"])
+
+    assert whole == (tmp_path / "long.csv").read_text()
+
+
+def test_a_log_becomes_a_trace(tmp_path, capsys):
+    assert 0 == run(["table", str(ALL), "--format", "trace", "-o", "gc.json"])
+    assert 2 == run(["table", str(ALL), "--format", "trace", "-o", "gc.json"])
+    assert "gc.json: exists, and is not overwritten without --force" in capsys.readouterr().err
+
+    events = json.loads((tmp_path / "gc.json").read_text())["traceEvents"]
+    assert len(read_gctrace(ALL).cycles) == sum(one["name"].startswith("gc ") for one in events)
+
+
+def test_a_log_becomes_openmetrics(capsys):
+    assert 0 == run(["table", str(ALL), "--format", "openmetrics"])
+
+    out = capsys.readouterr().out
+    assert f"gomem_gc_cycles_total {len(read_gctrace(ALL).cycles)}\n" in out
+    assert out.endswith("# EOF\n")
+
+
+def test_what_is_no_gc_log_is_neither(tmp_path, capsys):
+    (tmp_path / "app.log").write_text("listening on :8080\n")
+
+    assert 2 == run(["table", "app.log", "--format", "trace"])
+    assert "app.log: no line of the collector; wanted a GODEBUG=gctrace=1 log" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_report_needs_nothing_but_a_log(tmp_path, capsys):
+    """
+    `gomem report app.log` says what the collector did, in text, HTML and JSON.
+    """
+    (tmp_path / "app.log").write_bytes((GCLOGS / "gogc-1-go1.12.17.log").read_bytes())
+    cycles = read_gctrace(tmp_path / "app.log").cycles
+
+    assert 0 == run(["report", "app.log"])
+    out = capsys.readouterr().out
+    assert f"{len(cycles)}" in out
+    html = (tmp_path / out.splitlines()[-1]).read_text()
+    assert "The collector" in html
+
+    assert 0 == run(["report", "app.log", "--format", "json"])
+    gc = json.loads(capsys.readouterr().out)["gc"]
+    assert len(cycles) == gc["cycles"]
+    assert gc["stw_p99_seconds"] is not None
+    assert gc["allocation_rate_bytes_per_second"] is not None
