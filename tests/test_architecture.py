@@ -77,7 +77,7 @@ def test_answers_do_not_import_each_other(word):
     shared = {
         "analysis": {"gomem.analysis.mappings", "gomem.analysis.gc_steps"}
         | KIND_OF_A_MAPPING
-        | {"gomem.analysis.resident_totals"}
+        | {"gomem.analysis.resident_totals", "gomem.analysis.slopes"}
         | OF_SAMPLES,
         "causes": {
             "gomem.causes.finding",

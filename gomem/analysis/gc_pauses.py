@@ -76,18 +76,27 @@ def quantile_interval(
     Returns:
         Lower and upper end, None where the sample has no value far enough out.
     """
-    from scipy.stats import binom
-
     n = len(ordered)
     if n == 0:
         return None, None
     tail = (1 - confidence) / 2
-    low = int(binom.ppf(tail, n, quantile))
-    high = int(binom.ppf(1 - tail, n, quantile)) + 1
+    low = _binomial_quantile(tail, n, quantile)
+    high = _binomial_quantile(1 - tail, n, quantile) + 1
     return (
         float(ordered[low - 1]) if low >= 1 else None,
         float(ordered[high - 1]) if high <= n else None,
     )
+
+
+def _binomial_quantile(probability: float, n: int, share: float) -> int:
+    """The smallest count that is not exceeded with the probability.
+
+    `scipy.stats` has it too, and takes a second to import.
+    """
+    from scipy.special import bdtr, bdtrik
+
+    count = max(int(np.ceil(bdtrik(probability, n, share))), 0)
+    return count - 1 if count and bdtr(count - 1, n, share) >= probability else count
 
 
 def _times(cycles: pd.DataFrame) -> dict[str, FloatArray]:

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.sampling import Z95, Sampling, limit_ratios, sampling_of
+from gomem.analysis.sampling import Sampling, limit_ratios, sampling_of
+from gomem.analysis.slopes import theil_sen
 from gomem.tables.pprof_nodes import function_names
 from gomem.tables.schema import Column, build
 
@@ -138,7 +139,7 @@ def growth(series: Series, horizon_seconds: float = 3600.0) -> pd.DataFrame:
     if len(seconds) < LEAST_MOMENTS or levels.empty:
         return build({}, GROWTH)
     values = levels.to_numpy(np.float64)
-    slope, low, high = _slopes(seconds, values)
+    slope, low, high = theil_sen(seconds, values)
     low, high = _with_sampling(slope, low, high, values, noise)
     shapes = np.array([_shape(seconds, row, sd) for row, sd in zip(values, noise, strict=True)])
     ramps = shapes == "ramp"
@@ -250,17 +251,6 @@ def _chosen(series: Series) -> tuple[FloatArray, pd.DataFrame, FloatArray]:
     kept = spread[levels.max(axis=1) > 0].index[:MOST_STACKS]
     noise = np.sqrt(series.variance.loc[kept].max(axis=1).fillna(0.0)).to_numpy(np.float64)
     return seconds[places], levels.loc[kept], noise
-
-
-def _slopes(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Theil and Sen's slope of each row, with the 95 % interval of ranks."""
-    first, second = np.triu_indices(len(seconds), 1)
-    slopes = np.sort((values[:, second] - values[:, first]) / (seconds[second] - seconds[first]))
-    moments, pairs = len(seconds), slopes.shape[1]
-    reach = Z95 * np.sqrt(moments * (moments - 1) * (2 * moments + 5) / 18)
-    lowest = max(round((pairs - reach) / 2) - 1, 0)
-    highest = min(round((pairs + reach) / 2), pairs - 1)
-    return np.median(slopes, axis=1), slopes[:, lowest], slopes[:, highest]
 
 
 def _with_sampling(

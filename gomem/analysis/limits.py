@@ -234,20 +234,20 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     Returns:
         None with fewer than three moments at different times.
     """
-    from scipy.stats import linregress, t
+    from scipy.special import stdtrit
 
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
     y = sizes[known].to_numpy(float)
     if len(set(x)) < LEAST_POINTS:
         return None
-    line = linregress(x, y)
-    wide = float(t.ppf((1 + LEVEL) / 2, len(x) - 2)) * float(line.stderr)
-    low, high = line.slope - wide, line.slope + wide
+    (slope, _), covariance = np.polyfit(x - x[0], y, 1, cov=True)
+    wide = float(stdtrit(len(x) - 2, (1 + LEVEL) / 2)) * math.sqrt(covariance[0, 0])
+    low, high = slope - wide, slope + wide
     left = limit_bytes - float(y[np.argmax(x)])
     return TimeToLimit(
-        float(line.slope), float(low), float(high),
-        _reach(left, line.slope), _reach(left, high), _reach(left, low), len(x),
+        float(slope), float(low), float(high),
+        _reach(left, slope), _reach(left, high), _reach(left, low), len(x),
     )  # fmt: skip
 
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.gc_steps import ROUNDING_BYTES
+from gomem.analysis.slopes import theil_sen
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,11 @@ def _slope(at: np.ndarray, live: np.ndarray) -> tuple[float | None, float | None
     seconds = float(at[-1] - at[0])
     if len(at) < FEWEST_CYCLES or not seconds > 0:
         return None, None, None
-    from scipy.stats import theilslopes
-
     blocks = min(BLOCKS, len(at))
-    times = [float(np.median(part)) for part in np.array_split(at, blocks)]
-    sizes = [float(np.median(part)) for part in np.array_split(live, blocks)]
-    if len(set(times)) < FEWEST_CYCLES:
+    times = np.array([np.median(part) for part in np.array_split(at, blocks)])
+    sizes = np.array([np.median(part) for part in np.array_split(live, blocks)])
+    if len(np.unique(times)) < FEWEST_CYCLES:
         return None, None, None
-    slope, _, low, high = theilslopes(sizes, times, CONFIDENCE)
+    slope, low, high = (float(end[0]) for end in theil_sen(times, sizes[None, :]))
     tilt = ROUNDING_BYTES / seconds
-    return float(slope), float(low) - tilt, float(high) + tilt
+    return slope, low - tilt, high + tilt
