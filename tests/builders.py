@@ -8,6 +8,7 @@ import pandas as pd
 
 import gomem
 from gomem.read import read_memstats, read_smaps
+from gomem.views.html_report import render_html_report
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())
@@ -18,6 +19,12 @@ MOMENTS = sorted(path.parent for path in (FIXTURES / "captures").glob("*/*/smaps
 def diagnosed(path: Path) -> gomem.Diagnosis:
     """The diagnosis of a fixture, made once for all tests: it is frozen."""
     return gomem.diagnose(path)
+
+
+@cache
+def html_report(path: Path) -> str:
+    """The HTML report of a fixture, made once."""
+    return render_html_report(diagnosed(path))
 
 
 def moment_id(path: Path) -> str:

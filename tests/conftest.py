@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does, which proves nothing.
+settings.register_profile("gomem", deadline=None)
+settings.load_profile("gomem")
 
 GOLDEN = Path(__file__).parent / "views" / "golden"
 

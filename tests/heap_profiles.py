@@ -32,10 +32,27 @@ def bucket(objects, space, *, size=None, leaf=1, root=2):
     return message(2, packed(1, leaf, root), values, label)
 
 
+def stack(*locations):
+    """A sample of 9 objects and 9000 bytes with this stack, the innermost first."""
+    return message(2, packed(1, *locations), packed(2, 9, 9000, 9, 9000))
+
+
 def seen(count, size, *, labelled=True, leaf=1, root=2):
     """The bucket that Go writes when it has seen so many objects of a size."""
     objects, space = int(count * scale(size)), int(count * size * scale(size))
     return bucket(objects, space, size=size if labelled else None, leaf=leaf, root=root)
+
+
+def turned_over(allocated, in_use, size, *, leaf=1, root=2):
+    """The bucket of so many objects seen, of which so many are in use."""
+    values = [
+        value
+        for count in (allocated, in_use)
+        for value in (int(count * scale(size)), int(count * size * scale(size)))
+    ]
+    return message(
+        2, packed(1, leaf, root), packed(2, *values), message(3, field(1, 4), field(3, size))
+    )
 
 
 def heap(*buckets, rate=RATE, period_type=True, names=("main.leaf", "main.root")):
