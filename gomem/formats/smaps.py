@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, excerpt
+from gomem.formats.smaps_columns import uniform_entries
 from gomem.units import KIB
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-HEADER = re.compile(
-    rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) ([r-][w-][x-][ps])"
-    rb" ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
+# What stands behind the addresses is the same in many headers.
+BEHIND = re.compile(
+    rb"([r-][w-][x-][ps]) ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
 )
+ADDRESS_PAIRS = re.compile(rb"(?:[0-9a-f]{1,16}-[0-9a-f]{1,16}(?: |$))+")
+HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
 FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
-FLAGS_FIELD = b"VmFlags"
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
@@ -85,7 +87,8 @@ def kind_of_mappings(data: bytes) -> str | None:
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
     """Whether fields of a mapping come first, and a header behind them."""
-    first = _next_header(list(lines))
+    places = (place for place in range(1, len(lines)) if HEADER.match(lines[place]))
+    first = next(places, len(lines))
     fields = lines[:first]
     return 0 < first < len(lines) and all(
         FIELD.fullmatch(line.rstrip()) or line.startswith(b"VmFlags:") for line in fields
@@ -105,102 +108,50 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
+    entries = _uniform(data)
+    if entries is not None:
+        return entries, []
     lines = data.split(b"\n")
     if lines and not lines[-1]:
         lines.pop()
-    entries = _uniform_entries(lines)
-    if entries is not None:
-        return entries, []
     return _entries_one_by_one(lines, source)
 
 
-def _uniform_entries(lines: list[bytes]) -> Mappings | None:
-    """The usual file: every entry has the same fields in the same order, so columns are strides."""
-    keys = [line.partition(b":")[0] for line in lines[1 : _next_header(lines)]]
-    stride = len(keys) + 1
-    if not lines or len(lines) % stride:
+def _uniform(data: bytes) -> Mappings | None:
+    """The usual file, of one shape from the first entry to the last."""
+    entries = uniform_entries(data)
+    if entries is None:
         return None
-    headers = [HEADER.fullmatch(line) for line in lines[::stride]]
-    if not all(headers):
+    if entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
         return None
-    fields: dict[str, np.ma.MaskedArray] = {}
-    flags = [""] * len(headers)
-    for place, key in enumerate(keys, start=1):
-        column = lines[place::stride]
-        if key == FLAGS_FIELD:
-            if not all(line.startswith(b"VmFlags:") for line in column):
-                return None
-            flags = [line[8:].strip().decode("ascii", "replace") for line in column]
-            continue
-        values = _column_values(column, key)
-        if values is None:
-            return None
-        fields[key.decode("ascii", "replace")] = np.ma.MaskedArray(values)
-    numbers = np.arange(len(headers), dtype=np.int64) * stride + 1
-    return _mappings([header for header in headers if header], fields, flags, numbers)
-
-
-def _next_header(lines: list[bytes]) -> int:
-    """Place of the second header, or the number of lines."""
-    for place in range(1, len(lines)):
-        if HEADER.match(lines[place]):
-            return place
-    return len(lines)
-
-
-def _column_values(column: list[bytes], key: bytes) -> NDArray[np.int64] | None:
-    """One field of all entries, in bytes; None if a line is not of its shape."""
-    head = key + b":"
-    tail = b"" if key in PLAIN_FIELDS else b" kB"
-    values = _column_of_one_width(column, head, tail)
-    if values is None:
-        values = _decimal_texts(column, head, tail)
-    return values * KIB if tail and values is not None else values
-
-
-def _column_of_one_width(column: list[bytes], head: bytes, tail: bytes) -> NDArray[np.int64] | None:
-    """The kernel pads its numbers, so that lines are of one width: a table of characters.
-
-    That every row of the table begins and ends as a line does shows that they really are.
-    """
-    joined = b"".join(column)
-    width = len(column[0])
-    if len(joined) != width * len(column) or width <= len(head) + len(tail):
+    behind = [header.partition(b" ")[2] for header in entries.headers]
+    addresses = _address_pairs([header.partition(b" ")[0] for header in entries.headers])
+    if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
         return None
-    text = np.frombuffer(joined, dtype=np.uint8).reshape(len(column), width)
-    end = width - len(tail)
-    if (text[:, : len(head)] != np.frombuffer(head, np.uint8)).any():
-        return None
-    if tail and (text[:, end:] != np.frombuffer(tail, np.uint8)).any():
-        return None
-    return _decimal(text[:, len(head) : end])
+    fields = {
+        name.decode("ascii", "replace"): np.ma.MaskedArray(
+            values * KIB if name in entries.in_kib else values
+        )
+        for name, values in entries.fields.items()
+    }
+    words = {line: _flags_of(line) for line in set(entries.flags)}
+    flags = [words[line] for line in entries.flags] or [""] * len(behind)
+    numbers = np.arange(len(behind), dtype=np.int64) * entries.stride + 1
+    return _mappings(addresses, behind, fields, flags, numbers)
 
 
-def _decimal(text: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """Numbers padded with spaces at the left, down the columns; None if anything else is there."""
-    text = text[:, (text != ord(" ")).any(axis=0)]
-    if not 0 < text.shape[1] <= 15:
+def _address_pairs(texts: Sequence[bytes]) -> NDArray[np.uint64] | None:
+    """Two columns, start and end; None if one text is not two addresses."""
+    joined = b" ".join(texts)
+    if not ADDRESS_PAIRS.fullmatch(joined):
         return None
-    values = np.zeros(len(text), dtype=np.int64)
-    begun = np.zeros(len(text), dtype=bool)
-    for characters in text.T:
-        digits = characters - np.uint8(ord("0"))  # below 0 wraps round
-        is_digit = digits <= 9
-        if not (is_digit | ((characters == ord(" ")) & ~begun)).all():
-            return None
-        begun |= is_digit
-        values = values * 10 + np.where(is_digit, digits, 0)
-    return values if begun.all() else None
+    halves = joined.replace(b"-", b" ").split()
+    whole = bytes.fromhex(b"".join([half.rjust(16, b"0") for half in halves]).decode("ascii"))
+    return np.frombuffer(whole, dtype=">u8").astype(np.uint64).reshape(-1, 2)
 
 
-def _decimal_texts(column: list[bytes], head: bytes, tail: bytes) -> NDArray[np.int64] | None:
-    texts = [line[len(head) : len(line) - len(tail)] for line in column]
-    if not all(line.startswith(head) and line.endswith(tail) for line in column):
-        return None
-    if not all(text.lstrip(b" ").isdigit() and len(text) < 40 for text in texts):
-        return None
-    values = [int(text) for text in texts]
-    return np.array(values, dtype=np.int64) if max(values) < 2**52 else None
+def _flags_of(line: bytes) -> str:
+    return line[8:].strip().decode("ascii", "replace")
 
 
 def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list[Damage]]:
@@ -228,11 +179,15 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
         elif not headers:
             damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
         elif line.startswith(b"VmFlags:"):
-            flags[-1] = line[8:].strip().decode("ascii", "replace")
+            flags[-1] = _flags_of(line)
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
     damage += _short_entries(headers, entries, numbers, source)
-    return _mappings(headers, _fields(entries), flags, np.array(numbers, dtype=np.int64)), damage
+    pairs = [(int(header[1], 16), int(header[2], 16)) for header in headers]
+    addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
+    behind = [header[0].partition(b" ")[2] for header in headers]
+    places = np.array(numbers, dtype=np.int64)
+    return _mappings(addresses, behind, _fields(entries), flags, places), damage
 
 
 def _field(line: bytes) -> tuple[bytes, int] | None:
@@ -282,24 +237,39 @@ def _line_damage(source: str, number: int, line: bytes, wanted: str) -> Damage:
 
 
 def _mappings(
-    headers: Sequence[re.Match[bytes]],
+    addresses: NDArray[np.uint64],
+    behind: Sequence[bytes],
     fields: dict[str, np.ma.MaskedArray],
     flags: list[str],
     line: NDArray[np.int64],
 ) -> Mappings:
+    """Columns of headers; what stands behind many an address is decoded once."""
+    known = {text: _decoded(text) for text in set(behind)}
+    columns = zip(*(known[text] for text in behind), strict=True) if behind else [()] * 5
+    perms, offset, device, inode, path = columns
     return Mappings(
-        start=_unsigned(headers, 1, 16),
-        end=_unsigned(headers, 2, 16),
-        perms=[header[3].decode("ascii") for header in headers],
-        offset=_unsigned(headers, 4, 16),
-        device=[header[5].decode("ascii") for header in headers],
-        inode=_unsigned(headers, 6, 10),
-        path=[(header[7] or b"").decode("utf-8", "backslashreplace") for header in headers],
+        start=addresses[:, 0],
+        end=addresses[:, 1],
+        perms=list(perms),
+        offset=np.array(offset, dtype=np.uint64),
+        device=list(device),
+        inode=np.array(inode, dtype=np.uint64),
+        path=list(path),
         fields=fields,
         flags=flags,
         line=line,
     )
 
 
-def _unsigned(headers: Sequence[re.Match[bytes]], group: int, base: int) -> NDArray[np.uint64]:
-    return np.array([int(header[group], base) for header in headers], dtype=np.uint64)
+def _decoded(behind: bytes) -> tuple[str, int, str, int, str]:
+    """Permissions, offset, device, inode and path."""
+    match = BEHIND.fullmatch(behind)
+    assert match is not None
+    path = (match[5] or b"").decode("utf-8", "backslashreplace")
+    return (
+        match[1].decode("ascii"),
+        int(match[2], 16),
+        match[3].decode("ascii"),
+        int(match[4]),
+        path,
+    )

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.formats.smaps import _entries_one_by_one, _uniform_entries, kind_of_mappings, parse_smaps
+from gomem.formats.smaps import _entries_one_by_one, _uniform, kind_of_mappings, parse_smaps
 from gomem.tables.smaps import mappings_table
 from tests.builders import FIXTURES, MOMENTS, moment_id, smaps_entry, smaps_text
 
@@ -76,10 +76,10 @@ def test_the_sums_are_those_of_smaps_rollup(moment):
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
 def test_the_quick_way_and_the_careful_way_agree(moment):
-    lines = (moment / "smaps").read_bytes().split(b"\n")[:-1]
+    data = (moment / "smaps").read_bytes()
 
-    quick = _uniform_entries(lines)
-    careful, damage = _entries_one_by_one(lines, "smaps")
+    quick = _uniform(data)
+    careful, damage = _entries_one_by_one(data.split(b"\n")[:-1], "smaps")
 
     assert [] == damage
     assert quick is not None

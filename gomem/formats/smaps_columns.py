@@ -1,0 +1,168 @@
+"""An smaps whose entries all have the same fields, as one kernel prints it: read as a table.
+
+The kernel pads its numbers to eight characters, so that from one entry to the next each field
+stands at the same distance behind the header's line. The eight characters of a number are one
+word of 64 bits, so a field of all mappings is an array of words, read at once. Whatever has
+another shape (a cut file, a number of nine digits, a line from elsewhere) is left to others.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+AT_ONCE = 4096  # entries, some 3 MB: little memory, and the processor keeps it at hand
+WIDTH = 8  # digits that the kernel pads a number to
+FIRST_ENTRY = 1 << 16  # bytes in which the first entry must end
+LINE_END = np.uint8(ord("\n"))
+FIELD = re.compile(rb"(\w+): *\d{1,8}( kB)?")
+FLAGS = b"VmFlags:"
+EACH = np.uint64(0x0101010101010101)  # a one in each byte of a word
+# Bits of a part, what the left one of two counts, and the bits that stay.
+PAIRING = tuple(
+    (np.uint64(bits), np.uint64(ten), np.uint64(mask))
+    for bits, ten, mask in (
+        (8, 10, 0x00FF00FF00FF00FF),
+        (16, 100, 0x0000FFFF0000FFFF),
+        (32, 10_000, 0x00000000FFFFFFFF),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UniformEntries:
+    """The parts of a file of one shape.
+
+    Attributes:
+        headers: The header line of each mapping.
+        fields: The numbers as printed, by the kernel's name, one a mapping.
+        in_kib: Names of the fields that say kB.
+        flags: The VmFlags line of each mapping; empty if the kernel does not print it.
+        stride: Lines of an entry.
+    """
+
+    headers: list[bytes]
+    fields: dict[bytes, NDArray[np.int64]]
+    in_kib: frozenset[bytes]
+    flags: list[bytes]
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the fields of each entry look like: `width` characters, numbers at `begins`."""
+
+    names: list[bytes]
+    in_kib: frozenset[bytes]
+    begins: list[int]
+    width: int
+    has_flags: bool
+
+    @property
+    def stride(self) -> int:
+        return 1 + len(self.names) + self.has_flags
+
+
+def uniform_entries(data: bytes) -> UniformEntries | None:
+    """The entries of a whole file; None if it is not all of the first entry's shape."""
+    shape = _shape_of_first(data)
+    if shape is None:
+        return None
+    line_ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END)
+    if data[-1:] != b"\n" or len(line_ends) % shape.stride:
+        return None
+    ends = line_ends.reshape(-1, shape.stride)
+    begins, behind = ends[:, 0] + 1, ends[:, len(shape.names)] + 1
+    if (behind - begins != shape.width).any():
+        return None
+    fields = _numbers(_slices(data, begins, behind), shape)
+    others = _slices(data, np.append(0, behind), np.append(begins, len(data)))
+    lines = b"".join(others).split(b"\n")[:-1]
+    flags = lines[1::2] if shape.has_flags else []
+    if fields is None or not all(line.startswith(FLAGS) for line in set(flags)):
+        return None
+    headers = lines[::2] if shape.has_flags else lines
+    return UniformEntries(headers, fields, shape.in_kib, flags, shape.stride)
+
+
+def _slices(data: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[bytes]:
+    return [data[at:end] for at, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+
+def _shape_of_first(data: bytes) -> _Shape | None:
+    """The shape of the first entry: fields from the second line on, then perhaps VmFlags."""
+    lines = data[:FIRST_ENTRY].split(b"\n")[1:-1]
+    names: list[bytes] = []
+    in_kib: set[bytes] = set()
+    begins: list[int] = []
+    width = 0
+    for line in lines:
+        field = FIELD.fullmatch(line)
+        if field is None:
+            break
+        tail = len(field[2] or b"")
+        begin = width + len(line) - tail - WIDTH
+        if begin <= width + len(field[1]) or field[1] in names:
+            return None
+        names.append(field[1])
+        begins.append(begin)
+        width += len(line) + 1
+        if tail:
+            in_kib.add(field[1])
+    if not names:
+        return None
+    has_flags = len(lines) > len(names) and lines[len(names)].startswith(FLAGS)
+    return _Shape(names, frozenset(in_kib), begins, width, has_flags)
+
+
+def _numbers(entries: list[bytes], shape: _Shape) -> dict[bytes, NDArray[np.int64]] | None:
+    """The number of each field of each entry; None if an entry differs in anything but digits."""
+    constant = np.full(shape.width, 0xFF, dtype=np.uint8)
+    for begin in shape.begins:
+        constant[begin : begin + WIDTH] = 0
+    alike = (np.frombuffer(entries[0], np.uint8) & constant).tobytes()
+    values = np.empty((len(shape.names), len(entries)), dtype=np.int64)
+    for first in range(0, len(entries), AT_ONCE):
+        some = entries[first : first + AT_ONCE]
+        joined = b"".join(some)
+        characters = np.frombuffer(joined, np.uint8).reshape(len(some), shape.width)
+        if (characters & constant).tobytes() != alike * len(some):
+            return None
+        texts = np.array([_words(joined, shape, at) for at in shape.begins])
+        if not _are_padded_digits(texts):
+            return None
+        values[:, first : first + AT_ONCE] = _eight_digits(texts)
+    return dict(zip(shape.names, values, strict=True))
+
+
+def _words(entries: bytes, shape: _Shape, at: int) -> NDArray[np.uint64]:
+    """The eight characters at one place of each entry."""
+    count = len(entries) // shape.width
+    return np.ndarray((count,), "<u8", entries, offset=at, strides=(shape.width,))
+
+
+def _are_padded_digits(texts: NDArray[np.uint64]) -> bool:
+    """Whether all are blanks, then digits; the first character is the lowest byte."""
+    digit = (texts >> np.uint64(4)) & EACH  # 0x30 to 0x39 have this bit, a blank has not
+    low = texts & (EACH * np.uint64(0x0F))
+    return not (
+        ((texts & (EACH * np.uint64(0xE0))) != EACH * np.uint64(0x20)).any()
+        or ((low + EACH * np.uint64(6)) & (EACH * np.uint64(0x10))).any()
+        or (low & ~(digit * np.uint64(0x0F))).any()
+        or ((digit << np.uint64(8)) & ~digit).any()
+        or (digit >> np.uint64(56) == 0).any()
+    )
+
+
+def _eight_digits(texts: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Their values: neighbours are added up to pairs, pairs to fours, fours to eight."""
+    value = texts & (EACH * np.uint64(0x0F))  # a blank is 0
+    for bits, ten, mask in PAIRING:
+        value = (value * (ten * (np.uint64(1) << bits) + np.uint64(1)) >> bits) & mask
+    return value.astype(np.int64)
