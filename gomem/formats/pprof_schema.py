@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from typing import TYPE_CHECKING
 
 from gomem.formats.wire import BYTES, VARINT
 
@@ -54,23 +52,3 @@ MESSAGE_FIELDS: Mapping[int, Mapping[int, tuple[int, ...]]] = {
 }
 WORDS = {number: name.replace("_", " ") for name, (number, _) in PROFILE.items()}
 TOP_TYPES = dict(PROFILE.values())
-
-
-def _profile_class() -> Any:
-    """profile.proto's top level with its messages left as bytes: the same on the wire."""
-    kinds = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name="gomem/pprof.proto", package="gomem")
-    message = file.message_type.add(name="Profile")
-    for name, (number, types) in PROFILE.items():
-        message.field.add(
-            name=name,
-            number=number,
-            type=kinds.TYPE_BYTES if types == INNER else kinds.TYPE_INT64,
-            label=kinds.LABEL_OPTIONAL if types == ONE else kinds.LABEL_REPEATED,
-        )
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("gomem.Profile"))
-
-
-Profile: Any = _profile_class()

@@ -5,6 +5,7 @@ Many are read at once, with NumPy and without a loop over them. This module know
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,11 @@ ByteArray = NDArray[np.uint8]
 MARK = 0x80  # on every byte of a number but its last
 LONGEST = 10  # bytes of a number of 64 bits
 PADDING = 32  # zeros to keep around a buffer: a number that runs past its end meets one of them
-CHUNK_BYTES = 1 << 17  # read at a time: the arrays of a chunk stay in the CPU's L2 cache
+CHUNK_BYTES = 1 << 18  # read at a time: the arrays of a chunk stay in the CPU's cache
 
 SPARSE = 2  # runs that fill less than one byte in so many are gathered before they are read
 
-EIGHT = np.uint64(8)
-EARLIER_MARKS = np.uint64(0x0080_8080_8080_8080)  # of all bytes of a word but the last
-LOW_7 = np.uint64(0x007F_007F_007F_007F)
-LOW_14 = np.uint64(0x0000_3FFF_0000_3FFF)
-LOW_28 = np.uint64(0x0FFF_FFFF)
+BYTES_OF_UINT32 = 4  # bytes of the longest number that is sure to fit one
 
 CUT = "a number runs past the end of its message"
 TOO_LONG = f"a number of more than {LONGEST} bytes"
@@ -60,10 +57,10 @@ def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
     Raises:
         VarintError: A number has more than ten bytes.
     """
-    byte = data[at]
+    byte = data.take(at)
     value = byte.astype(np.int64)
     after = at + 1
-    more = np.flatnonzero(byte >= MARK)
+    more = (byte >= MARK).nonzero()[0]
     if not more.size:
         return value, after
     value &= 0x7F
@@ -77,57 +74,138 @@ def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
     raise VarintError(int(more[0]), int(at[more[0]]), TOO_LONG)
 
 
-def read_runs(data: ByteArray, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
-    """Read all numbers of some runs, each of them numbers and nothing else.
+class Numbers:
+    """All numbers of a buffer: what they have in common is found once, however often it is asked.
 
     Args:
-        data: The buffer, padded with `PADDING` zeros before and after.
-        starts: Where each run begins; runs ascend and do not overlap, and the byte before each
-            is not marked: it is the last one of a length, or of what announces a single number.
-        stops: One past the end of each run.
+        data: The buffer, padded with `PADDING` zeros before and after. Its arrays take about ten
+            times its size, so a large one is better read with `read_runs`.
+    """
+
+    def __init__(self, data: ByteArray) -> None:
+        self.data = data
+        self._ends_here = data < MARK
+
+    def runs(self, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
+        """Read all numbers of some runs, each of them numbers and nothing else.
+
+        Args:
+            starts: Where each run begins; runs ascend and do not overlap, and the byte before each
+                is not marked: it is the last one of a length, or of what announces a number.
+            stops: One past the end of each run.
+
+        Returns:
+            All numbers in order, and how many each run has. They are uint16 if none has more than
+            two bytes, uint32 if none has more than four, else int64 with the 64 bits written.
+
+        Raises:
+            VarintError: A number is cut off by its run's end, or has more than ten bytes.
+        """
+        self._refuse_cut(starts, stops)
+        inside = _inside(starts, stops, len(self.data))
+        ends = (self._ends_here & inside).nonzero()[0]
+        values: NDArray[Any] = self._short.take(ends)
+        if (self._long & inside).any():
+            longer = self._long.take(ends).nonzero()[0]
+            values = _lengthen(self.data, values, longer, ends.take(longer))
+        return values, (self._before.take(stops) - self._before.take(starts)).astype(np.int64)
+
+    def _refuse_cut(self, starts: IntArray, stops: IntArray) -> None:
+        whole = self._ends_here.take(stops - 1) | (stops == starts)
+        if not whole.all():
+            run = int(np.argmin(whole))
+            raise VarintError(run, int(starts[run]), CUT)
+
+    @cached_property
+    def _before(self) -> NDArray[np.int32]:
+        """How many numbers end before each byte."""
+        return np.cumsum(self._ends_here, dtype=np.int32) - self._ends_here
+
+    @cached_property
+    def _long(self) -> NDArray[np.bool_]:
+        """The bytes at which a number of three bytes or more ends."""
+        long = self._ends_here.copy()
+        long[:2] = False
+        long[2:] &= ~(self._ends_here[1:-1] | self._ends_here[:-2])
+        return long
+
+    @cached_property
+    def _short(self) -> NDArray[np.uint16]:
+        """For every byte the number that ends there, if it has one or two bytes.
+
+        Most of these are never asked for. It is still faster than to ask, as long as there is no
+        choice to be made: a byte counts 128 times if the one before it is marked, hence of the
+        same number.
+        """
+        before = self.data[:-1]
+        low_bits = (before >> 7) * np.uint8(0x7F)  # of a marked byte; none of another
+        value = np.zeros(len(self.data), np.uint16)
+        np.multiply(self.data[1:], low_bits.astype(np.uint16) + np.uint16(1), out=value[1:])
+        value[1:] += before & low_bits
+        return value
+
+
+def read_runs(data: ByteArray, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
+    """Read runs of a buffer of any size, a chunk at a time; see `Numbers.runs`.
 
     Returns:
-        All numbers in order, and how many each run has. They are uint32 if none has more than
-        four bytes, else int64 with the 64 bits that were written.
-
-    Raises:
-        VarintError: A number is cut off by its run's end, or has more than ten bytes.
+        All numbers in order, as uint32 or int64, and how many each run has.
     """
-    if not len(starts):
-        return np.zeros(0, np.uint32), np.zeros(0, np.int64)
-    asked_for = int((stops - starts).sum())
-    if SPARSE * asked_for >= stops[-1] - starts[0]:
-        return _read_dense(data, starts, stops)
-    gathered, begins, ends = _gathered(data, starts, stops)
-    try:
-        return _read_dense(gathered, begins, ends)
-    except VarintError as error:
-        run = int(np.searchsorted(begins, error.place, side="right")) - 1
-        place = int(starts[run]) + error.place - int(begins[run])
-        raise VarintError(error.index, place, str(error)) from None
-
-
-def _read_dense(
-    data: ByteArray, starts: IntArray, stops: IntArray
-) -> tuple[NDArray[Any], IntArray]:
-    """Read runs together with what lies between them."""
     counts = np.zeros(len(starts), np.int64)
+    piece_starts, piece_stops, run_of = _pieces(data, starts, stops)
     # There are no more numbers than bytes. What is not filled costs no memory: no page is touched.
     numbers: NDArray[Any] = np.empty(int((stops - starts).sum()), np.uint32)
     found = 0
-    for first, last in _chunks(stops - starts):
-        low, high = int(starts[first]), int(stops[last - 1])
-        ends_here = _last_bytes(data, starts[first:last], stops[first:last], first)
-        values, earlier = _numbers(data, low, high, ends_here)
-        counts[first:last] = earlier[stops[first:last] - low] - earlier[starts[first:last] - low]
-        if values.dtype != numbers.dtype and numbers.dtype == np.uint32:
+    for first, last in chunks(piece_stops - piece_starts):
+        runs = run_of[first:last]
+        values, each = _read_chunk(data, piece_starts[first:last], piece_stops[first:last], runs)
+        np.add.at(counts, runs, each)
+        if values.dtype == np.int64 and numbers.dtype == np.uint32:
             numbers = numbers.astype(np.int64)
         numbers[found : found + len(values)] = values
         found += len(values)
     return numbers[:found], counts
 
 
-def _chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
+def _read_chunk(
+    data: ByteArray, starts: IntArray, stops: IntArray, run_of: IntArray
+) -> tuple[NDArray[Any], IntArray]:
+    low, high = int(starts[0]), int(stops[-1])
+    if SPARSE * int((stops - starts).sum()) >= high - low:
+        window, moved = data[low - PADDING : high + PADDING], np.full(len(starts), low - PADDING)
+    else:
+        window, moved = _gathered(data, starts, stops)
+    begins = starts - moved
+    try:
+        return Numbers(window).runs(begins, stops - moved)
+    except VarintError as error:
+        run = int(np.searchsorted(begins, error.place, side="right")) - 1
+        place = error.place + int(moved[run])
+        raise VarintError(int(run_of[run]), place, str(error)) from None
+
+
+def _pieces(
+    data: ByteArray, starts: IntArray, stops: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Cut runs longer than a chunk between numbers: starts, stops, and the run of each piece."""
+    run_of = np.arange(len(starts))
+    cuts: list[tuple[int, int]] = []
+    for run in np.flatnonzero(stops - starts > CHUNK_BYTES).tolist():
+        place, stop = int(starts[run]), int(stops[run])
+        while stop - place > CHUNK_BYTES + LONGEST:
+            ending = data[place + CHUNK_BYTES : place + CHUNK_BYTES + LONGEST] < MARK
+            if not ending.any():
+                raise VarintError(run, place + CHUNK_BYTES, TOO_LONG)
+            place += CHUNK_BYTES + int(np.argmax(ending)) + 1
+            cuts.append((run, place))
+    if not cuts:
+        return starts, stops, run_of
+    runs, places = np.array(cuts).T
+    run_of = np.sort(np.concatenate([run_of, runs]))
+    return np.sort(np.append(starts, places)), np.sort(np.append(stops, places)), run_of
+
+
+def chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
     """Cut runs into chunks of about `CHUNK_BYTES`, at least one run each."""
     ends = np.cumsum(lengths)
     first = 0
@@ -140,114 +218,39 @@ def _chunks(lengths: IntArray) -> Iterator[tuple[int, int]]:
 
 def _gathered(
     data: ByteArray, starts: IntArray, stops: IntArray
-) -> tuple[ByteArray, IntArray, IntArray]:
-    """Runs laid end to end in a buffer of their own: what lies between is not gone through."""
+) -> tuple[ByteArray, NDArray[np.int64]]:
+    """Runs laid end to end in a buffer of their own, and by how much each has been moved."""
     lengths = stops - starts
     ends = PADDING + np.cumsum(lengths)
-    begins = ends - lengths
+    moved = starts - (ends - lengths)
     gathered = np.zeros(int(ends[-1]) + PADDING, np.uint8)
-    for first, last in _chunks(lengths):
-        low, high = int(begins[first]), int(ends[last - 1])
-        moved = np.repeat((starts - begins)[first:last], lengths[first:last])
-        gathered[low:high] = data[moved + np.arange(low, high)]
-    return gathered, begins, ends
-
-
-def _last_bytes(
-    data: ByteArray, starts: IntArray, stops: IntArray, first: int
-) -> NDArray[np.bool_]:
-    """Which bytes from the first start to the last stop are a number's last."""
-    low, high = int(starts[0]), int(stops[-1])
-    ends_here = data[low:high] < MARK
-    if len(starts) > 1:
-        ends_here &= _inside(starts - low, stops - low, high - low)
-    filled = np.flatnonzero(stops > starts)
-    whole = ends_here[stops[filled] - low - 1]
-    if not whole.all():
-        run = int(filled[np.argmin(whole)])
-        raise VarintError(first + run, int(starts[run]), CUT)
-    return ends_here
+    gathered[PADDING:-PADDING] = data[np.repeat(moved, lengths) + np.arange(PADDING, ends[-1])]
+    return gathered, moved
 
 
 def _inside(starts: IntArray, stops: IntArray, size: int) -> NDArray[np.bool_]:
     """Which bytes of a window lie between a start and its stop."""
-    lengths = np.empty(2 * len(starts), np.int64)
-    lengths[0::2] = stops - starts
-    lengths[1:-1:2] = starts[1:] - stops[:-1]
-    lengths[-1] = size - stops[-1]
-    return np.repeat(np.arange(len(lengths)) % 2 == 0, lengths)
-
-
-def _numbers(
-    data: ByteArray, low: int, high: int, ends_here: NDArray[np.bool_]
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """The numbers that end at the marked places of a window, and how many end before each byte."""
-    earlier = np.zeros(high - low + 1, np.int32)
-    np.cumsum(ends_here, out=earlier[1:])
-    values: NDArray[Any] = _short_numbers(data, low, high)[np.flatnonzero(ends_here)]
-    values = values.astype(np.uint32)
-    goes_on = data[low - 2 : high - 1] >= MARK
-    longer = np.flatnonzero(ends_here & goes_on[1:] & goes_on[:-1])
-    if longer.size:
-        values = _lengthen(data, values, earlier[longer], longer + low)
-    return values, earlier
-
-
-def _short_numbers(data: ByteArray, low: int, high: int) -> NDArray[np.uint16]:
-    """For every byte of a window the number that ends there, if it has one or two bytes.
-
-    Most of these are never asked for. It is still faster than to ask, as long as there is no
-    choice to be made: a byte counts 128 times if the one before it is marked, hence of the same
-    number. (The byte before a run is never marked.)
-    """
-    before = data[low - 1 : high - 1]
-    marked = before >> 7
-    value = data[low:high] * (marked.astype(np.uint16) * np.uint16(127) + np.uint16(1))
-    value += before & np.negative(marked) & np.uint8(0x7F)
-    return value
+    edges = np.zeros(2 * len(starts) + 2, np.int64)
+    edges[1:-1:2] = starts
+    edges[2:-1:2] = stops
+    edges[-1] = size
+    return np.repeat(np.arange(len(edges) - 1) % 2 == 1, np.diff(edges))
 
 
 def _lengthen(
-    data: ByteArray, values: NDArray[Any], index: NDArray[np.int32], ends: IntArray
+    data: ByteArray, values: NDArray[Any], index: IntArray, ends: IntArray
 ) -> NDArray[Any]:
-    """Give numbers of three bytes and more the rest of their bytes.
-
-    Eight bytes are read as one word that ends with the number. Of the earlier bytes in it the
-    highest one without a mark is the end of the number before; all up to it are shifted out.
-    """
-    words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))[ends - 7]
-    others = ~words & EARLIER_MARKS
-    shift = np.frexp(others.astype(np.float64))[1].astype(np.uint64)
-    numbers = _without_marks(words >> shift)
-    if (shift < 8 * 4).any():
-        values = values.astype(np.int64)
-    values[index] = numbers.astype(values.dtype)
-    whole_word = shift == 0
-    if whole_word.any():
-        values = _lengthen_words(data, values, index[whole_word], ends[whole_word])
-    return values
-
-
-def _without_marks(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Close the gaps that the marks leave: pairs of seven bits, then of fourteen, then of 28."""
-    words = (words & LOW_7) | ((words & (LOW_7 << EIGHT)) >> np.uint64(1))
-    words = (words & LOW_14) | ((words & (LOW_14 << np.uint64(16))) >> np.uint64(2))
-    return (words & LOW_28) | ((words & (LOW_28 << np.uint64(32))) >> np.uint64(4))
-
-
-def _lengthen_words(
-    data: ByteArray, values: NDArray[Any], index: NDArray[np.int32], ends: IntArray
-) -> NDArray[Any]:
-    """Give numbers of eight bytes and more those that did not fit in a word, backwards."""
-    group = 8
-    marked = data[ends - group] >= MARK
-    index, ends = index[marked], ends[marked]
-    while index.size:
+    """Give numbers of three bytes and more the rest of their bytes, backwards."""
+    numbers = values.take(index).astype(np.int64)
+    group, rest, places = 2, np.arange(len(index)), ends - 2
+    while rest.size:
         if group == LONGEST:
-            raise VarintError(-1, int(ends[0]) - LONGEST, TOO_LONG)
-        byte = (data[ends - group] & np.uint8(0x7F)).astype(values.dtype)
-        values[index] = values[index] << values.dtype.type(7) | byte
+            raise VarintError(-1, int(places[0]), TOO_LONG)
+        bits = (data.take(places) & np.uint8(0x7F)).astype(np.int64)
+        numbers[rest] = numbers.take(rest) << np.int64(7) | bits
+        more = (data.take(places - 1) >= MARK).nonzero()[0]
+        rest, places = rest.take(more), places.take(more) - 1
         group += 1
-        marked = data[ends - group] >= MARK
-        index, ends = index[marked], ends[marked]
-    return values
+    lengthened = values.astype(np.int64 if group > BYTES_OF_UINT32 else np.uint32)
+    lengthened[index] = numbers
+    return lengthened

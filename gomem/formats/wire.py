@@ -16,17 +16,20 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gomem.formats.varints import (
+    CHUNK_BYTES,
     CUT,
     LONGEST,
+    MARK,
     PADDING,
     TOO_LONG,
     IntArray,
+    Numbers,
     VarintError,
     read_each,
     read_runs,
@@ -43,7 +46,8 @@ BYTES = 2
 FIXED32 = 5
 
 FEW = 24  # messages: below this, reading field by field is faster than an array round
-FIELDS_LIMIT = 1 << 25  # fields of one type's messages outside packed runs: 800 MB of records
+FIELDS_LIMIT = 1 << 24  # fields of one type's messages outside packed runs: 400 MB of records
+WINDOW_BYTES = 4 * CHUNK_BYTES  # of a buffer whose numbers are worth to be found all at once
 TAGS = 1024  # tags below this have a verdict of their own: fields up to number 127
 
 CUT_FIELD = "a field runs past the end of its message"
@@ -88,10 +92,26 @@ class Messages:
         padding = bytes(PADDING)
         return cls(b"".join([padding, *parts, padding]), stops - lengths, stops)
 
+    @classmethod
+    def cut(cls, data: bytes, starts: IntArray, stops: IntArray) -> Messages:
+        """Copy messages out of a file, with what lies between them unless that is more."""
+        low, high = int(starts[0]), int(stops[-1])
+        if high - low > 2 * int((stops - starts).sum()):
+            places = zip(starts.tolist(), stops.tolist(), strict=True)
+            return cls.join([data[start:stop] for start, stop in places])
+        padding = bytes(PADDING)
+        moved = PADDING - low
+        return cls(b"".join([padding, data[low:high], padding]), starts + moved, stops + moved)
+
     @cached_property
     def data(self) -> NDArray[np.uint8]:
         """The buffer as an array."""
         return np.frombuffer(self.raw, np.uint8)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """All numbers of the buffer."""
+        return Numbers(self.data)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -99,7 +119,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class Fields:
-    """The wanted fields of many messages: one record a field, by message and place.
+    """The wanted fields of many messages: one record a field, those of a message by place.
 
     Attributes:
         messages: Where they were read.
@@ -122,7 +142,9 @@ class Fields:
         Unsigned numbers from 2**63 on come out negative: view them as uint64.
         """
         values = np.zeros(len(self.messages), np.int64)
-        records = np.flatnonzero(self.tag == (number << 3 | VARINT))
+        records = (self.tag == (number << 3 | VARINT)).nonzero()[0]
+        if not records.size:
+            return values
         # Of two numbers for one message the later counts: it stands later in the records.
         values[self.message[records]], _ = read_each(self.messages.data, self.start[records])
         return values
@@ -131,29 +153,39 @@ class Fields:
         """The numbers that each message has for a repeated field, packed or not.
 
         Returns:
-            All values in order, as uint32 if every one was written in four bytes or fewer and
-            as int64 otherwise, and the offsets that divide them: message i has
+            All values in order, as unsigned numbers of two or four bytes if all were written in
+            as many and as int64 otherwise, and the offsets that divide them: message i has
             `values[offsets[i]:offsets[i + 1]]`.
 
         Raises:
             WireError: A packed field ends within a number, or holds one that is too long.
         """
-        records = np.flatnonzero(self.tag >> 3 == number)
-        start, stop = self.start[records], self.stop[records]
+        records = self._by_place((self.tag >> 3 == number).nonzero()[0])
+        start, stop = self.start.take(records), self.stop.take(records)
         try:
             # An unpacked number is a run of one: its content looks no different.
-            values, counts = read_runs(self.messages.data, start, stop)
+            if len(self.messages.raw) <= WINDOW_BYTES:
+                values, counts = self.messages.numbers.runs(start, stop)
+            else:
+                values, counts = read_runs(self.messages.data, start, stop)
         except VarintError as error:
             raise _placed(self.messages, error) from None
-        per_message = np.bincount(self.message[records], counts, len(self.messages))
-        return values, np.concatenate(([0], np.cumsum(per_message))).astype(np.int64)
+        offsets = np.zeros(len(self.messages) + 1, np.int64)
+        offsets[1:] = np.bincount(self.message.take(records), counts, len(self.messages))
+        return values, np.cumsum(offsets, out=offsets)
 
     def nested(self, number: int) -> tuple[Messages, NDArray[np.int32]]:
         """The messages inside a field, and the outer message that each of them is in."""
-        records = np.flatnonzero(self.tag == (number << 3 | BYTES))
+        records = self._by_place((self.tag == (number << 3 | BYTES)).nonzero()[0])
         inner = Messages(self.messages.raw, self.start[records], self.stop[records])
-        inner.__dict__["data"] = self.messages.data
         return inner, self.message[records]
+
+    def _by_place(self, records: IntArray) -> IntArray:
+        """Records in the order of the buffer, hence of the messages."""
+        place = self.start.take(records)
+        if (place[1:] < place[:-1]).any():
+            return records[np.argsort(place, kind="stable")]
+        return records
 
 
 def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
@@ -167,7 +199,7 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
     Raises:
         WireError: A message is cut, or is not one, or a wanted field has another wire type.
     """
-    verdicts = _verdicts(wanted)
+    verdicts = _verdicts(tuple(wanted.items()))
     active = np.flatnonzero(messages.starts < messages.stops)
     cursor, limit = messages.starts[active], messages.stops[active]
     rounds: list[tuple[NDArray[Any], ...]] = []
@@ -179,27 +211,23 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
         if found > FIELDS_LIMIT:
             raise WireError(int(active[0]), 0, f"more than {FIELDS_LIMIT} fields")
         unfinished = cursor < limit
-        if not unfinished.all():
+        if not unfinished.any():
+            active = active[:0]
+        elif not unfinished.all():
             active, cursor, limit = active[unfinished], cursor[unfinished], limit[unfinished]
-    rounds.append(_one_by_one(messages, active, cursor, limit, verdicts))
+    if active.size or not rounds:
+        rounds.append(_one_by_one(messages, active, cursor, limit, verdicts))
     return Fields(messages, *_joined(rounds))
 
 
 def _joined(rounds: list[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any]]:
-    """The records of all rounds in order, column by column: each is freed once it is joined."""
+    """The records of all rounds, column by column: each is freed once it is joined."""
     columns = [list(column) for column in zip(*rounds, strict=True)]
     rounds.clear()
-    order: IntArray | None = None
-    if len(columns[0]) > 1:
-        # By place is by message, too: the messages ascend. A round is one run, so this merges.
-        place = np.concatenate(columns[2])
-        if (np.diff(place) < 0).any():
-            order = np.argsort(place, kind="stable")
-        del place
     for column in columns:
         joined = np.concatenate(column)
         column.clear()
-        yield joined if order is None else joined[order]
+        yield joined
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
@@ -211,17 +239,18 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
     cursor = 0
     limit = len(data)
     while cursor < limit:
-        tag, start, stop, after = _field(data, cursor, limit)
+        tag, start, stop, after = field_at(data, cursor, limit)
         if stop < 0 or tag < 8:  # there is no field 0
             raise WireError(0, cursor, _complaint(data, cursor, limit))
         yield tag >> 3, tag & 7, cursor, start, stop
         cursor = after
 
 
-def _verdicts(wanted: Mapping[int, tuple[int, ...]]) -> NDArray[np.int8]:
+@cache
+def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int8]:
     """What to do with each tag; the last entry stands for all higher ones."""
     verdicts = np.full(TAGS, _UNKNOWN, np.int8)
-    for number, types in wanted.items():
+    for number, types in wanted:
         verdicts[number << 3 : (number + 1) << 3] = _WRONG_TYPE
         verdicts[[number << 3 | one for one in types]] = _WANTED
     verdicts[:8] = _WRONG_TYPE  # there is no field 0
@@ -236,39 +265,70 @@ def _round(
     verdicts: NDArray[np.int8],
 ) -> tuple[tuple[NDArray[Any], ...], IntArray]:
     """Read one field of every active message: records of the wanted ones, and the next places."""
-    try:
-        tag, at = read_each(messages.data, cursor)
-        number, after = read_each(messages.data, at)
-    except VarintError as error:
-        message, place = int(active[error.index]), int(cursor[error.index])
-        raise _error(messages, message, place, str(error)) from None
+    byte = messages.data.take(cursor)
+    if byte[0] < MARK and (byte == byte[0]).all():
+        return _same_round(messages, active, cursor, limit, verdicts)
+    tag, at = _numbers_at(messages, active, cursor, cursor)
     wire_type = tag & 7
     # Below zero are tags of more than 63 bits; they are unknown like all that are high.
     verdict = verdicts[np.minimum(tag.view(np.uint64), np.uint64(TAGS - 1)).view(np.int64)]
-    start, stop = at, after
-    has_length = wire_type == BYTES
-    if has_length.all():
-        start, stop = after, after + number
-    elif has_length.any():
-        start = np.where(has_length, after, at)
-        stop = np.where(has_length, after + number, after)
-    if (wire_type & 1).any():
-        stop = stop + np.where(wire_type == FIXED64, at + 8 - stop, 0)
-        stop = stop + np.where(wire_type == FIXED32, at + 4 - stop, 0)
+    start, stop = at, at + np.where(wire_type == FIXED64, 8, 4)
+    numbered = np.flatnonzero((wire_type == VARINT) | (wire_type == BYTES))
+    number, after = _numbers_at(messages, active[numbered], cursor[numbered], at[numbered])
+    has_length = wire_type[numbered] == BYTES
+    start[numbered] = np.where(has_length, after, at[numbered])
+    stop[numbered] = np.where(has_length, after + number, after)
     # A length of 2**63 or more is negative, and one short of it wraps: both stop before they start.
     bad = (stop > limit) | (stop < start) | (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type]
-    if bad.any():
-        _raise_first(messages, active, cursor, bad)
+    _raise_first(messages, active, cursor, bad)
     kept = verdict == _WANTED
-    if kept.all():
-        return (active.astype(np.int32), tag.astype(np.int16), start, stop), stop
-    records = active[kept].astype(np.int32), tag[kept].astype(np.int16), start[kept], stop[kept]
-    return records, stop
+    return (
+        active[kept].astype(np.int32),
+        tag[kept].astype(np.int16),
+        start[kept],
+        stop[kept],
+    ), stop
+
+
+def _same_round(
+    messages: Messages,
+    active: IntArray,
+    cursor: IntArray,
+    limit: IntArray,
+    verdicts: NDArray[np.int8],
+) -> tuple[tuple[NDArray[Any], ...], IntArray]:
+    """A round in which every message has the same field, of a tag of one byte."""
+    tag, start = int(messages.data[cursor[0]]), cursor + 1
+    wire_type = tag & 7
+    if wire_type in (VARINT, BYTES):
+        number, stop = _numbers_at(messages, active, cursor, start)
+        if wire_type == BYTES:
+            start, stop = stop, stop + number
+    else:
+        stop = start + (8 if wire_type == FIXED64 else 4)
+    wrong = verdicts[tag] >= _WRONG_TYPE or not _LEGAL[wire_type]
+    _raise_first(messages, active, cursor, (stop > limit) | (stop < start) | wrong)
+    kept = slice(None) if verdicts[tag] == _WANTED else slice(0)
+    tags = np.full(len(active), tag, np.int16)
+    return (active[kept].astype(np.int32), tags[kept], start[kept], stop[kept]), stop
+
+
+def _numbers_at(
+    messages: Messages, active: IntArray, cursor: IntArray, at: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The number at a place in each message's current field, and where each has ended."""
+    try:
+        return read_each(messages.data, at)
+    except VarintError as error:
+        message, place = int(active[error.index]), int(cursor[error.index])
+        raise _error(messages, message, place, str(error)) from None
 
 
 def _raise_first(
     messages: Messages, active: IntArray, cursor: IntArray, bad: NDArray[np.bool_]
 ) -> None:
+    if not bad.any():
+        return
     first = int(np.argmax(bad))
     message, place = int(active[first]), int(cursor[first])
     what = _complaint(messages.raw, place, int(messages.stops[message]))
@@ -300,7 +360,7 @@ def _one_by_one(
     for message, begin, end in ends:
         place = begin
         while place < end:
-            tag, start, stop, after = _field(raw, place, end)
+            tag, start, stop, after = field_at(raw, place, end)
             verdict = verdict_of[min(tag, TAGS - 1)]
             if stop < 0 or verdict >= _WRONG_TYPE:
                 raise _error(messages, message, place, _complaint(raw, place, end))
@@ -314,7 +374,7 @@ def _one_by_one(
     return columns[0].astype(np.int32), columns[1].astype(np.int16), columns[2], columns[3]
 
 
-def _field(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:
+def field_at(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:
     """Tag, content's start and stop, next field's place; a negative stop if it cannot be read."""
     tag, at = _varint(raw, place, limit)
     wire_type = tag & 7
@@ -356,7 +416,7 @@ def _complaint(raw: bytes, place: int, limit: int) -> str:
     number, wire_type = tag >> 3, tag & 7
     if number == 0 or wire_type in (3, 4, 6, 7):
         return f"field {number} of wire type {wire_type}, which protobuf does not have"
-    if _field(raw, place, limit)[2] < 0:
+    if field_at(raw, place, limit)[2] < 0:
         if wire_type == VARINT:
             return TOO_LONG if at + LONGEST <= limit else CUT
         return CUT_FIELD

@@ -68,6 +68,8 @@ class Nodes:
         if self.granularity in OWN:
             return [self.texts[row[0]] for row in self.keys.tolist()]
         texts = self.texts
+        if self.keys[:, 0].all() and not self.keys[:, 1:5].any():  # named, and nothing else
+            return [texts[name] for name in self.keys[:, 0].tolist()]
         return [
             printable_name(
                 address=address & 0xFFFF_FFFF_FFFF_FFFF,

@@ -59,6 +59,16 @@ def test_unknown_fields_of_every_wire_type_are_passed_over(count):
     assert [5] * count == fields.one(1).tolist()
 
 
+def test_a_fixed_field_need_not_read_as_a_number():
+    """
+    Eight marked bytes and more of them after it are no number that is too long.
+    """
+    unknown = b"\x51" + b"\xff" * 8
+    messages = [unknown + message(500, b"\xff" * 4) + field(1, 5), field(1, 6)] * MANY
+
+    assert [5, 6] * MANY == scan(Messages.join(messages), WANTED).one(1).tolist()
+
+
 @pytest.mark.parametrize("count", [1, MANY])
 def test_a_message_without_a_field_has_0_and_no_items(count):
     fields = scan(Messages.join([b""] * count), WANTED)

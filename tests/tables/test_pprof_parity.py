@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from gomem.read import read_pprof
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PROFILES = sorted((FIXTURES / "profiles").glob("*/*.pb.gz"))
 NAMES = ["/".join(path.parts[-2:]) for path in PROFILES]
+MOMENTS = sorted({path.parent for path in (FIXTURES / "captures").glob("*/*/*.pb.gz")})
 TYPES = {"heap", "allocs", "cpu", "goroutine", "mutex", "block"}
 
 
@@ -25,19 +27,48 @@ def golden(path):
     return json.loads(path.with_name(path.name.replace(".pb.gz", ".top.json")).read_text())
 
 
-def answer(path, case, read=read_pprof):
-    """Our total and rows for one question."""
-    options = dict(case["options"])
+def base_of(path):
+    """What a profile is compared with: the one before it, in a capture the moment's before."""
+    if path.parent.parent == FIXTURES / "profiles":
+        return path.with_name(path.name.replace("-b.", "-a."))
+    return max(
+        (one for one in path.parent.parent.glob(f"*/{path.name}") if one < path), default=None
+    )
+
+
+read = cache(read_pprof)
+
+
+@cache
+def part(path, *options):
+    """The profile of a question: compared with the one before it, and filtered."""
+    asked = dict(options)
     profile = read(path)
-    base = read(path.with_name(path.name.replace("-b.", "-a.")))
-    normalize = options.pop("normalize", False)
-    if options.pop("base", False):
-        profile = profile.diff(base, as_diff_base=False, normalize=normalize)
-    if options.pop("diff_base", False):
-        profile = profile.diff(base)
-    top = profile.filtered(**options).top(case["sample_type"], case["granularity"])
-    rows = sorted(top[["function", "flat", "cum"]].itertuples(index=False, name=None))
+    normalize = asked.pop("normalize", False)
+    if asked.pop("base", False):
+        profile = profile.diff(read(base_of(path)), as_diff_base=False, normalize=normalize)
+    if asked.pop("diff_base", False):
+        profile = profile.diff(read(base_of(path)))
+    return profile.filtered(**asked)
+
+
+def answer(path, case):
+    """Our total and rows for one question."""
+    profile = part(path, *case["options"].items())
+    top = profile.top(case["sample_type"], case["granularity"])
+    rows = sorted(zip(*(top[name].tolist() for name in ("function", "flat", "cum")), strict=True))
     return profile.total(case["sample_type"]), rows
+
+
+def wrong_answers(path, said):
+    """The questions that we answer otherwise than pprof did."""
+    wrong = []
+    for case in said["cases"]:
+        rows = sorted((said["names"][name], flat, cum) for name, flat, cum in case["rows"])
+        if (case["total"], rows) != answer(path, case):
+            wrong.append((path.name, case["sample_type"], case["granularity"], case["options"]))
+    part.cache_clear()
+    return wrong
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=NAMES)
@@ -46,25 +77,23 @@ def test_top_is_what_pprof_said(path):
     Flat and cum of every row, and the total, by every sample type, at functions, files and lines,
     with and without a base and filters.
     """
-    known = {}
+    assert [] == wrong_answers(path, golden(path))
 
-    def read(one):
-        return known.setdefault(one, read_pprof(one)) if one in known else _read(one, known)
 
-    said = golden(path)
+@pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: "/".join(moment.parts[-2:]))
+def test_top_of_a_captures_profiles_is_what_pprof_said(moment):
+    """
+    As above, with the moment before as the base.
+    """
+    answers = FIXTURES / "golden" / "pprof" / moment.parent.name / moment.name
+    paths = sorted(moment.glob("*.pb.gz"))
 
     wrong = []
-    for case in said["cases"]:
-        rows = sorted((said["names"][name], flat, cum) for name, flat, cum in case["rows"])
-        if (case["total"], rows) != answer(path, case, read):
-            wrong.append({name: case[name] for name in ("sample_type", "granularity", "options")})
+    for path in paths:
+        said = json.loads((answers / path.name.replace(".pb.gz", ".top.json")).read_text())
+        wrong += wrong_answers(path, said)
 
     assert [] == wrong
-
-
-def _read(path, known):
-    known[path] = read_pprof(path)
-    return known[path]
 
 
 def test_there_are_more_than_thirty_profiles_of_six_kinds_and_six_releases():
@@ -121,5 +150,5 @@ def test_top_is_what_pprof_says_now(name):
     cases = [case for case in asked.cases_of(path, types) if case["granularity"] != "files"][-14:]
 
     for case in cases:
-        total, rows = asked.ask(pprof, path, types, case)
+        total, rows = asked.ask(pprof, path, asked.base_of(path), types, case)
         assert (total, rows) == answer(path, case), case
