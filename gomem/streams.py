@@ -43,6 +43,10 @@ class _Tape:
         self.position += len(piece)
         return piece
 
+    def close(self) -> None:
+        """Let go of the file, which is not the tape's to close; Arrow closes what it read."""
+        self.closed = True
+
     def take_back(self, piece: bytes) -> None:
         self._held = piece + self._held
         self.position -= len(piece)

@@ -12,7 +12,7 @@ from gomem import streams
 from gomem.errors import CaptureError
 from gomem.sources import open_source
 from gomem.streams import open_stream
-from tests.gclogs import GCLOGS
+from tests.gc_logs import GCLOGS
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(300_000))
 ZSTD = pa.compress(CONTENT, "zstd", asbytes=True)

@@ -361,8 +361,8 @@ def _missing(
     damage = []
     for row in np.flatnonzero(number - previous > 1):
         first, last = int(previous[row]) + 1, int(number[row]) - 1
-        since = line[row - 1] if row else 0
-        noted = int(np.searchsorted(broken, line[row]) - np.searchsorted(broken, since))
+        since = line[row - 1] if row else -1
+        noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
         noted += 0 if row else so_far.broken
         if noted < last - first + 1:
             which = f"collection {first}" if first == last else f"collections {first} to {last}"

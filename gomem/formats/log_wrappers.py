@@ -8,10 +8,16 @@ journald     {"MESSAGE":"gc 1 @0.002s …","__REALTIME_TIMESTAMP":"1795146829470
 syslog       <30>1 2026-11-20T03:53:49.470Z host api 12 - - gc 1 @0.002s …
              Nov 20 03:53:49 host api[12]: gc 1 @0.002s …
 klog         I1120 03:53:49.470512      12 run.go:33] gc 1 @0.002s …
+Bare stamps  2026-11-20 03:53:49.470 gc 1 @0.002s …      (ts, multilog, with or without brackets)
+kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefix)
+compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
 
 Their clock gives a line its wall time, where they write the zone: a stamp without one (klog, old
 syslog) is taken off and no time is made of it. Docker splits a line above 16 KiB and CRI marks the
 pieces `P`: they are joined.
+
+Some of these a program also writes itself, in front of its own lines and never of the runtime's.
+So the collector's lines decide, where there are any.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +36,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from gomem.errors import Damage, excerpt
+from gomem.formats.gctrace_rest import OWN_LINE
 from gomem.formats.unwrapped_lines import ColumnOfStamps, ListedStamps, PrefixedStamps, Unwrapped
 
 if TYPE_CHECKING:
@@ -41,17 +49,32 @@ _STAMP = (
     rb"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
     rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
 )
+_BARE_STAMP = (
+    rb"\[?(?:(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
+    rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
+    rb"|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
+    rb"\]?:? "
+)
+# Old syslog's, and journalctl's -o short, short-precise, short-full and short-unix.
+_OLD_STAMP = (
+    rb"(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,9})?"
+    rb"|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \S+|[0-9]{9,10}\.[0-9]{6}) "
+)
 _IDENT = rb"\S+ [^\s:\[]+(?:\[[0-9]+\])?: "
 _PREFIXES = {
     "cri": _STAMP + rb" (?:stdout|stderr) (?P<part>[FP])(?::\S*)? ?",
     "journald": _STAMP + rb" " + _IDENT,
     "syslog": rb"(?:<[0-9]{1,3}>)?1 " + _STAMP + rb" \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]\n]*\])+) ?",
     "timestamps": _STAMP + rb" ",
-    "syslog-rfc3164": rb"(?:<[0-9]{1,3}>)?[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} " + _IDENT,
+    "syslog-rfc3164": rb"(?:<[0-9]{1,3}>)?" + _OLD_STAMP + _IDENT,
     "klog": rb"[IWEF][0-9]{4} [0-9:]{8}\.[0-9]{6} +[0-9]+ [^\s:]+:[0-9]+\] ",
+    "bare-stamps": _BARE_STAMP,
+    "kubectl": rb"\[[^\s/\]]+/[^\s/\]]+/[^\s/\]]+\] ",
+    "compose": rb"[A-Za-z0-9][\w.-]* +\| ",
 }
 _PREFIX = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _PREFIXES.items()}
 _PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
+_ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps", "compose"})
 _JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
 
@@ -68,19 +91,22 @@ def unwrap(log: bytes, *, source: str) -> Unwrapped:
 class Unwrapper:
     """Takes the wrapper off a log that comes in pieces.
 
-    Which one is decided by the log's first lines; lines that it did not wrap stay as they are.
+    Which one is decided by its first lines of the collector's; lines that it did not wrap stay as
+    they are.
     """
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._wrapper: str | None = None
+        self._decided = False
         self._lines = 0
         self._begins = True
 
     def unwrap(self, piece: bytes) -> Unwrapped:
         """The output in the next piece of the log, which holds whole lines but at its end."""
-        if not self._lines:
+        if not self._decided:
             self._wrapper = wrapper_of(piece)
+            self._decided = self._wrapper is not None or OWN_LINE.search(piece) is not None
         first = self._lines + 1
         self._lines += _count_lines(piece)
         if self._wrapper is None:
@@ -111,12 +137,28 @@ class Unwrapper:
 
 
 def wrapper_of(log: bytes) -> str | None:
-    """The wrapper that most of a log's first lines have."""
-    lines = log[:SAMPLE_BYTES].split(b"\n")
-    lines = [line for line in lines[:SAMPLE_LINES] if line.strip()]
+    """The wrapper that most of a log's first lines of the collector's have.
+
+    Where it has none yet, that of its first lines, if it is one that no program writes itself.
+    """
+    own = _own_lines(log)
+    lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
+    lines = lines[:SAMPLE_LINES]
     votes = Counter(_wrapper_of_line(line) for line in lines)
     wrapper, count = votes.most_common(1)[0] if votes else (None, 0)
-    return wrapper if 2 * count > len(lines) else None
+    if 2 * count <= len(lines) or (not own and wrapper in _ALSO_PROGRAMS):
+        return None
+    return wrapper
+
+
+def _own_lines(log: bytes) -> list[bytes]:
+    """Stored lines with the collector's in them, the first of them."""
+    lines = []
+    for match in islice(OWN_LINE.finditer(log), SAMPLE_LINES):
+        start = log.rfind(b"\n", 0, match.start()) + 1
+        end = log.find(b"\n", match.end())
+        lines.append(log[start : end if end >= 0 else len(log)])
+    return lines
 
 
 def _count_lines(text: bytes) -> int:

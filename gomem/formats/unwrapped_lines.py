@@ -65,7 +65,7 @@ class PrefixedStamps:
 
     def _at(self, start: int) -> str | None:
         match = self.prefix.match(self.piece, start)
-        return match["time"].decode() if match is not None else None
+        return match["time"].decode() if match is not None and match["time"] else None
 
 
 @dataclass(frozen=True)

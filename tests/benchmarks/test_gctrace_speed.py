@@ -13,7 +13,7 @@ import pytest
 
 from gomem.read import read_gctrace
 from gomem.units import MIB
-from tests.gclogs import GCLOGS
+from tests.gc_logs import GCLOGS
 
 CYCLES = 300_000
 PEER = Path(__file__).parent / "gctrace_peer" / "main.go"

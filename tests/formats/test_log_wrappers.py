@@ -39,7 +39,20 @@ NONE = np.datetime64("NaT")
             np.datetime64("2026-11-20T03:53:49.470", "ns"),
         ),
         ("syslog-rfc3164", f"Nov 20 03:53:49 web-1 api[12]: {LINE}", NONE),
+        ("syslog-rfc3164", f"Nov 20 03:53:49.470512 web-1 api[12]: {LINE}", NONE),
+        ("syslog-rfc3164", f"Fri 2026-11-20 03:53:49 UTC web-1 api[12]: {LINE}", NONE),
+        ("syslog-rfc3164", f"1795146829.470512 web-1 api[12]: {LINE}", NONE),
         ("klog", f"I1120 03:53:49.470512      12 run.go:33] {LINE}", NONE),
+        ("bare-stamps", f"2026/11/20 03:53:49 {LINE}", NONE),
+        ("bare-stamps", f"2026-11-20 03:53:49,470 {LINE}", NONE),
+        ("bare-stamps", f"[{STAMP}] {LINE}", TIME),
+        (
+            "bare-stamps",
+            f"2026-11-20 04:53:49+01:00 {LINE}",
+            np.datetime64("2026-11-20T03:53:49", "ns"),
+        ),
+        ("kubectl", f"[pod/api-7d9f/api] {LINE}", NONE),
+        ("compose", f"api-1  | {LINE}", NONE),
     ],
 )
 def test_a_wrapped_line_reads_like_a_bare_one(wrapper, wrapped, time):
@@ -59,6 +72,42 @@ def test_a_wrapped_line_reads_like_a_bare_one(wrapper, wrapped, time):
 
 def test_a_bare_log_has_no_wrapper():
     assert wrapper_of(f"{LINE}\n2026/11/20 03:53:49 hello\n".encode()) is None
+
+
+@pytest.mark.parametrize("stamp", ["2026/11/20 03:53:49", STAMP, f"[{STAMP}]"])
+def test_stamps_of_the_programs_own_are_no_wrapper(stamp):
+    """
+    However many of its lines have one: the collector's have none, and they decide.
+    """
+    own = f"{stamp} request handled\n" * 60
+
+    assert wrapper_of(own.encode()) is None
+    assert wrapper_of(f"{own}{LINE}\n{own}".encode()) is None
+
+
+def test_a_wrapper_is_told_by_the_first_lines_of_the_collectors():
+    """
+    A long preface of another shape does not hide it, nor a first piece without such a line.
+    """
+    preface = b"-- Logs begin at Fri 2026-11-20. --\n" * 200
+    log = f"2026/11/20 03:53:49 {LINE}\n".encode()
+
+    columns, damage = join_pieces(parse_pieces([preface, preface, log], source="app.log"))
+
+    assert "bare-stamps" == wrapper_of(preface + log)
+    assert [] == damage
+    assert [1] == list(columns.cycles["number"])
+
+
+@pytest.mark.parametrize("prefix", ["2026/11/20 03:53:49 ", "api-1  | ", "[pod/a/b] "])
+def test_a_torn_line_behind_a_prefix_is_put_together(prefix):
+    lines = [LINE[:60], "request 12 handled", LINE[60:], LINE.replace("gc 1 ", "gc 2 ")]
+    log = "".join(f"{prefix}{line}\n" for line in lines).encode()
+
+    columns, damage = parse_gctrace(log, source="app.log")
+
+    assert [] == damage
+    assert [1, 2] == list(columns.cycles["number"])
 
 
 def test_a_programs_own_json_is_no_wrapper():

@@ -9,7 +9,7 @@ import pytest
 
 from gomem.releases import GoRelease
 from gomem.units import MIB
-from tests.gclogs import cut_seconds, names, recorded
+from tests.gc_logs import cut_seconds, names, recorded
 
 LOGS = names()
 TORN = [name for name in LOGS if name.startswith(("noisy", "progress"))]
