@@ -7,9 +7,12 @@ nothing resident) is left out: Go reserves hundreds of megabytes that cost nothi
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from gomem.tables.schema import Column, build
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REGIONS = (
     Column("kind", "str", "", "Kind of all mappings of the region."),

@@ -17,9 +17,9 @@ from gomem.analysis.mapping_rows import (
     ARENA,
     ARENA_32_BIT,
     CHUNK,
+    Cut,
     anonymous,
     assign,
-    cut,
     is_32_bit,
     mmap_area,
     runs,
@@ -43,7 +43,8 @@ LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
 
 def arena_bytes(frame: pd.DataFrame) -> int:
     """Bytes of the arenas that are mapped for use: the read-write part of `go-heap`."""
-    return size_of(frame[(frame["kind"] == "go-heap") & (frame["perms"] != "---p")])
+    used = (frame["kind"] == "go-heap") & (frame["perms"] != "---p")
+    return size_of(frame.loc[used, ["start", "end"]])
 
 
 def work_buffer_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int | None:
@@ -140,7 +141,7 @@ def _where_the_kernel_chose(frame: pd.DataFrame, memstats: pd.Series) -> list[pd
 
 def legacy_arena(frame: pd.DataFrame) -> int | None:
     """Where the arena begins if this is Go 1.5 to 1.10: below it stand spans and bitmap."""
-    unnamed = frame[(frame["path"] == "") & (frame["inode"] == 0)]
+    unnamed = frame.loc[(frame["path"] == "") & (frame["inode"] == 0), ["start", "end"]]
     spans = unnamed[unnamed["start"] == LEGACY_BASE]
     if spans.empty or int(spans["end"].iloc[0]) % ARENA == 0:
         return None
@@ -150,16 +151,16 @@ def legacy_arena(frame: pd.DataFrame) -> int | None:
     return None
 
 
-def split_legacy_arena(frame: pd.DataFrame) -> pd.DataFrame:
-    """Before Go 1.11 bitmap and arena can be one mapping: cut it where the arena begins.
+def legacy_cut(frame: pd.DataFrame) -> list[Cut]:
+    """Before Go 1.11 bitmap and arena can be one mapping, cut where the arena begins.
 
     The bitmap, which every collection writes, is taken to be resident first.
     """
     arena = legacy_arena(frame)
     if arena is None:
-        return frame
+        return []
     across = (frame["start"] < arena) & (frame["end"] > arena) & (frame["path"] == "")
-    return cut(frame, int(frame.index[across][0]), arena) if across.any() else frame
+    return [Cut(int(frame.index[across][0]), arena)] if across.any() else []
 
 
 def _assign_legacy(frame: pd.DataFrame, arena: int) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.tables.gobench import Bench
+    from gomem.tables.pprof import Profile
 
     Values = NDArray[np.float64]
 
@@ -97,6 +98,7 @@ class Comparison:
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
         notes: What to know before believing any of it.
         damaged: What of either side could not be read.
+        profiles: The two heap profiles that `sites` is of; None where one side has none.
     """
 
     metrics: pd.DataFrame
@@ -106,6 +108,7 @@ class Comparison:
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: tuple[str, ...] = ()
     damaged: tuple[Damage, ...] = ()
+    profiles: tuple[Profile, Profile] | None = None
 
     @property
     def regressions(self) -> pd.DataFrame:

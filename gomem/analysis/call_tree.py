@@ -44,6 +44,7 @@ FRAMES = (
 WHOLE = "all"
 LEAST_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
 MOST_DEPTH = 128  # what Go writes at most
+MOST_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def call_tree(
         profile: A profile of any kind.
         sample_type: Which of its values; the default one if None.
         base: An earlier profile to hold it against.
-        least_width: Share of the whole below which frames are left out.
+        least_width: Share of the whole below which frames are left out; doubled until there are
+            no more than `MOST_FRAMES`.
         most_depth: Frames below are left out.
 
     Raises:
@@ -89,7 +91,7 @@ def call_tree(
     sides = [_side(one, chosen.type) for one in ([profile] if base is None else [profile, base])]
     stacks = _together(sides)
     weight = np.concatenate([np.abs(side.value) for side in sides])
-    tree = _grow(stacks, weight, least_width, most_depth)
+    tree = _bounded(stacks, weight, least_width, most_depth)
     cumulated = _Cumulated(tree, sides)
     columns = cumulated.values() | tree.layout(cumulated.width())
     order = columns.pop("order").astype(np.int64)
@@ -205,6 +207,15 @@ class _Tree:
             "depth": self.depth.astype(np.float64),
             "order": np.array(order, np.float64),
         }
+
+
+def _bounded(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) -> _Tree:
+    """The frames that are wide enough, and wider ones alone where those are too many."""
+    tree = _grow(stacks, weight, least, most_depth)
+    while len(tree.node) > MOST_FRAMES:
+        least = 2 * max(least, 1 / (2 * len(tree.node)))
+        tree = _grow(stacks, weight, least, most_depth)
+    return tree
 
 
 def _grow(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) -> _Tree:

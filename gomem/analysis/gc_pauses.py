@@ -21,8 +21,9 @@ FloatArray = npt.NDArray[np.float64]
 QUANTILES = (0.5, 0.9, 0.99)
 CONFIDENCE = 0.95
 BINS_PER_DECADE = 5
-SHORTEST_SECONDS = 1e-6  # the runtime prints whole microseconds
-COUNTED = ("stopped", "interval")  # of which the distribution is worth a picture
+EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
+# Of which the distribution is worth a picture, and the least that the runtime prints of each.
+COUNTED = {"stopped": 1e-6, "interval": 1e-3}
 MEANING = {
     "stopped": "both stops of a collection together",
     "first_stop": "sweep termination, with the time it takes to stop every P",
@@ -134,7 +135,7 @@ def _quantile_rows(what: str, ordered: FloatArray) -> list[dict[str, object]]:
 
 def _histogram(what: str, ordered: FloatArray) -> pd.DataFrame:
     """Counts in bins a fifth of a decade wide, from the shortest that occurs to the longest."""
-    edges = _edges(ordered)
+    edges = _edges(ordered, COUNTED[what])
     counts = np.histogram(ordered, np.concatenate([[0.0], edges]))[0]
     return pd.DataFrame(
         {
@@ -146,12 +147,11 @@ def _histogram(what: str, ordered: FloatArray) -> pd.DataFrame:
     )
 
 
-def _edges(ordered: FloatArray) -> FloatArray:
+def _edges(ordered: FloatArray, least: float) -> FloatArray:
     """Bounds of the bins: the last above every value, the first at or below the shortest."""
     if not len(ordered):
         return np.empty(0)
-    shortest = max(SHORTEST_SECONDS, float(ordered[0]))
-    longest = max(SHORTEST_SECONDS, float(ordered[-1]))
-    first = int(np.floor(np.log10(shortest) * BINS_PER_DECADE))
-    last = int(np.floor(np.log10(longest) * BINS_PER_DECADE)) + 1
+    shortest, longest = max(least, float(ordered[0])), max(least, float(ordered[-1]))
+    first = int(np.floor(np.log10(shortest) * BINS_PER_DECADE + EXACTLY))
+    last = int(np.floor(np.log10(longest) * BINS_PER_DECADE + EXACTLY)) + 1
     return 10.0 ** (np.arange(first, last + 1) / BINS_PER_DECADE)

@@ -15,7 +15,9 @@ import pandas as pd
 from gomem.analysis.gc_steps import ROUNDING_BYTES, gc_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+Arrays = dict[str, np.ndarray]
 
 MEANING = {
     "start-up": "until the live heap is first half of what it usually is",
@@ -27,6 +29,8 @@ FACTOR = 4.0  # of the usual rate: twice is the noise of any traffic
 EITHER_WAY = 2 * ROUNDING_BYTES  # of what a step allocated: two differences of printed sizes
 SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
 USUAL_LIVE = 0.5
+CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
+STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
 COLUMNS = {
     "run": "int64",
     "phase": "str",
@@ -52,68 +56,88 @@ def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
         A row per phase: `run`, `phase` (see `MEANING`), which collections, from when to when on the
         run's clock, and what they were like. A phase ends where the next one begins.
     """
-    steps = gc_steps(cycles)
+    known = _arrays(cycles, CYCLES)
+    steps = _arrays(gc_steps(cycles), STEPS)
+    begins = np.flatnonzero(np.diff(known["run"], prepend=np.nan) != 0).tolist()
+    ends = [*begins, len(cycles)][1:]
     rows = [
         row
-        for _, part in cycles.groupby("run", sort=False)
-        for row in _phases_of(part, steps.loc[steps.index.intersection(part.index)])
+        # Each run before has one step less than it has collections.
+        for before, (begin, end) in enumerate(zip(begins, ends, strict=True))
+        for row in _phases_of(
+            _cut(known, begin, end), _cut(steps, begin - before, end - before - 1)
+        )
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def _phases_of(cycles: pd.DataFrame, steps: pd.DataFrame) -> Iterator[dict[str, object]]:
+def _arrays(frame: pd.DataFrame, columns: Sequence[str]) -> Arrays:
+    """Columns as plain arrays, NaN where unknown: a log can have very many runs."""
+    return {name: frame[name].to_numpy(float, na_value=np.nan) for name in columns}
+
+
+def _cut(columns: Arrays, begin: int, end: int) -> Arrays:
+    return {name: values[begin:end] for name, values in columns.items()}
+
+
+def _phases_of(cycles: Arrays, steps: Arrays) -> Iterator[dict[str, object]]:
     names = _names(cycles, steps)
     begins = [0, *(int(place) + 1 for place in np.flatnonzero(names[1:] != names[:-1]))]
     ends = [*begins[1:], len(names)]
     for begin, end in zip(begins, ends, strict=True):
-        until = min(end, len(cycles) - 1)
+        until = min(end, len(names) - 1)
         yield {
             "phase": str(names[begin]),
-            **_measured(cycles.iloc[begin:end], steps.iloc[begin:end]),
-            "end_seconds": float(cycles["at_seconds"].iloc[until]),
+            **_measured(_cut(cycles, begin, end), _cut(steps, begin, end)),
+            "end_seconds": float(cycles["at_seconds"][until]),
         }
 
 
-def _names(cycles: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
+def _names(cycles: Arrays, steps: Arrays) -> np.ndarray:
     """The phase that each collection of a run belongs to."""
-    names = np.full(len(cycles), "steady", dtype=object)
-    started = _start_up(cycles)
-    rest = steps.iloc[started:]
-    if len(rest) >= 2 * SHORTEST:
-        names[started : started + len(rest)] = _without_short(_paces(rest))
+    names = np.full(len(cycles["run"]), "steady", dtype=object)
+    started = _start_up(cycles["heap_live_bytes"])
+    rest = _cut(steps, started, len(names))
+    length = len(rest["seconds"])
+    if length >= 2 * SHORTEST:
+        names[started : started + length] = _without_short(_paces(rest))
         names[-1] = names[-2]  # the last collection has no step of its own
     names[:started] = "start-up"
     return names
 
 
-def _start_up(cycles: pd.DataFrame) -> int:
+def _start_up(live: np.ndarray) -> int:
     """How many collections came before the live heap was first half of its median."""
-    live = cycles["heap_live_bytes"].to_numpy(float, na_value=np.nan)
     if np.isnan(live).all():
         return 0
     reached = live >= USUAL_LIVE * np.nanmedian(live)
     return int(reached.argmax())
 
 
-def _paces(steps: pd.DataFrame) -> np.ndarray:
+def _paces(steps: Arrays) -> np.ndarray:
     """Steady, burst or quiet, by the median rate of each step and its neighbours.
 
     What a step allocated is known to 2 MiB either way, so that is granted: rounding makes no phase.
     """
-    allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).astype("Float64")
-    rates = _smooth(allocated.clip(lower=0), steps["seconds"])
-    lowest = _smooth((allocated - EITHER_WAY).clip(lower=0), steps["seconds"])
-    highest = _smooth(allocated + EITHER_WAY, steps["seconds"])
-    usual = _usual(rates, steps["seconds"].to_numpy(float))
+    allocated, seconds = steps["heap_grown_bytes"] + steps["heap_freed_bytes"], steps["seconds"]
+    rates = _smooth(allocated.clip(min=0), seconds)
+    lowest = _smooth((allocated - EITHER_WAY).clip(min=0), seconds)
+    highest = _smooth(allocated + EITHER_WAY, seconds)
+    usual = _usual(rates, seconds)
     if not usual > 0:
-        return np.full(len(steps), "steady", dtype=object)
+        return np.full(len(seconds), "steady", dtype=object)
     paces = np.select([lowest >= FACTOR * usual, highest * FACTOR <= usual], ["burst", "quiet"], "")
     return np.where(paces == "", "steady", paces).astype(object)
 
 
-def _smooth(size: pd.Series, seconds: pd.Series) -> np.ndarray:
-    rates = (size / seconds.where(seconds > 0)).astype("float64")
-    return rates.rolling(SHORTEST, center=True, min_periods=1).median().to_numpy(float)
+def _smooth(size: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """The rate of each step as the median of it and its neighbours, as far as they are known."""
+    rates = np.divide(size, seconds, out=np.full(len(size), np.nan), where=seconds > 0)
+    around = np.pad(rates, SHORTEST // 2, constant_values=np.nan)
+    ordered = np.sort(np.lib.stride_tricks.sliding_window_view(around, SHORTEST), axis=1)
+    known = (~np.isnan(ordered)).sum(axis=1)  # NaN is sorted to the end
+    row = np.arange(len(rates))
+    return (ordered[row, np.maximum(known - 1, 0) // 2] + ordered[row, known // 2]) / 2
 
 
 def _usual(rates: np.ndarray, seconds: np.ndarray) -> float:
@@ -136,19 +160,25 @@ def _without_short(names: np.ndarray) -> np.ndarray:
     return names
 
 
-def _measured(cycles: pd.DataFrame, steps: pd.DataFrame) -> dict[str, object]:
-    seconds = float(steps["seconds"].sum())
-    available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
-    allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).sum()
-    live = cycles["heap_live_bytes"].dropna()
+def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
+    seconds = float(np.nansum(steps["seconds"]))
+    available = float(np.nansum(steps["gomaxprocs"] * steps["seconds"]))
+    allocated = float(np.nansum(steps["heap_grown_bytes"] + steps["heap_freed_bytes"]))
+    cpu = float(np.nansum(steps["cpu_seconds"]))
     return {
-        "run": int(cycles["run"].iloc[0]),
-        "first_number": int(cycles["number"].iloc[0]),
-        "last_number": int(cycles["number"].iloc[-1]),
-        "cycles": len(cycles),
-        "begin_seconds": float(cycles["at_seconds"].iloc[0]),
-        "interval_p50_seconds": float(steps["seconds"].median()) if len(steps) else np.nan,
-        "allocation_rate_bytes_per_second": max(0, int(allocated)) / seconds if seconds else np.nan,
-        "gc_cpu_fraction": float(steps["cpu_seconds"].sum()) / available if available else np.nan,
-        "heap_live_p50_bytes": float(live.median()) if len(live) else np.nan,
+        "run": int(cycles["run"][0]),
+        "first_number": int(cycles["number"][0]),
+        "last_number": int(cycles["number"][-1]),
+        "cycles": len(cycles["run"]),
+        "begin_seconds": float(cycles["at_seconds"][0]),
+        "interval_p50_seconds": _median(steps["seconds"]),
+        "allocation_rate_bytes_per_second": max(0.0, allocated) / seconds if seconds else np.nan,
+        "gc_cpu_fraction": cpu / available if available else np.nan,
+        "heap_live_p50_bytes": _median(cycles["heap_live_bytes"]),
     }
+
+
+def _median(values: np.ndarray) -> float:
+    """The median of what is known; NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else np.nan

@@ -19,6 +19,7 @@ HEAPS = {
     "heap_live": "heap_live_bytes",
     "heap_goal": "heap_goal_bytes",
 }
+MIDDLED = ("heap_live", "heap_goal")
 CPU = {
     "assist": ["cpu_assist_seconds"],
     "background": ["cpu_background_seconds", "cpu_scan_seconds"],
@@ -38,10 +39,12 @@ def gc_timeline(cycles: pd.DataFrame, windows: int = WINDOWS) -> pd.DataFrame:
     Returns:
         A row per window: `begin_seconds` and `end_seconds` on one clock for all runs, `cycles`,
         `run` (of its first collection); lowest and highest of each heap size
-        (`heap_live_low_bytes`, `heap_live_high_bytes`, …), those of the last collection where none
-        begins in it; `stopped_max_seconds` and `stopped_seconds`; CPU by kind in cores
-        (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for a last
-        collection alone, because nobody knows what follows; `allocation_rate_bytes_per_second`.
+        (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
+        (`heap_live_p50_bytes`, …), those of the last collection where none begins in it;
+        `stopped_p50_seconds`, `stopped_max_seconds` and, of all, `stopped_seconds`; CPU by kind in
+        cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for a
+        last collection alone, because nobody knows what follows; `gc_cpu_fraction`, all but idle
+        of GOMAXPROCS; and `allocation_rate_bytes_per_second`.
     """
     at = log_seconds(cycles).to_numpy(float)
     edges = _edges(at, cycles, windows)
@@ -54,6 +57,8 @@ def gc_timeline(cycles: pd.DataFrame, windows: int = WINDOWS) -> pd.DataFrame:
     for kind in CPU:
         cores = frame.pop(f"{kind}_cpu_seconds") / lengths.where(lengths > 0)
         frame[f"{kind}_cores"] = cores.where(frame["begin_seconds"] < at.max(initial=0.0))
+    working = frame[[f"{kind}_cores" for kind in CPU if kind != "idle"]].sum(axis=1, min_count=1)
+    frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").astype(float)
     frame["allocation_rate_bytes_per_second"] = _allocation_rate(cycles, at, edges)
     return frame
 
@@ -82,6 +87,7 @@ def _extremes(cycles: pd.DataFrame, places: np.ndarray, windows: int) -> pd.Data
         {
             **{name: cycles[column] for name, column in HEAPS.items()},
             "run": cycles["run"],
+            "gomaxprocs": cycles["gomaxprocs"],
             "stopped": stopped_seconds(cycles),
             **{f"{kind}_cpu": cycles[parts].sum(axis=1) for kind, parts in CPU.items()},
         }
@@ -89,10 +95,14 @@ def _extremes(cycles: pd.DataFrame, places: np.ndarray, windows: int) -> pd.Data
     every = pd.RangeIndex(windows)
     columns = {"cycles": by_window.size().reindex(every, fill_value=0)}
     columns["run"] = by_window["run"].first().reindex(every).ffill()
+    columns["gomaxprocs"] = by_window["gomaxprocs"].max().reindex(every).ffill()
     for name in HEAPS:
         for end, found in (("low", by_window[name].min()), ("high", by_window[name].max())):
             values = found.reindex(every)
             columns[f"{name}_{end}_bytes"] = values.ffill()
+    for name in MIDDLED:
+        columns[f"{name}_p50_bytes"] = by_window[name].median().reindex(every).ffill()
+    columns["stopped_p50_seconds"] = by_window["stopped"].median().reindex(every)
     columns["stopped_max_seconds"] = by_window["stopped"].max().reindex(every)
     columns["stopped_seconds"] = by_window["stopped"].sum().reindex(every, fill_value=0.0)
     for kind in CPU:

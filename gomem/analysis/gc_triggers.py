@@ -14,7 +14,7 @@ than its limit left then looks like one with a small GOGC.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from gomem.analysis.gc_steps import CPU_PARTS, ROUNDING_BYTES, stopped_seconds
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
 TRIGGERS = {
     "pacer": "the heap came near the goal that GOGC sets",
@@ -65,8 +65,10 @@ def gc_triggers(cycles: pd.DataFrame, gogc_fraction: float | None = None) -> GcT
     Returns:
         The triggers. A program that lowers its GOGC while it runs looks like one with a limit.
     """
-    runs = cycles.groupby("run", sort=False)
-    rows = [{"run": run, **_gogc(part, gogc_fraction)} for run, part in runs]
+    room = _room(cycles)
+    usual = room.groupby(cycles["run"].reindex(room.index)).quantile(USUAL_ROOM)
+    firsts = cycles.drop_duplicates("run").to_dict("records")
+    rows = [{"run": row["run"], **_gogc(row, usual, gogc_fraction)} for row in firsts]
     gogc = pd.DataFrame(rows, columns=["run", "gogc_fraction", "known_from"])
     by_run = gogc.set_index("run")["gogc_fraction"]
     limited = _below_gogc(cycles, cycles["run"].map(by_run).to_numpy(float))
@@ -79,31 +81,32 @@ def gc_triggers(cycles: pd.DataFrame, gogc_fraction: float | None = None) -> GcT
     return GcTriggers(named, _counts(cycles, named["trigger"]), _without_infinity(gogc))
 
 
-def _gogc(cycles: pd.DataFrame, known: float | None) -> dict[Hashable, object]:
+def _gogc(
+    first: Mapping[Hashable, Any], room: pd.Series, known: float | None
+) -> dict[Hashable, object]:
     """GOGC of one run, or the least that it can be, and how that is known."""
     if known is not None:
         return {"gogc_fraction": known, "known_from": "runtime/metrics"}
-    first = cycles.iloc[0]
     if first["number"] == 1 and _paced(first):
         beside = int(first["stacks_bytes"]) + int(first["globals_bytes"])
         return {
             "gogc_fraction": int(first["heap_goal_bytes"]) / max(FIRST_GOAL_BYTES, beside),
             "known_from": "the goal of the first collection",
         }
-    room = _room(cycles)
-    if room.empty:
+    if first["run"] not in room.index:
         return {"gogc_fraction": np.nan, "known_from": "nothing here"}
-    usual = max(float(room.quantile(USUAL_ROOM)), LOWEST_GOGC)
+    usual = max(float(room[first["run"]]), LOWEST_GOGC)
     return {"gogc_fraction": usual, "known_from": "the room that most goals leave"}
 
 
-def _paced(first: pd.Series) -> bool:
+def _paced(first: Mapping[Hashable, Any]) -> bool:
     """Whether a first collection began below its goal: one that began late had it raised.
 
     Releases that print no stacks (1.17 and older) have another first goal, and no limit.
     """
-    sizes = first[["heap_at_start_bytes", "heap_goal_bytes", "stacks_bytes", "globals_bytes"]]
-    return not sizes.isna().any() and bool(sizes.iloc[0] < sizes.iloc[1])
+    start, goal = first["heap_at_start_bytes"], first["heap_goal_bytes"]
+    sizes = (start, goal, first["stacks_bytes"], first["globals_bytes"])
+    return not any(pd.isna(size) for size in sizes) and bool(start < goal)
 
 
 def _room(cycles: pd.DataFrame) -> pd.Series:

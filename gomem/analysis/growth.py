@@ -16,7 +16,6 @@ lend the others a certainty that they have not, and is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +23,7 @@ import pandas as pd
 
 from gomem.analysis.sampling import Sampling, limit_ratios, sampling_of
 from gomem.analysis.slopes import theil_sen
-from gomem.tables.pprof_nodes import function_names
+from gomem.tables.pprof_stacks import Stacks
 from gomem.tables.schema import Column, build
 
 if TYPE_CHECKING:
@@ -52,8 +51,11 @@ GROWTH = (
     Column("representative", "boolean", "", "The largest stack of its leak."),
 )
 
+HORIZON_SECONDS = 3600.0  # how far ahead to look, if nobody says
 LEAST_MOMENTS = 4  # below, no interval of ranks excludes anything
 MOST_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
+MOST_NAMED = 2000  # stacks with most in any profile; all others are one row
+OTHERS = "(other stacks)"
 MOST_STACKS = 500  # those that move most; the others are left out
 ALIKE = 0.9  # correlation over time of stacks that belong together
 OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
@@ -95,7 +97,8 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     """Lay periodic profiles of one process out as stacks over time.
 
     Args:
-        profiles: By moment; those that do not say when they were taken are left out.
+        profiles: By moment; those that do not say when they were taken are left out. Of more than
+            `MOST_NAMED` stacks, those that never have most are taken together.
         sample_type: Which of their values. Names beginning with `alloc_` give additions.
 
     Raises:
@@ -109,10 +112,14 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
         raise ValueError("no profile says when it was taken, wanted at least one that does")
     fresh, repeated = _fresh(timed)
     chosen = fresh[0][1].sample_type(sample_type)
-    columns = {name: _by_stack(one, sample_type) for name, one in fresh}
-    values = pd.DataFrame({name: pair[0] for name, pair in columns.items()}).fillna(0.0)
-    variance = pd.DataFrame({name: pair[1] for name, pair in columns.items()})
-    variance = variance.where(values != 0, 0.0)
+    frames, texts = _by_stack([one for _, one in fresh], sample_type)
+    values, variance = (
+        pd.DataFrame({name: one[part] for (name, _), one in zip(fresh, frames, strict=True)})
+        for part in ("value", "variance")
+    )
+    names = [texts[key] for key in values.index]
+    values = values.fillna(0.0).groupby(names).sum()
+    variance = variance.groupby(names).sum(min_count=1).where(values != 0, 0.0)
     restarts: tuple[str, ...] = ()
     if chosen.type.startswith("alloc_"):
         values, variance, restarts = _additions(values, variance)
@@ -120,7 +127,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     return Series(chosen.type, chosen.unit, _moments(fresh), values, variance, repeated, restarts)
 
 
-def growth(series: Series, horizon_seconds: float = 3600.0) -> pd.DataFrame:
+def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
     """Find how each stack grows, and which of them are one leak.
 
     Args:
@@ -136,7 +143,7 @@ def growth(series: Series, horizon_seconds: float = 3600.0) -> pd.DataFrame:
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} are additions, which have no level; wanted inuse_*")
     seconds, levels, noise = _chosen(series)
-    if len(seconds) < LEAST_MOMENTS or levels.empty:
+    if len(np.unique(seconds)) < LEAST_MOMENTS or levels.empty:
         return build({}, GROWTH)
     values = levels.to_numpy(np.float64)
     slope, low, high = theil_sen(seconds, values)
@@ -192,41 +199,41 @@ def _moments(fresh: list[tuple[str, Profile]]) -> pd.DataFrame:
     )
 
 
-def _by_stack(profile: Profile, sample_type: str) -> tuple[pd.Series, pd.Series]:
-    """Values and their variances by stack; the variances are missing where they are not known."""
-    stacks = stack_names(profile)
-    values = pd.Series(profile.values(sample_type).astype(np.float64))
-    sampling = sampling_of(profile, profile.sample_type(sample_type).type)
-    variance = pd.Series(_variance(sampling, len(values)))
-    return values.groupby(stacks).sum(), variance.groupby(stacks).sum(min_count=1)
+def _by_stack(
+    profiles: list[Profile], sample_type: str
+) -> tuple[list[pd.DataFrame], dict[int, str]]:
+    """Of each profile value and variance by stack, and the names of those that have most.
+
+    The other stacks stand together under the number 0. Variances are missing if not known.
+    """
+    frames, most = [], pd.Series(dtype="float64", index=pd.Index([], dtype="uint64"))
+    stacks = [Stacks(one.columns) for one in profiles]
+    for one, of_one in zip(profiles, stacks, strict=True):
+        values = one.values(sample_type).astype(np.float64)
+        sampling = sampling_of(one, one.sample_type(sample_type).type)
+        rows = pd.DataFrame({"value": values, "variance": _variance(sampling, len(values))})
+        rows["first"] = np.arange(len(rows))
+        by_key = rows.groupby(of_one.keys)
+        sums = by_key[["value", "variance"]].sum(min_count=1).assign(first=by_key["first"].first())
+        frames.append(sums)
+        most = pd.concat([most, sums["value"].abs()]).groupby(level=0).max()
+    kept = most.sort_values(ascending=False, kind="stable").index[:MOST_NAMED]
+    names = {
+        key: of_one.text(int(first))
+        for of_one, sums in zip(stacks, frames, strict=True)
+        for key, first in sums.loc[sums.index.isin(kept), "first"].items()
+    }
+    return [_together(sums, kept) for sums in frames], names | {0: OTHERS}
+
+
+def _together(sums: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
+    """The stacks that are kept, and all others as one."""
+    key = np.where(sums.index.isin(kept), sums.index, 0)
+    return sums[["value", "variance"]].groupby(key).sum(min_count=1)
 
 
 def _variance(sampling: Sampling | str, samples: int) -> FloatArray:
     return np.full(samples, np.nan) if isinstance(sampling, str) else sampling.variance
-
-
-def stack_names(profile: Profile) -> list[str]:
-    """Each sample's functions, outermost first, joined by `;`: its name as a folded stack."""
-    columns, names = profile.columns, function_names(profile.columns)
-    offsets, functions = columns.locations.line_offsets, columns.locations.line_function.tolist()
-    of_location = [
-        ";".join(
-            names[functions[line]] if functions[line] >= 0 else f"{address:#x}"
-            for line in range(last - 1, first - 1, -1)
-        )
-        or f"{address:#x}"
-        for first, last, address in zip(
-            offsets[:-1].tolist(),
-            offsets[1:].tolist(),
-            columns.locations.address.tolist(),
-            strict=True,
-        )
-    ]
-    stack, starts = columns.stack.tolist(), columns.stack_offsets.tolist()
-    return [
-        ";".join([of_location[place] for place in stack[first:last][::-1]])
-        for first, last in pairwise(starts)
-    ]
 
 
 def _additions(
@@ -292,12 +299,14 @@ def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     leak = np.zeros(len(table), np.int64)
     values = levels.to_numpy(np.float64)
     frames = [stack.split(";") for stack in table["stack"]]
-    for row in np.flatnonzero((table["shape"] == "ramp").to_numpy()).tolist():
+    ramps = np.flatnonzero((table["shape"] == "ramp").to_numpy()).tolist()
+    place = {row: number for number, row in enumerate(ramps)}
+    alike = np.atleast_2d(np.corrcoef(values[ramps])) >= ALIKE if ramps else np.empty((0, 0))
+    for row in ramps:
         together = (
             number
             for number, leader in enumerate(leaders, start=1)
-            if _shared_callers(frames[row], frames[leader])
-            and np.corrcoef(values[row], values[leader])[0, 1] >= ALIKE
+            if _shared_callers(frames[row], frames[leader]) and alike[place[row], place[leader]]
         )
         leak[row] = next(together, len(leaders) + 1)
         if leak[row] > len(leaders):

@@ -303,7 +303,8 @@ def advise_gomemlimit(
         beside = max(0, cgroup.unreclaimable_bytes - rss_bytes)
         source = "memory.stat: what cannot be reclaimed, less RSS"
         rows.append(("kernel memory and other processes", -beside, source))
-    rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), f"{MARGIN:.0%}"))
+    share = f"{100 * MARGIN:g} % of the limit"
+    rows.append(("margin for growth of both", -round(MARGIN * limit_bytes), share))
     left = sum(size for _, size, _ in rows)
     advised = left // MIB * MIB
     rows.append(("rounded down to 1 MiB", advised - left, ""))

@@ -95,10 +95,17 @@ def _slope(at: np.ndarray, live: np.ndarray) -> tuple[float | None, float | None
     if len(at) < FEWEST_CYCLES or not seconds > 0:
         return None, None, None
     blocks = min(BLOCKS, len(at))
-    times = np.array([np.median(part) for part in np.array_split(at, blocks)])
-    sizes = np.array([np.median(part) for part in np.array_split(live, blocks)])
+    times, sizes = _medians(at, blocks), _medians(live, blocks)
     if len(np.unique(times)) < FEWEST_CYCLES:
         return None, None, None
     slope, low, high = (float(end[0]) for end in theil_sen(times, sizes[None, :]))
     tilt = ROUNDING_BYTES / seconds
     return slope, low - tilt, high + tilt
+
+
+def _medians(values: np.ndarray, blocks: int) -> np.ndarray:
+    """Medians of so many blocks of neighbours, the first ones a value longer than the last."""
+    length, longer = divmod(len(values), blocks)
+    cut = longer * (length + 1)
+    each = values[:cut].reshape(longer, length + 1), values[cut:].reshape(blocks - longer, length)
+    return np.concatenate([np.median(block, axis=1) for block in each if len(block)])

@@ -36,12 +36,16 @@ def match_mappings(
     """
     one = is_one_process(before, after) if same_process is None else same_process
     both = pd.concat(
-        [frame.assign(side=side) for side, frame in zip(_SIDES, (before, after), strict=True)],
+        [
+            frame[["kind", "path", "start", "end", "Size", "Rss"]].assign(side=side)
+            for side, frame in zip(_SIDES, (before, after), strict=True)
+        ],
         ignore_index=True,
-    )[["side", "kind", "path", "start", "end", "Size", "Rss"]]
+    )
     both["path"] = both["path"].mask(both["path"].str.startswith("[anon:"), "")
     both = both.sort_values(["kind", "path", "start"], kind="stable", ignore_index=True)
-    both["extent"] = _extents(both) if one else 0
+    group = both.groupby(["kind", "path"], sort=False).ngroup()
+    both["extent"] = _extents(both, group) if one else group
     table = _summed(both)
     if not one:
         table[["start", "end"]] = pd.NA
@@ -63,28 +67,28 @@ def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
     return False
 
 
-def _extents(both: pd.DataFrame) -> pd.Series:
+def _extents(both: pd.DataFrame, group: pd.Series) -> pd.Series:
     """A number for each set of mappings that overlap, within one kind and file."""
-    group = both.groupby(["kind", "path"], sort=False).ngroup()
     reached = both.groupby(group)["end"].cummax().shift(1, fill_value=0)
     apart = (both["start"] >= reached) | (group != group.shift(1))
     return apart.cumsum()
 
 
 def _summed(both: pd.DataFrame) -> pd.DataFrame:
-    keys = ["kind", "path", "extent"]
-    grouped = both.groupby(keys, sort=False)
-    table = grouped.agg(start=("start", "min"), end=("end", "max"))
+    counted = {}
     for side in _SIDES:
-        of_side = both[both["side"] == side].groupby(keys, sort=False)
-        table[f"{side}_vmas"] = of_side.size()
-        table[f"{side}_size_bytes"] = of_side["Size"].sum()
-        table[f"{side}_rss_bytes"] = of_side["Rss"].sum()
-    counts = [name for name in table.columns if name not in ("start", "end")]
-    table[counts] = table[counts].fillna(0).astype("int64")
-    table[["start", "end"]] = table[["start", "end"]].astype("UInt64")
-    table["change_bytes"] = table["after_rss_bytes"] - table["before_rss_bytes"]
-    return table.reset_index()
+        mine = both["side"] == side
+        counted[f"{side}_vmas"] = mine.astype("int64")
+        counted[f"{side}_size_bytes"] = both["Size"].fillna(0).where(mine, 0).astype("int64")
+        counted[f"{side}_rss_bytes"] = both["Rss"].fillna(0).where(mine, 0).astype("int64")
+    sums = pd.DataFrame(counted).groupby(both["extent"], sort=False).sum()
+    sums["change_bytes"] = sums["after_rss_bytes"] - sums["before_rss_bytes"]
+    places = both[["start", "end"]].groupby(both["extent"], sort=False)
+    first = both.loc[~both["extent"].duplicated(), ["kind", "path", "extent"]]
+    table = first.set_index("extent").join(sums)
+    table["start"] = places["start"].min().astype("UInt64")
+    table["end"] = places["end"].max().astype("UInt64")
+    return table.reset_index(drop=True)
 
 
 def _states(table: pd.DataFrame) -> pd.Series:

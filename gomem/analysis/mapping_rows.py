@@ -7,7 +7,7 @@ cut states whose pages it takes to be the resident ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,27 @@ SMALLEST_PAGE = 4 * KIB
 FLAGS = frozenset({"THPeligible", "ProtectionKey"})
 
 
+class Cut(NamedTuple):
+    """Where one mapping is two.
+
+    Attributes:
+        position: Which, in the order of addresses.
+        at: The address, between its start and its end.
+        lower_resident: As many bytes of each counter the lower part is taken to have, where
+            there are as many; None for all that fit.
+    """
+
+    position: int
+    at: int
+    lower_resident: int | None = None
+
+
 def assign(frame: pd.DataFrame, where: pd.Series, kind: str, rule: str) -> None:
     """Kind and rule for the rows of a mask that have none yet."""
-    rows = where & (frame["kind"] == "")
-    frame.loc[rows, "kind"] = kind
-    frame.loc[rows, "rule"] = rule
+    rows = (where & (frame["kind"] == "")).to_numpy(dtype=bool)
+    if rows.any():
+        frame.loc[rows, "kind"] = kind
+        frame.loc[rows, "rule"] = rule
 
 
 def anonymous(frame: pd.DataFrame) -> pd.Series:
@@ -74,36 +90,32 @@ def size_of(rows: pd.DataFrame) -> int:
     return int((rows["end"] - rows["start"]).sum())
 
 
-def cut(
-    frame: pd.DataFrame, position: int, at: int, lower_resident: int | None = None
-) -> pd.DataFrame:
+def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
     """Cut one mapping in two; every size of its parts adds up to the whole's.
 
     Args:
         frame: Mappings in the order of their addresses, with a plain index.
-        position: Which of them.
-        at: The address, between its start and its end.
-        lower_resident: As many bytes of each counter the lower part is taken to have, where
-            there are as many; None for all that fit.
+        where: Which of them, and where.
 
     Returns:
         The mappings with two rows for the one.
     """
-    row = frame.loc[position]
-    lower, upper = row.copy(), row.copy()
-    lower["end"] = upper["start"] = np.uint64(at)
-    lower_bytes, upper_bytes = at - int(row["start"]), int(row["end"]) - at
+    position, at, lower_resident = where
+    rows = np.insert(np.arange(len(frame)), position, position)
+    columns = {name: frame[name].array.take(rows) for name in frame.columns}
+    lower_bytes = at - int(columns["start"][position])
+    upper_bytes = int(columns["end"][position]) - at
+    columns["end"][position] = columns["start"][position + 1] = np.uint64(at)
     wanted = lower_bytes if lower_resident is None else lower_resident
     for name in _counters(frame):
-        if pd.isna(row[name]):
+        sizes = columns[name]
+        if pd.isna(sizes[position]):
             continue
-        total = int(row[name])
+        total = int(sizes[position])
         share = lower_bytes if name == "Size" else min(wanted, lower_bytes)
-        lower[name] = max(min(share, total), total - upper_bytes)
-        upper[name] = total - int(lower[name])
-    halves = pd.DataFrame([lower, upper]).astype(frame.dtypes.to_dict())
-    pieces = [frame.loc[: position - 1], halves, frame.loc[position + 1 :]]
-    return pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
+        sizes[position] = max(min(share, total), total - upper_bytes)
+        sizes[position + 1] = total - int(sizes[position])
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)), copy=False)
 
 
 def _counters(frame: pd.DataFrame) -> list[str]:

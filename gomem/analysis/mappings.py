@@ -18,12 +18,17 @@ from gomem.analysis.arenas import (
     NAMED,
     arena_bytes,
     find_arenas,
-    split_legacy_arena,
+    legacy_cut,
     work_buffer_bytes,
 )
-from gomem.analysis.mapping_rows import assign
-from gomem.analysis.native_memory import find_native_memory, split_stacks
-from gomem.analysis.runtime_metadata import CUT_BEYOND, divide_the_rest, metadata_claim
+from gomem.analysis.mapping_rows import assign, cut
+from gomem.analysis.native_memory import find_native_memory, stack_cuts
+from gomem.analysis.runtime_metadata import (
+    CUT_BEYOND,
+    CUT_COUNTED,
+    divide_the_rest,
+    metadata_claim,
+)
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -103,15 +108,31 @@ def classify_mappings(
     Returns:
         The mappings with `kind` and `rule`, and notes.
     """
-    frame = split_legacy_arena(mappings.sort_values("start", ignore_index=True))
-    frame = frame.assign(kind=pd.Series("", index=frame.index, dtype="str"), rule="")
+    whole = mappings.sort_values("start", ignore_index=True)
+    for one in legacy_cut(whole):
+        whole = cut(whole, one)
+    frame = _asked_for(whole)
     _by_name(frame)
     _by_neighbour(frame)
     find_arenas(frame, memstats)
-    frame = split_stacks(frame)
+    for one in stack_cuts(frame):
+        frame, whole = cut(frame, one), cut(whole, one)
     find_native_memory(frame)
-    frame = divide_the_rest(frame, memstats)
-    return ClassifiedMappings(frame, tuple(_notes(frame, memstats)))
+    shared = divide_the_rest(frame, memstats)
+    whole = whole.assign(kind=frame["kind"].astype("str"), rule=frame["rule"].astype("str"))
+    if shared is not None:
+        whole = cut(whole, shared)
+        whole.loc[shared.position, ["kind", "rule"]] = ["anonymous-other", CUT_BEYOND]
+        whole.loc[shared.position + 1, ["kind", "rule"]] = ["go-runtime", CUT_COUNTED]
+    return ClassifiedMappings(whole, tuple(_notes(whole, memstats)))
+
+
+def _asked_for(mappings: pd.DataFrame) -> pd.DataFrame:
+    """What the rules look at, and room for their answers: few columns, each quickly compared."""
+    frame = mappings[["start", "end", "perms", "inode", "path", "Rss", "VmFlags"]]
+    frame = frame.astype(dict.fromkeys(("perms", "path", "VmFlags"), object))
+    empty = pd.Series("", index=frame.index, dtype=object)
+    return frame.assign(kind=empty, rule=empty)
 
 
 def _by_name(frame: pd.DataFrame) -> None:

@@ -115,9 +115,9 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
     start is printed to 1 ms, cut, so a collection may seem to begin before the last one ended: it
     then begins where that one ended.
     """
-    first, last = (cycles[name].fillna(0).to_numpy(float) for name in STOPS)
-    beside = cycles[list(CONCURRENT)].sum(axis=1).to_numpy(float)
-    taken = cycles[list(MARKING)].sum(axis=1).to_numpy(float) / cycles["gomaxprocs"].to_numpy(float)
+    first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
+    beside = _sum_of(cycles, CONCURRENT)
+    taken = _sum_of(cycles, MARKING) / cycles["gomaxprocs"].to_numpy(float)
     lasting = first + beside + last
     starts = _one_after_another(cycles["at_seconds"].to_numpy(float), lasting)
     phases = np.stack([np.zeros_like(first), first, beside, last], axis=1)
@@ -129,6 +129,11 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
         knots=knots.ravel(),
         lost=losses.ravel().cumsum(),
     )
+
+
+def _sum_of(cycles: pd.DataFrame, columns: tuple[str, ...]) -> FloatArray:
+    """Their sum in each collection, what is unknown left out; a log can have very many runs."""
+    return sum((np.nan_to_num(cycles[name].to_numpy(float)) for name in columns), np.zeros(1))
 
 
 def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:

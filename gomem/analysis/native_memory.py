@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.mapping_rows import ARENA, CHUNK, anonymous, assign, cut, is_32_bit, mmap_area
+from gomem.analysis.mapping_rows import ARENA, CHUNK, Cut, anonymous, assign, is_32_bit, mmap_area
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def _in_mmap_area(frame: pd.DataFrame) -> pd.Series:
     return anonymous(frame) & (frame["perms"] == "rw-p") & (frame["start"] >= lowest)
 
 
-def split_stacks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Cut what the kernel joined to the upper end of a thread's stack.
+def stack_cuts(frame: pd.DataFrame) -> list[Cut]:
+    """Where the kernel joined something to the upper end of a thread's stack, the highest first.
 
     Threads of one program have stacks of few sizes. One of a size of its own is taken to be a
     stack as the nearest of a size that several have, with another mapping behind it; as much of
@@ -94,13 +94,14 @@ def split_stacks(frame: pd.DataFrame) -> pd.DataFrame:
     several = size.duplicated(keep=False)
     usual = size[several & size.between(SMALLEST_THREAD_STACK, LARGEST_THREAD_STACK)]
     odd = above_guard.index[~several]
+    cuts: list[Cut] = []
     if len(odd) > MOST_JOINED:
-        return frame
+        return cuts
     for position in reversed(odd):
         smaller = usual[usual < size[position]]
         if len(smaller):
             nearest = (start[smaller.index] - start[position]).abs().idxmin()
             alike = usual.index[usual == usual[nearest]]
             resident = int(above_guard.loc[alike, "Rss"].fillna(0).median())
-            frame = cut(frame, int(position), int(start[position] + usual[nearest]), resident)
-    return frame
+            cuts.append(Cut(int(position), int(start[position] + usual[nearest]), resident))
+    return cuts

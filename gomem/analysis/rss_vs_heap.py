@@ -9,6 +9,7 @@ resident memory that no claim covers (above zero). So the parts add up to RSS to
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -110,12 +111,16 @@ class Ledger:
 
     def part(self, name: str) -> int:
         """Bytes of one part; 0 if the ledger does not have it."""
-        rows = self.parts.loc[self.parts["part"] == name, "bytes"]
-        return int(rows.sum())
+        return self._sizes.get(name, 0)
 
     def has(self, name: str) -> bool:
         """Whether the sources of the ledger can tell this part."""
-        return bool((self.parts["part"] == name).any())
+        return name in self._sizes
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Bytes by part; each part stands in one row."""
+        return dict(zip(self.parts["part"], self.parts["bytes"].tolist(), strict=True))
 
     @property
     def sides(self) -> pd.DataFrame:
@@ -183,7 +188,11 @@ def reconcile_rss(
     parts = pd.DataFrame(rows, columns=["part", "bytes", "claimed_bytes", "source"])
     parts = parts.astype({"part": "str", "bytes": "int64", "claimed_bytes": "Int64"})
     doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
-    confidence = [_confidence(str(part), classified, memstats, doubtful) for part in parts["part"]]
+    inferred = None if classified is None else _inferred_kinds(classified.mappings)
+    confidence = [
+        _confidence(str(part), inferred, doubtful, of_both=memstats is not None)
+        for part in parts["part"]
+    ]
     parts["confidence"] = pd.Series(confidence, index=parts.index, dtype="str")
     if doubtful:
         notes.append(
@@ -208,26 +217,33 @@ _LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
+def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
+    """Kinds with resident mappings that have no name, and so their kind from a shape or place."""
+    return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
+
+
 def _confidence(
-    part: str,
-    classified: ClassifiedMappings | None,
-    memstats: pd.Series | None,
-    doubtful: frozenset[str],
+    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
 ) -> str:
-    """How a part is known; see `CONFIDENCE`."""
+    """How a part is known; see `CONFIDENCE`.
+
+    Args:
+        part: Which.
+        inferred: Kinds that were not known by a name; None without mappings.
+        doubtful: Parts that hang on two files which do not fit.
+        of_both: Whether the runtime has its say, too.
+    """
     if part in doubtful:
         return "doubtful"
-    if classified is None:
+    if inferred is None:
         return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
-    if part in _LEFT_OVER and memstats is not None:
+    if part in _LEFT_OVER and of_both:
         return "left over"
     if part in HEAP_PARTS and part not in {*_LEFT_OVER, "heap_released_resident"}:
         return "counted"
-    frame = classified.mappings
-    mine = frame[frame["kind"] == _KINDS_OF_PART.get(part, "go-heap")]
-    unnamed = (mine["path"] == "") & (mine["Rss"].fillna(0) > 0)
+    kind = _KINDS_OF_PART.get(part, "go-heap")
     # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
-    return "inferred" if unnamed.any() and part not in {"binary", "libraries"} else "counted"
+    return "inferred" if kind in inferred - {"binary", "library"} else "counted"
 
 
 def _next_file(
@@ -248,29 +264,21 @@ def _fine(
 ) -> tuple[list[_Row], list[str]]:
     frame = classified.mappings
     notes = list(classified.notes)
-    arenas = frame[frame["kind"] == "go-heap"]
+    arenas = frame.loc[frame["kind"] == "go-heap", ["Rss", "LazyFree"]]
     if memstats is None:
         rows = _heap_without_memstats(arenas)
         if len(arenas):
             notes.append("no MemStats of this moment, so the heap stands in one piece")
     else:
-        rows = _heap(arenas, memstats, _work_buffers(frame, memstats))
-    claimed = None if memstats is None else _metadata_claimed(frame, memstats)
+        work_buffers = work_buffer_bytes(frame, memstats) or 0
+        rows = _heap(arenas, memstats, work_buffers)
+    claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
+    resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
-        of_kind = frame[frame["kind"] == kind]
-        if len(of_kind) or part == "runtime_metadata":
-            resident = int(of_kind["Rss"].sum())
+        if kind in resident.index or part == "runtime_metadata":
             said = claimed if part == "runtime_metadata" else None
-            rows.append((part, resident, said, f"smaps Rss of {kind}"))
+            rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
     return rows, notes
-
-
-def _work_buffers(frame: pd.DataFrame, memstats: pd.Series) -> int:
-    return work_buffer_bytes(frame, memstats) or 0
-
-
-def _metadata_claimed(frame: pd.DataFrame, memstats: pd.Series) -> int:
-    return metadata_claim(memstats) - _work_buffers(frame, memstats)
 
 
 def _claims(memstats: pd.Series, work_buffers: int) -> list[tuple[str, int, str]]:

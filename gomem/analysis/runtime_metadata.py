@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.arenas import LEGACY_METADATA, arena_bytes, work_buffer_bytes
-from gomem.analysis.mapping_rows import SMALLEST_PAGE, anonymous, assign, cut, is_32_bit, size_of
+from gomem.analysis.mapping_rows import SMALLEST_PAGE, Cut, anonymous, assign, is_32_bit, size_of
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -50,21 +50,26 @@ def metadata_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int:
     return counted + (HEAP_INDEX if indexed else 0)
 
 
-def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> pd.DataFrame:
-    """Give what is left to the runtime as far as it counts, the rest to `anonymous-other`."""
+def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> Cut | None:
+    """Give what is left to the runtime as far as it counts, the rest to `anonymous-other`.
+
+    Returns:
+        Where one mapping holds both: it has the runtime's kind, and its lower part is foreign.
+    """
+    shared = None
     unknown = frame["kind"] == ""
     empty = unknown & (frame["perms"] == "---p")
     assign(frame, empty, "go-runtime", "reserved address space, nothing in it")
     if not (frame["kind"] == "go-heap").any():
         assign(frame, frame["kind"] == "", "anonymous-other", "no Go heap beside it")
-        return frame
+        return None
     if memstats is None or memstats[list(METADATA)].isna().any():
         _divide_by_residence(frame)
     else:
-        frame = _divide_by_size(frame, memstats)
+        shared = _divide_by_size(frame, memstats)
     assign(frame, anonymous(frame), "go-runtime", COUNTED)
     assign(frame, frame["kind"] == "", "anonymous-other", "not of the runtime's permissions")
-    return frame
+    return shared
 
 
 def _divide_by_residence(frame: pd.DataFrame) -> None:
@@ -77,13 +82,13 @@ def _divide_by_residence(frame: pd.DataFrame) -> None:
     assign(frame, anonymous(frame), "anonymous-other", "too much to be the runtime's own")
 
 
-def _divide_by_size(frame: pd.DataFrame, memstats: pd.Series) -> pd.DataFrame:
+def _divide_by_size(frame: pd.DataFrame, memstats: pd.Series) -> Cut | None:
     """By the runtime's count: whole mappings where they fit it, else one cut in two."""
     counted = metadata_bytes(frame, memstats) - _known_bytes(frame)
     left = frame[anonymous(frame)]
     beyond = max(size_of(left) - counted, _resident_beyond(frame, left, memstats))
     if beyond <= UNCOUNTED:
-        return frame
+        return None
     known = _known_by_shape(left, memstats)
     open_to_both = left[~known]
     counted -= size_of(left[known])
@@ -91,7 +96,7 @@ def _divide_by_size(frame: pd.DataFrame, memstats: pd.Series) -> pd.DataFrame:
     if foreign is None:
         return _densest_first(frame, open_to_both, beyond)
     assign(frame, _among(frame, foreign), "anonymous-other", BEYOND)
-    return frame
+    return None
 
 
 def _known_by_shape(left: pd.DataFrame, memstats: pd.Series) -> pd.Series:
@@ -164,7 +169,7 @@ def _least_resident_fit(
     return chosen[::-1]
 
 
-def _densest_first(frame: pd.DataFrame, left: pd.DataFrame, beyond: int) -> pd.DataFrame:
+def _densest_first(frame: pd.DataFrame, left: pd.DataFrame, beyond: int) -> Cut | None:
     """Whole mappings while they fit into what is foreign; the one across the line is cut.
 
     Foreign memory is taken to be the denser: of the runtime's, most is the heap index, of which
@@ -179,10 +184,7 @@ def _densest_first(frame: pd.DataFrame, left: pd.DataFrame, beyond: int) -> pd.D
     whole = densest.index[~ends.cummax()]
     assign(frame, _among(frame, whole), "anonymous-other", BEYOND)
     if len(whole) == len(densest) or remaining.iloc[len(whole)] <= UNCOUNTED:
-        return frame
+        return None
     position = int(densest.index[len(whole)])
     pages = int(remaining.iloc[len(whole)]) // SMALLEST_PAGE
-    frame = cut(frame, position, int(frame.loc[position, "start"]) + pages * SMALLEST_PAGE)
-    frame.loc[position, ["kind", "rule"]] = ["anonymous-other", CUT_BEYOND]
-    frame.loc[position + 1, ["kind", "rule"]] = ["go-runtime", CUT_COUNTED]
-    return frame
+    return Cut(position, int(frame.loc[position, "start"]) + pages * SMALLEST_PAGE)

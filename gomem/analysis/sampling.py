@@ -240,6 +240,8 @@ def _sizes_of_few(objects: FloatArray, space: FloatArray, rate: float) -> FloatA
     settled = np.zeros(len(size), np.bool_)
     guess = np.rint(objects / scale_of(size, rate))
     for step in (0, 1, -1, 2, -2):
+        if settled.all():
+            break
         count = np.maximum(guess + step, 1)
         tried = _size_seen_as((space + CUT_OFF) / count, rate)
         fits = ~settled & (np.floor(count * scale_of(tried, rate) + 1e-6) == objects)

@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-import gomem
 from gomem.analysis.allocation_spikes import find_spike, intervals_of
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, diagnosed
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 BOMB = 48 << 20  # what one upload unpacks to; three at a time
@@ -13,7 +12,7 @@ BOMB = 48 << 20  # what one upload unpacks to; three at a time
 
 @pytest.fixture(scope="module")
 def capture():
-    return gomem.load(SPIKY)
+    return diagnosed(SPIKY).capture
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +80,18 @@ def test_a_time_means_the_first_profile_from_then_on(scraped):
 
     assert "scrape-10" == find_spike(scraped, time).after
     assert "scrape-10" == find_spike(scraped, "scrape-10").after
+
+
+def test_a_diagnosis_is_asked_for_a_moment(scraped):
+    """
+    Of a moment its own interval; without one that which stands out.
+    """
+    diagnosis = diagnosed(SPIKY)
+
+    quiet, highest = diagnosis.spike("scrape-02"), diagnosis.spike()
+
+    assert ("scrape-02", find_spike(scraped).after) == (quiet.after, highest.after)
+    assert quiet.extra_bytes < highest.extra_bytes
 
 
 def test_one_profile_has_no_spike(scraped):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.gc_cost import Quantiles, summarize_gc
@@ -124,6 +124,7 @@ def test_tables_of_several_logs_stack():
     assert tables[0].dtypes.to_list() == tables[1].dtypes.to_list()
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 40), st.floats(0, 40), st.floats(0, 40)), min_size=2))
 def test_the_true_allocation_rate_lies_within_the_bound(sizes):
     """

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gomem.analysis.gc_pauses import gc_pauses, quantile_interval
-from tests.builders import CAPTURES, diagnosed
-from tests.gc_logs import cycles_of
+from tests.builders import CAPTURES
+from tests.gc_logs import captured, cycles_of, dumps_of
 
 
 def of(answer, what):
@@ -71,6 +71,17 @@ def test_bins_are_a_fifth_of_a_decade_and_lose_nothing():
     assert (0.0, 1) == tuple(bins[["low_seconds", "cycles"]].iloc[0])
 
 
+def test_intervals_have_no_bins_below_what_the_clock_prints():
+    """
+    Two starts in the same millisecond are less than 1 ms apart; nothing finer is known.
+    """
+    answer = gc_pauses(cycles_of({"at": 1.0}, {"at": 1.0}, {"at": 1.002}))
+    bins = answer.histogram[answer.histogram["what"] == "interval"]
+
+    assert [(0.0, 0.001, 1)] == [tuple(row)[1:] for row in bins.head(1).itertuples(index=False)]
+    assert 2 == bins["cycles"].sum()
+
+
 def test_a_missing_collection_is_no_interval():
     answer = gc_pauses(cycles_of({}, {"number": 3, "at": 9.0}, {"number": 4, "at": 9.5}))
 
@@ -90,14 +101,13 @@ def test_the_longest_pauses_agree_with_pause_ns(path):
     Two sources, one number: MemStats keeps the exact pause of each collection. What the log
     prints is two terms cut to two digits each, so at most a tenth less.
     """
-    diagnosis = diagnosed(path)
-    memstats = diagnosis.capture.memstats
+    cycles, memstats = captured(path).cycles, dumps_of(path)
     exact = memstats["PauseTotalNs"].iloc[-1] / 1e9
     collections = int(memstats["NumGC"].iloc[-1])
-    stopped = gc_pauses(diagnosis.capture.gc.cycles.head(collections)).quantiles
+    stopped = gc_pauses(cycles.head(collections)).quantiles
     assert collections == int(of_frame(stopped, "stopped")["n"].iloc[0])
 
-    printed = float(diagnosis.capture.gc.cycles.head(collections)[list(STOPS)].sum().sum())
+    printed = float(cycles.head(collections)[list(STOPS)].sum().sum())
 
     assert 0.9 * exact - collections * 2e-6 <= printed <= exact
 

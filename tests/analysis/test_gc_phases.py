@@ -3,8 +3,8 @@
 import pandas as pd
 
 from gomem.analysis.gc_phases import gc_phases
-from tests.builders import FIXTURES, diagnosed
-from tests.gc_logs import cycles_of
+from tests.builders import CAPTURES
+from tests.gc_logs import captured, cycles_of
 
 SECOND, TENTH = 1.0, 0.1
 
@@ -75,8 +75,8 @@ def test_what_a_phase_was_like():
 
 
 def test_every_collection_is_in_one_phase():
-    for name in ("healthy-go1.27.3", "alloc-pressure-before-go1.27.3", "cache-shrink-go1.9.7"):
-        cycles = diagnosed(FIXTURES / "captures" / name).capture.gc.cycles
+    for path in CAPTURES:
+        cycles = captured(path).cycles
 
         phases = gc_phases(cycles)
 

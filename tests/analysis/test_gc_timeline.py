@@ -21,6 +21,7 @@ def test_few_collections_have_a_window_each():
     assert [1, 1, 1] == list(frame["cycles"])
     assert [9 * MIB, 9 * MIB] == list(frame["allocation_rate_bytes_per_second"][:2])
     assert [0.0003, 0.0003] == pytest.approx(list(frame["assist_cores"][:2]))
+    assert [0.0005, 0.0005] == pytest.approx(list(frame["gc_cpu_fraction"][:2]))  # 1 ms of 2 Ps
 
 
 def test_of_the_last_collection_nobody_knows_what_followed():
@@ -63,7 +64,7 @@ collections = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(collections)
 def test_sharing_windows_loses_no_peak_and_counts_nothing_twice(sample):
     """

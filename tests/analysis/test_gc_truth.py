@@ -13,7 +13,8 @@ from gomem.analysis.gc_triggers import gc_triggers
 from gomem.analysis.heap_pacing import heap_pacing
 from gomem.analysis.mutator_utilization import mutator_utilization
 from gomem.read import read_gctrace
-from tests.builders import CAPTURES, FIXTURES, diagnosed
+from tests.builders import CAPTURES, FIXTURES
+from tests.gc_logs import captured, dumps_of
 
 STORIES = ("plain", "gogc-1", "gogc-off", "limit")
 LOGS = [path for story in STORIES for path in sorted(FIXTURES.glob(f"gctrace/{story}-*.log"))]
@@ -120,8 +121,7 @@ def test_what_was_allocated_is_total_alloc(path):
     Two sources, one number: MemStats count every byte. What the log makes of it up to the last
     collection before a dump is less, and up to the next one more, give or take the rounding.
     """
-    cycles = diagnosed(path).capture.gc.cycles
-    memstats = diagnosed(path).capture.memstats
+    cycles, memstats = captured(path).cycles, dumps_of(path)
     steps = gc_steps(cycles)
     allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).cumsum()
     first = int(cycles["heap_at_start_bytes"].iloc[0])
@@ -142,15 +142,11 @@ def test_the_room_of_the_last_goal_is_that_of_memstats(path):
     NextGC is the goal that the log prints with the next collection: less the live heap, the same
     room, each size cut to 1 MiB.
     """
-    cycles = diagnosed(path).capture.gc.cycles
+    cycles, memstats = captured(path).cycles, dumps_of(path)
     pacing = heap_pacing(cycles).cycles.set_index("number")["headroom_bytes"]
     live = cycles.set_index("number")["heap_live_bytes"]
 
-    for collections, goal in zip(
-        diagnosed(path).capture.memstats["NumGC"],
-        diagnosed(path).capture.memstats["NextGC"],
-        strict=True,
-    ):
+    for collections, goal in zip(memstats["NumGC"], memstats["NextGC"], strict=True):
         if not pd.isna(pacing.get(collections)):
             assert abs(goal - live[collections] - pacing[collections]) < 2 * ROUNDING_BYTES
 

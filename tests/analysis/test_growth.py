@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import gomem
-from gomem.analysis.growth import GROWTH, Series, growth, series_of
-from tests.builders import FIXTURES
+from gomem.analysis.growth import GROWTH, OTHERS, Series, growth, series_of
+from tests.builders import FIXTURES, diagnosed
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 MOMENTS = 25
@@ -19,7 +18,7 @@ RUNS = 200
 @pytest.fixture(scope="module")
 def scraped():
     """The periodic heap profiles of the recording, by moment."""
-    capture = gomem.load(SPIKY)
+    capture = diagnosed(SPIKY).capture
     return {moment: by_kind["heap"] for moment, by_kind in capture.profiles.items()}
 
 
@@ -80,6 +79,43 @@ def test_a_restart_counts_from_its_start(scraped):
 
     assert ("b",) == laid_out.restarts
     assert early.total("alloc_space") == laid_out.totals["b"]
+
+
+def test_of_countless_stacks_those_with_least_stand_together(monkeypatch, scraped):
+    """
+    No byte is lost: what has no name of its own is in one row.
+    """
+    monkeypatch.setattr("gomem.analysis.growth.MOST_NAMED", 3)
+
+    laid_out = series_of(scraped)
+
+    assert 4 == len(laid_out.values)
+    assert OTHERS in laid_out.values.index
+    totals = [scraped[moment].total("inuse_space") for moment in laid_out.moments["moment"]]
+    assert totals == list(laid_out.totals)
+
+
+def test_moments_that_are_one_have_no_growth():
+    """
+    Four profiles of one time: nothing goes on between them.
+    """
+    levels = series({"a": [1, 2, 3, 4]})
+    at_once = replace(levels, moments=levels.moments.assign(seconds=0.0))
+
+    assert growth(at_once).empty
+
+
+def test_a_diagnosis_has_the_growth_of_its_moments(scraped):
+    diagnosis = diagnosed(SPIKY)
+
+    pd.testing.assert_frame_equal(growth(series_of(scraped)), diagnosis.growth)
+
+
+def test_a_capture_of_few_moments_has_none():
+    healthy = diagnosed(FIXTURES / "captures" / "healthy-go1.27.3")
+
+    assert healthy.heap_series is None
+    assert [column.name for column in GROWTH] == list(healthy.growth.columns)
 
 
 def test_additions_have_no_growth():

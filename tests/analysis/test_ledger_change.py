@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.ledger_change import LAYER_OF_PART, WORDS, LedgerChange, change_ledger
@@ -125,6 +125,7 @@ size = st.integers(-(2**40), 2**40)
 sides = st.dictionaries(st.sampled_from(PARTS), st.tuples(size, size), min_size=1)
 
 
+@settings(max_examples=30)
 @given(sides)
 def test_the_changes_add_up_to_the_change_of_rss(both):
     before = {part: pair[0] for part, pair in both.items()}

@@ -71,7 +71,7 @@ def test_no_collection_no_answer():
     assert () == live_heaps(cycles_of())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.floats(0, 5), st.integers(20, 120), st.integers(0, 2**32 - 1))
 def test_the_interval_holds_the_slope_of_a_line_with_noise(slope, n, seed):
     """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.mapping_rows import cut
+from gomem.analysis.mapping_rows import Cut, cut
 from gomem.analysis.mappings import KINDS, classify_mappings, work_buffer_bytes
 from gomem.read import read_memstats, read_smaps
 from gomem.units import KIB, MIB
@@ -343,6 +343,7 @@ def layouts(draw):
     return entries
 
 
+@settings(max_examples=40)
 @given(layouts(), st.sampled_from([None, COUNTS, memstats_row()]))
 def test_no_byte_is_lost_or_counted_twice(entries, memstats):
     table = mappings(PROGRAM, *entries)
@@ -431,7 +432,7 @@ def test_however_mappings_are_cut_the_sizes_add_up(data):
     at = int(whole.loc[position, "start"]) + 4 * KIB * data.draw(st.integers(1, pages - 1))
     resident = data.draw(st.none() | st.integers(0, 2 * pages).map(lambda n: 4 * KIB * n))
 
-    parts = cut(whole, position, at, resident)
+    parts = cut(whole, Cut(position, at, resident))
     halves = parts.loc[[position, position + 1]]
 
     for name in ("Size", "Rss", "Pss", "Private_Dirty", "Anonymous", "LazyFree", "Swap"):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gomem.analysis.gc_cost import summarize_gc
 from gomem.analysis.mutator_utilization import WINDOWS_SECONDS, lost_time, mutator_utilization
-from tests.builders import CAPTURES, diagnosed
-from tests.gc_logs import log_of
+from tests.builders import CAPTURES
+from tests.gc_logs import captured, log_of
 
 TICK = 0.001  # of the random logs, so that brute force can try every window
 
@@ -121,7 +121,7 @@ def kept_by_tick(sample):
     return kept
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(collections, st.integers(1, 40))
 def test_the_curve_agrees_with_brute_force(sample, ticks):
     """
@@ -135,7 +135,7 @@ def test_the_curve_agrees_with_brute_force(sample, ticks):
     assert (min(windows) == pytest.approx(found, abs=1e-6)) if windows else np.isnan(found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(collections)
 def test_utilisation_agrees_with_brute_force(sample):
     kept = kept_by_tick(sample)
@@ -145,7 +145,7 @@ def test_utilisation_agrees_with_brute_force(sample):
     assert (sum(kept) / len(kept) == pytest.approx(mean, abs=1e-6)) if kept else mean is None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(collections)
 def test_no_window_is_worse_than_the_worst_and_twice_the_window_is_no_worse(sample):
     """
@@ -162,7 +162,7 @@ def test_what_is_lost_is_the_cpu_of_the_summary(path):
     Two ways to one number: the time lost, times the Ps, is the CPU that the log prints.
     Digits: each is cut to two, so a sum of printed parts agrees with a product of them to a tenth.
     """
-    cycles = diagnosed(path).capture.gc.cycles
+    cycles = captured(path).cycles
     cpu = summarize_gc(pd.concat([cycles, cycles.tail(1).assign(number=10**6)]))
 
     lost = lost_time(cycles)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.mappings import classify_mappings
@@ -114,6 +114,7 @@ def test_resident_metadata_is_within_what_the_runtime_claims(moment):
 size = st.integers(0, 2**40)
 
 
+@settings(max_examples=30)
 @given(size, size, size, size, size, size, size)
 def test_the_parts_add_up_whatever_the_runtime_says(objects, slack, idle, gone, stacks, rss, lazy):
     """

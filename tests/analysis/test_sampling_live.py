@@ -9,7 +9,7 @@ import pytest
 from gomem.analysis.allocations import top_sites
 from gomem.read import read_pprof
 
-RUNS = 250
+RUNS = 200
 # Sizes that are size classes, so that what is asked for is what is allocated; and how many.
 OBJECTS = {96: 40_000, 1024: 2_000, 8192: 600, 65536: 24, 1 << 20: 5}
 LIVE = pd.Series({f"main.make{size}": size * count for size, count in OBJECTS.items()})
