@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gomem.capture import Capture, load
+    from gomem.causes.thresholds import GcThresholds
     from gomem.comparison import compare
     from gomem.diagnosis import Diagnosis, diagnose
     from gomem.read import (
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Capture": "gomem.capture",
     "Diagnosis": "gomem.diagnosis",
+    "GcThresholds": "gomem.causes.thresholds",
     "compare": "gomem.comparison",
     "diagnose": "gomem.diagnosis",
     "flame": "gomem.views.flame_graph",
@@ -58,6 +60,7 @@ _HOMES = {
 __all__ = [
     "Capture",
     "Diagnosis",
+    "GcThresholds",
     "compare",
     "diagnose",
     "flame",

@@ -161,6 +161,9 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
+        profiles=next(
+            ((_profiles(old[0])[one], _profiles(new[0])[other]) for one, other in profiled), None
+        ),
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.allocation_spikes import find_spike
+from gomem.analysis.allocation_spikes import Spike, find_spike
 from gomem.analysis.allocations import AllocationSites, top_sites
+from gomem.analysis.growth import GROWTH, LEAST_MOMENTS, Series, growth, series_of
 from gomem.analysis.mappings import ClassifiedMappings, classify_mappings
+from gomem.analysis.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.scavenger import heap_return
 from gomem.analysis.site_reasons import site_reasons
+from gomem.analysis.site_turnover import TURNOVER, site_turnover
 from gomem.analysis.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew
 from gomem.capture import Capture, load
 from gomem.causes import (
@@ -43,6 +46,7 @@ from gomem.causes.gc_facts import GcFacts, gc_facts
 from gomem.causes.situation import MomentFacts, Situation
 from gomem.causes.thresholds import GcThresholds
 from gomem.tables.metrics import memstats_of_metrics
+from gomem.tables.schema import empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +80,7 @@ CAUSES = (
     data_missing,
 )
 TOP_SITES = 20
-ALLOCATED = "alloc_space"
+ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
@@ -93,6 +97,9 @@ class Diagnosis:
         findings: Known causes, the most severe and largest first.
         baseline: The capture it was held against.
         collector: Everything else that its log tells; None without one.
+        heap_series: What each stack has in use over the heap profiles; None of less than four.
+        growth: How each of those stacks grows, with its projection for an hour: rows as in
+            `analysis.growth.GROWTH`. For another horizon, ask `analysis.growth.growth`.
     """
 
     capture: Capture
@@ -102,6 +109,8 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     baseline: Diagnosis | None = field(default=None)
     collector: GcFacts | None = field(default=None)
+    heap_series: Series | None = field(default=None)
+    growth: pd.DataFrame = field(default_factory=partial(empty, GROWTH))
 
     @property
     def ledgers(self) -> dict[str, Ledger]:
@@ -138,6 +147,31 @@ class Diagnosis:
             for moment, profile in _heap_profiles(self.capture).items()
             if ALLOCATED in profile.sample_type_names
         }
+
+    def turnover(self, moment: str) -> pd.DataFrame:
+        """What of all that was allocated is in use; see `analysis.site_turnover.TURNOVER`."""
+        profile = _heap_profiles(self.capture).get(moment)
+        if profile is None or not _counts(profile, "alloc") or not _counts(profile, "inuse"):
+            return empty(TURNOVER)
+        return site_turnover(profile)
+
+    def object_sizes(self, moment: str) -> pd.DataFrame:
+        """What is in use by site and size of object; see `analysis.object_sizes.OBJECTS`."""
+        profile = _heap_profiles(self.capture).get(moment)
+        if profile is None or not _counts(profile, "inuse"):
+            return empty(OBJECTS)
+        return object_sizes(profile)
+
+    def spike(self, at: str | pd.Timestamp | None = None) -> Spike | None:
+        """Who allocated in one interval between two profiles; see `find_spike`.
+
+        Args:
+            at: A moment's name, or a time; None for the interval that stands out most.
+
+        Raises:
+            KeyError: There is no heap profile of such a moment.
+        """
+        return find_spike(_heap_profiles(self.capture), at)
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -183,6 +217,8 @@ def diagnose(
     moments = _facts(capture)
     sites = _sites(capture)
     collector = _collector(capture, moments)
+    series = _heap_series(capture)
+    growing = empty(GROWTH) if series is None else growth(series)
     situation = Situation(
         moments,
         capture.go_version,
@@ -193,6 +229,8 @@ def diagnose(
         gc_thresholds=gc_thresholds or GcThresholds(),
         alloc_space={name: by[ALLOCATED] for name, by in sites.items() if ALLOCATED in by},
         spike=find_spike(_heap_profiles(capture)),
+        heap_series=series,
+        growth=growing,
     )
     findings = [finding for cause in CAUSES for finding in cause.find(situation)]
     return Diagnosis(
@@ -203,6 +241,8 @@ def diagnose(
         findings=tuple(sorted(findings, key=lambda finding: finding.order)),
         baseline=against,
         collector=collector,
+        heap_series=series,
+        growth=growing,
     )
 
 
@@ -277,10 +317,13 @@ def _classified(
 
 def _memstats(capture: Capture, moment: str) -> pd.Series | None:
     """MemStats of the moment, its last dump; or what runtime/metrics say in its place."""
-    for frame in (_of_moment(capture.memstats, moment), _metrics_row(capture, moment)):
-        if len(frame) and has_heap_fields(frame.iloc[-1]):
-            return frame.iloc[-1]
-    return None
+    dumped = _heap_row(_of_moment(capture.memstats, moment))
+    return _heap_row(_metrics_row(capture, moment)) if dumped is None else dumped
+
+
+def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
+    """The last row, if it has all that the ledger needs."""
+    return stats.iloc[-1] if len(stats) and has_heap_fields(stats.iloc[-1]) else None
 
 
 def _metrics_row(capture: Capture, moment: str) -> pd.DataFrame:
@@ -334,9 +377,10 @@ def _times_of_sides(
 
 def _time_of(capture: Capture, moment: str, kinds: tuple[str, ...]) -> pd.Timestamp | None:
     """When the first of these kinds that has a time was read."""
-    rows = _of_moment(capture.artefacts, moment).dropna(subset=["time"])
-    times = [rows.loc[rows["kind"] == kind, "time"] for kind in kinds]
-    return next((known.iloc[0] for known in times if len(known)), None)
+    rows = capture.artefacts.loc[capture.artefacts["moment"] == moment, ["kind", "time"]]
+    read = list(zip(rows["kind"], rows["time"], strict=True))
+    times = (time for wanted in kinds for kind, time in read if kind == wanted)
+    return next((time for time in times if not pd.isna(time)), None)
 
 
 def _skew(capture: Capture, moment: str) -> Skew:
@@ -399,6 +443,21 @@ def _heap_profiles(capture: Capture) -> dict[str, Profile]:
         for moment, profiles in capture.profiles.items()
     }
     return {moment: profile for moment, profile in found.items() if profile is not None}
+
+
+def _heap_series(capture: Capture) -> Series | None:
+    """What each stack has in use over the moments; None of too few profiles with a time."""
+    profiles = {
+        moment: profile
+        for moment, profile in _heap_profiles(capture).items()
+        if profile.time is not None and IN_USE in profile.sample_type_names
+    }
+    return series_of(profiles, IN_USE) if len(profiles) >= LEAST_MOMENTS else None
+
+
+def _counts(profile: Profile, word: str) -> bool:
+    """Whether it has both objects and bytes of what was allocated, or is in use."""
+    return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
 
 
 def _of_moment(frame: pd.DataFrame, moment: str) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import pytest
 
 from gomem.analysis.rss_vs_heap import PARTS
 from gomem.causes.finding import Severity
+from gomem.views.report import build_report
 from tests.builders import FIXTURES, diagnosed
 
 SKEWED = FIXTURES / "skewed/skewed-go1.27.3"
@@ -52,3 +53,13 @@ def test_rss_and_the_kernels_parts_hold_all_the_same(moment):
 
     assert ledger.rss_bytes == int(ledger.parts["bytes"].sum())
     assert {0} == set(ledger.checks["difference_bytes"])
+
+
+def test_the_first_lines_name_no_part_that_cannot_be_trusted():
+    """
+    Objects of 65 MiB in an RSS of 6 are of two states of the process.
+    """
+    report = build_report(diagnosed(SKEWED))
+
+    assert "how much of it is heap, these files cannot tell" in report.verdict.residence
+    assert "untouched" not in report.verdict.residence

@@ -48,8 +48,7 @@ def _stands_out(spike: Spike) -> bool:
 def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding:
     largest = sites.iloc[0]
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
-    by_moment = {facts.name: facts for facts in situation.moments}
-    path = by_moment[spike.after].path("pprof") if spike.after in by_moment else spike.after
+    path = _path(spike.after, situation)
     named = [
         Evidence(path, f"alloc_space of {site['function']}", int(site["bytes"]))
         for _, site in sites.iterrows()
@@ -58,14 +57,15 @@ def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding
         code=CODE,
         severity=Severity.WARNING,
         title=(
-            f"{format_bytes(spike.allocated_bytes)} were allocated in the "
-            f"{format_seconds(spike.seconds)} before {spike.after}, usual are "
-            f"{format_bytes(spike.usual_bytes)}; {largest['function']} has {share} of what is more"
+            f"{format_bytes(spike.allocated_bytes)} were allocated within "
+            f"{format_seconds(spike.seconds)}, usual are {format_bytes(spike.usual_bytes)}; "
+            f"{largest['function']} has {share} of what is more"
         ),
         moment=spike.after,
         bytes=round(spike.extra_bytes),
         evidence=(
-            Evidence(path, f"alloc_space since {spike.before}", round(spike.allocated_bytes)),
+            Evidence(_path(spike.before, situation), "seconds before the next", spike.seconds),
+            Evidence(path, "alloc_space since then", round(spike.allocated_bytes)),
             *named,
             *_levels(spike, path, str(largest["function"])),
         ),
@@ -83,6 +83,12 @@ def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding
         references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
         confidence="certain" if largest["low"] > 0 else "likely",
     )
+
+
+def _path(moment: str, situation: Situation) -> str:
+    """The heap profile of a moment, as evidence names it."""
+    paths = {facts.name: facts.path("pprof") for facts in situation.moments}
+    return paths.get(moment, moment)
 
 
 def _levels(spike: Spike, path: str, function: str) -> list[Evidence]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 CODE = "data-damaged"
 SHOWN = 5
+TORN = "a line of the collector's that is torn"
 
 
 def find(situation: Situation) -> list[Finding]:
@@ -38,9 +39,20 @@ def find(situation: Situation) -> list[Finding]:
                 "A file is empty, cut, corrupt, or not what its place in the capture says. What "
                 "could be read is in the report; what could not is in none of its sums."
             ),
-            next_step="Copy or record the files named here again, each in one read.",
+            next_step=_next_step(situation),
         )
     ]
+
+
+def _next_step(situation: Situation) -> str:
+    """A copy mends no line of a GC log that another writer's text stands in."""
+    again = "Copy or record the files named here again, each in one read."
+    if not any(TORN in one.what for one in situation.damage):
+        return again
+    return (
+        f"{again} Lines of a GC log are torn where the program writes to standard error between "
+        "the runtime's own writes: let it log elsewhere, to standard output or a file."
+    )
 
 
 def _severity(situation: Situation) -> Severity:

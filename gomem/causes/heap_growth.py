@@ -2,10 +2,14 @@
 
 GOGC lets the heap swing between one collection and the next; the live heap does not swing. If it
 still grows after it has filled, somebody keeps what is no longer needed, or the work grows.
+
+A series of heap profiles says who: the stack whose objects in use rise from profile to profile, and
+go on rising. Without a log, it alone says so.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -17,16 +21,127 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import GcThresholds
 
 CODE = "heap-growth"
+LEAST_PROFILES = 8  # fewer are a start, a load test and an end: every program rises over those
+_TAKE = (
+    "Take two heap profiles some minutes apart and look at what grew between them: go tool pprof "
+    "-diff_base, or gomem compare. "
+)
 
 
 def find(situation: Situation) -> list[Finding]:
     """One finding for the run that was watched longest, if its live heap grows."""
     facts, limits = situation.gc, situation.gc_thresholds
+    leak = _largest_leak(situation)
     if facts is None or facts.longest_run is None:
-        return []
+        return [_of_profiles(leak, limits)] if leak is not None and _is_leak(leak, limits) else []
     live = facts.longest_run
     enough = int((facts.cycles["run"] == live.run).sum()) >= limits.enough_cycles
-    return [_finding(live, facts.path, limits)] if enough and _grows(live, limits) else []
+    return [_finding(live, facts.path, limits, leak)] if enough and _grows(live, limits) else []
+
+
+@dataclass(frozen=True)
+class _Leak:
+    """The stacks that rise together by most.
+
+    Attributes:
+        function: Who allocates, of the largest of them.
+        first_bytes: Of all of them, in the first profile.
+        last_bytes: The same in the last.
+        slope: Of the largest, in bytes a second.
+        slope_low: Lower end of its 95 % interval.
+        slope_high: Upper end of the same.
+        path: The last profile.
+        moment: That of the last profile.
+        seconds: Between the two.
+        profiles: How many there are.
+        in_use: All stacks together, in the last.
+    """
+
+    function: str
+    first_bytes: int
+    last_bytes: int
+    slope: float
+    slope_low: float
+    slope_high: float
+    path: str
+    moment: str
+    seconds: float
+    profiles: int
+    in_use: float
+
+
+def _largest_leak(situation: Situation) -> _Leak | None:
+    """What rises in the profiles for sure; None if nothing does."""
+    series, growth = situation.heap_series, situation.growth
+    if series is None or growth is None:
+        return None
+    sure = growth[growth["representative"].fillna(value=False) & (growth["slope_low"] > 0)]
+    if sure.empty:
+        return None
+    sums = growth.groupby("leak")[["first", "last"]].sum().loc[sure["leak"]]
+    leak = (sums["last"] - sums["first"]).idxmax()
+    row = sure.set_index("leak").loc[leak]
+    last = str(series.moments["moment"].iloc[-1])
+    paths = {facts.name: facts.path("pprof") for facts in situation.moments}
+    return _Leak(
+        str(row["function"]),
+        int(sums.loc[leak, "first"]),
+        int(sums.loc[leak, "last"]),
+        float(row["slope"]),
+        float(row["slope_low"]),
+        float(row["slope_high"]),
+        paths.get(last, last),
+        last,
+        float(series.moments["seconds"].iloc[-1]),
+        len(series.moments),
+        float(series.totals.iloc[-1]),
+    )
+
+
+def _is_leak(leak: _Leak, limits: GcThresholds) -> bool:
+    """Whether it matters, and was seen often enough to be told from a start-up."""
+    least = max(limits.growth_bytes, limits.growth_fraction * leak.in_use)
+    return leak.profiles >= LEAST_PROFILES and leak.last_bytes - leak.first_bytes >= least
+
+
+def _of_profiles(leak: _Leak, limits: GcThresholds) -> Finding:
+    sure = leak.seconds >= limits.growth_sure_seconds
+    grown = leak.last_bytes - leak.first_bytes
+    return Finding(
+        code=CODE,
+        severity=Severity.WARNING,
+        title=(
+            f"what {leak.function} allocated stays and grows by {format_bytes(leak.slope)}/s "
+            f"({format_bytes(leak.slope_low)}/s to {format_bytes(leak.slope_high)}/s): "
+            f"{format_bytes(grown)} in {format_seconds(leak.seconds)}"
+        ),
+        moment=leak.moment,
+        bytes=grown,
+        evidence=_evidence(leak),
+        mechanism=(
+            "A heap profile counts what the last collection found in use. What rises in one after "
+            "the other, and has not levelled off, is kept by somebody. The slope is the median of "
+            "all pairs of profiles; its interval has the error of sampling in it."
+        ),
+        next_step=(
+            f"Look at who keeps what {leak.function} returns: go tool pprof -peek, or the section "
+            "on growth in gomem report. "
+            + ("" if sure else "Watch for longer, too: a cache that fills looks the same.")
+        ).rstrip(),
+        references=("golang.org/doc/gc-guide", "net/http/pprof"),
+        confidence="likely" if sure else "possible",
+    )
+
+
+def _evidence(leak: _Leak | None) -> tuple[Evidence, ...]:
+    if leak is None:
+        return ()
+    field = f"inuse_space of {leak.function}"
+    return (
+        Evidence(leak.path, f"{field}, in the first profile", leak.first_bytes),
+        Evidence(leak.path, field, leak.last_bytes),
+        Evidence(leak.path, "profiles", leak.profiles),
+    )
 
 
 def _grows(live: LiveHeap, limits: GcThresholds) -> bool:
@@ -37,7 +152,7 @@ def _grows(live: LiveHeap, limits: GcThresholds) -> bool:
     return live.grown_bytes >= least
 
 
-def _finding(live: LiveHeap, path: str, limits: GcThresholds) -> Finding:
+def _finding(live: LiveHeap, path: str, limits: GcThresholds, leak: _Leak | None) -> Finding:
     assert live.grown_bytes is not None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
@@ -61,6 +176,7 @@ def _finding(live: LiveHeap, path: str, limits: GcThresholds) -> Finding:
             Evidence(path, "live_slope_low_bytes_per_second", live.slope_low),
             Evidence(path, "live_slope_high_bytes_per_second", live.slope_high),
             Evidence(path, "cycles", live.cycles),
+            *_evidence(leak),
         ),
         mechanism=(
             "Each collection prints what it marked: everything that is still reachable, whatever "
@@ -69,8 +185,7 @@ def _finding(live: LiveHeap, path: str, limits: GcThresholds) -> Finding:
             "the start and a few odd collections do not make it."
         ),
         next_step=(
-            "Take two heap profiles some minutes apart and look at what grew between them: go tool "
-            "pprof -diff_base, or gomem compare. "
+            (_TAKE if leak is None else f"Look at who keeps what {leak.function} allocates. ")
             + ("" if sure else "Watch for longer, too: a cache that fills looks the same.")
         ).rstrip(),
         references=("golang.org/doc/gc-guide", "net/http/pprof"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.allocation_spikes import Spike
     from gomem.analysis.allocations import AllocationSites
+    from gomem.analysis.growth import Series
     from gomem.analysis.rss_vs_heap import Ledger
     from gomem.causes.gc_facts import GcFacts
     from gomem.errors import Damage
@@ -90,6 +91,8 @@ class Situation:
         gc_thresholds: From where on its costs are findings.
         alloc_space: Who allocated most bytes since the start, by moment, where a profile says so.
         spike: The interval between two profiles that stands out most, if there are any.
+        heap_series: What each stack has in use over the heap profiles, if there are enough.
+        growth: How each of those stacks grows; see `analysis.growth.GROWTH`.
     """
 
     moments: tuple[MomentFacts, ...]
@@ -101,6 +104,8 @@ class Situation:
     gc_thresholds: GcThresholds = field(default_factory=GcThresholds)
     alloc_space: Mapping[str, AllocationSites] = field(default_factory=dict)
     spike: Spike | None = None
+    heap_series: Series | None = None
+    growth: pd.DataFrame | None = None
 
     @property
     def largest_rss_bytes(self) -> int | None:

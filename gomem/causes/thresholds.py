@@ -1,14 +1,21 @@
 """From where on a cost of the collector is worth a finding, and why there.
 
 They stand together because they are judgements, not facts: whoever runs batch jobs, or trades in
-microseconds, has others. `gomem.diagnose(…, gc_thresholds=GcThresholds(pause_seconds=0.001))`.
+microseconds, has others. In Python `gomem.diagnose(…, gc_thresholds=gomem.GcThresholds(
+pause_seconds=0.001))`, on the command line `gomem report … --threshold pause_seconds=0.001`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
+from gomem.errors import CaptureError
 from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
@@ -61,3 +68,27 @@ class GcThresholds:
     growth_sure_seconds: float = 600.0
     headroom_bytes: int = 64 * MIB
     headroom_fraction: float = 0.25
+
+    @classmethod
+    def of(cls, settings: Iterable[str]) -> GcThresholds:
+        """The usual ones but for what `NAME=VALUE` texts set, each in its base unit.
+
+        Raises:
+            CaptureError: A text is of another form, or names none of them.
+        """
+        return cls(**dict(_setting(text) for text in settings))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    usual = {field.name: field.default for field in fields(GcThresholds)}
+    if not equals or name not in usual:
+        wanted = ", ".join(f"{known}={default}" for known, default in usual.items())
+        raise CaptureError(f"{text}: not a threshold; wanted NAME=VALUE, usual are {wanted}")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not number >= 0:
+        raise CaptureError(f"{text}: {value!r} is no number; wanted one from 0 on")
+    return name, number

@@ -1,14 +1,15 @@
 """A jump between periodic profiles is found, with its site; what happens all the time is none."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
-import gomem
 from gomem.analysis.allocation_spikes import find_spike
 from gomem.causes import allocation_spike
 from gomem.causes.situation import Situation
 from gomem.releases import GoVersion
+from gomem.views.json_report import report_json
 from tests.builders import FIXTURES, diagnosed
 from tests.heap_profiles import heap, seen
 
@@ -73,6 +74,16 @@ def test_without_profiles_there_is_none():
 
 
 def test_a_healthy_service_has_none():
-    findings = gomem.diagnose(FIXTURES / "captures" / "healthy-go1.27.3").findings
+    findings = diagnosed(FIXTURES / "captures" / "healthy-go1.27.3").findings
 
     assert "allocation-spike" not in {one.code for one in findings}
+
+
+def test_a_redacted_report_does_not_name_its_moments():
+    """
+    They are numbered there; the texts of findings must not tell their names.
+    """
+    report = report_json(diagnosed(SPIKY), redact=True)
+
+    assert "allocation-spike" in {one["code"] for one in report["findings"]}
+    assert "scrape-" not in json.dumps(report)

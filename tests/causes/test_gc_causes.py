@@ -19,7 +19,7 @@ from gomem.causes.thresholds import GcThresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed
-from tests.gc_logs import facts_of
+from tests.gc_logs import captured_facts, facts_of
 from tests.views.ledgers import ledger
 
 CAUSES = (gc_pressure, forced_gc, memory_limit_thrash, long_pauses, heap_growth, heap_headroom)
@@ -271,7 +271,7 @@ def test_evidence_is_in_the_log(path):
     """
     What a finding says of the longest stop stands in the line that it names.
     """
-    facts = diagnosed(path).collector
+    facts = captured_facts(path)
     case = Situation((), GoVersion(), gc=facts, gc_thresholds=GcThresholds(worst_pause_seconds=0.0))
 
     values = {one.field: one.value for one in long_pauses.find(case)[0].evidence}
