@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
+from gomem.cli.output import DamageReport, tell_damage
 from gomem.cli.progress import bytes_progress
 from gomem.errors import CaptureError
 
@@ -32,10 +32,12 @@ def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
     from gomem.read import iter_gctrace
 
+    damage = DamageReport()
     with bytes_progress(artefact.name) as progress:
         for number, log in enumerate(iter_gctrace(artefact, progress=progress)):
-            _tell(log)
+            damage.tell(log.damaged)
             yield getattr(log, frame).to_csv(index=False, header=number == 0)
+    damage.end()
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
@@ -60,10 +62,5 @@ def _read(artefact: Path) -> GcLog:
         log = read_gctrace(artefact, progress=progress)
     if log.cycles.empty and log.scavenges.empty and log.pacer.empty:
         raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")
-    _tell(log)
+    tell_damage(log.damaged)
     return log
-
-
-def _tell(log: GcLog) -> None:
-    for one in log.damaged:
-        print(f"gomem: {one}", file=sys.stderr)

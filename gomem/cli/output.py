@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,40 @@ from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from gomem.errors import Damage
+
+TOLD_PLACES = 20
+
+
+@dataclass
+class DamageReport:
+    """Says on standard error what could not be read: the first places, and how many there are.
+
+    Attributes:
+        places: How many it was given.
+    """
+
+    places: int = 0
+
+    def tell(self, damaged: Iterable[Damage]) -> None:
+        """Say some, unless enough were said."""
+        for one in damaged:
+            self.places += 1
+            if self.places <= TOLD_PLACES:
+                print(f"gomem: {one}", file=sys.stderr)
+
+    def end(self) -> None:
+        """Say how many were not said."""
+        if self.places > TOLD_PLACES:
+            print(f"gomem: and {self.places - TOLD_PLACES} more places", file=sys.stderr)
+
+
+def tell_damage(damaged: Iterable[Damage]) -> None:
+    """Say on standard error what could not be read; of very much, the first places."""
+    report = DamageReport()
+    report.tell(damaged)
+    report.end()
 
 
 def check_writable(path: Path | None, *, force: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, write
+from gomem.cli.output import check_writable, file_named_after, tell_damage, write
 from gomem.cli.progress import reading_progress
 from gomem.errors import CaptureError
 from gomem.sources import ARCHIVE_SUFFIXES, packaged
@@ -63,6 +63,14 @@ def report(
     fail_on: Annotated[
         Level | None, typer.Option(help="Exit with 1 on a finding at least this severe.")
     ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="From where on a cost of the collector is a finding, such as pause_seconds=0.001; "
+            "may be given often. A wrong name lists all.",
+        ),
+    ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
@@ -80,7 +88,7 @@ def report(
         name = DEMO if demo else str(group[0])
         target = _target(name, output, output_format)
         check_writable(target, force=force)
-        diagnosis = _diagnose(group, baseline, go_version)
+        diagnosis = _diagnose(group, baseline, go_version, threshold or [])
         _write(diagnosis, output_format, target, redact=redact)
         found = found or _met(diagnosis, fail_on)
     if found:
@@ -115,21 +123,24 @@ def _target(name: str, output: Path | None, output_format: Format | None) -> Pat
     return None
 
 
-def _diagnose(paths: list[Path], baseline: Path | None, go_version: str | None) -> Diagnosis:
+def _diagnose(
+    paths: list[Path], baseline: Path | None, go_version: str | None, thresholds: list[str]
+) -> Diagnosis:
     from gomem.capture import load
+    from gomem.causes.thresholds import GcThresholds
     from gomem.diagnosis import diagnose
 
+    gc_thresholds = GcThresholds.of(thresholds)
     with reading_progress() as progress:
         capture = load(*paths, go_version=go_version, progress=progress)
         against = None if baseline is None else load(baseline, progress=progress)
-    return diagnose(capture, against)
+    return diagnose(capture, against, gc_thresholds=gc_thresholds)
 
 
 def _write(
     diagnosis: Diagnosis, output_format: Format | None, target: Path | None, *, redact: bool
 ) -> None:
-    for one in diagnosis.capture.damaged:
-        print(f"gomem: {one}", file=sys.stderr)
+    tell_damage(diagnosis.capture.damaged)
     if output_format is None:
         write(_for_terminal(diagnosis, redact=redact), None)
         write(_as_html(diagnosis, redact=redact), target)

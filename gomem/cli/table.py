@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,7 @@ from gomem.cli.gc_log import (
     openmetrics_pieces,
     trace_pieces,
 )
-from gomem.cli.output import check_writable, write, write_pieces
+from gomem.cli.output import check_writable, tell_damage, write, write_pieces
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -99,8 +98,7 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     if name not in frames:
         raise CaptureError(f"{artefact}: a {kind} has no table {name}; it has {', '.join(frames)}")
     parsed = _read(kind, source)
-    for one in getattr(parsed, "damaged", ()) or getattr(parsed, "attrs", {}).get("damage", ()):
-        print(f"gomem: {one}", file=sys.stderr)
+    tell_damage(getattr(parsed, "damaged", ()) or getattr(parsed, "attrs", {}).get("damage", ()))
     return parsed if frames == (kind,) or name == "status" else getattr(parsed, name)
 
 

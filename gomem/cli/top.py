@@ -89,6 +89,10 @@ def top(
     peek: Annotated[str | None, typer.Option(metavar="RE", help="The same, of such rows.")] = None,
     traces: Annotated[bool, _view("Show every stack.")] = False,
     tags: Annotated[bool, _view("Show what the samples of each label add up to.")] = False,
+    escapes: Annotated[
+        list[Path] | None,
+        _view("Show why lines allocate: what go build -gcflags=-m=2 printed."),
+    ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file.")
@@ -108,7 +112,7 @@ def top(
         "tagignore": tagignore,
         "noinlines": noinlines,
     }
-    view = _chosen_view(tree=tree, peek=peek, traces=traces, tags=tags)
+    view = _chosen_view(tree=tree, peek=peek, traces=traces, tags=tags, escapes=escapes)
     if n is None and output_format is Format.text:
         n = SHOWN
     try:
@@ -125,6 +129,7 @@ def top(
                 "tags": lambda: part.tags(sample_type),
                 "tree": lambda: part.tree(sample_type, granularity, cum=cum, n=n),
                 "peek": lambda: part.peek(peek or "", sample_type, granularity),
+                "escapes": lambda: _reasons(part, escapes or [], sample_type, n),
             }[view]()
             text = _render_view(view, rows, part.sample_type(sample_type), output_format)
         else:
@@ -200,8 +205,32 @@ def _read(path: Path) -> Profile:
     return profile
 
 
-def _chosen_view(*, tree: bool, peek: str | None, traces: bool, tags: bool) -> str:
-    asked = {"tree": tree, "peek": peek is not None, "traces": traces, "tags": tags}
+def _reasons(
+    part: Profile, escapes: list[Path], sample_type: str | None, n: int | None
+) -> pd.DataFrame:
+    """Allocation lines, with what the compiler says of each in any of its outputs."""
+    import pandas as pd
+
+    from gomem.analysis.site_reasons import site_reasons
+    from gomem.read import read_escapes
+
+    told = [read_escapes(path) for path in escapes]
+    for damage in (one for analysis in told for one in analysis.damaged):
+        print(f"gomem: {damage}", file=sys.stderr)
+    verdicts = pd.concat([analysis.on_the_heap for analysis in told], ignore_index=True)
+    return site_reasons(part, verdicts, sample_type, n)
+
+
+def _chosen_view(
+    *, tree: bool, peek: str | None, traces: bool, tags: bool, escapes: list[Path] | None
+) -> str:
+    asked = {
+        "tree": tree,
+        "peek": peek is not None,
+        "traces": traces,
+        "tags": tags,
+        "escapes": bool(escapes),
+    }
     chosen = [name for name, wanted in asked.items() if wanted]
     if len(chosen) > 1:
         options = " and ".join(f"--{name}" for name in chosen)
@@ -227,6 +256,8 @@ def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format
         return rows.to_csv(index=False)
     if output_format is Format.json:
         return call_views.render_rows_json(rows, view, chosen.type, chosen.unit)
+    if view == "escapes":
+        return call_views.render_reasons_text(rows, chosen.unit)
     if view == "traces":
         return call_views.render_traces_text(rows, chosen.unit)
     if view == "tags":

@@ -70,6 +70,26 @@ def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
     return "\n".join(aligned([("value", "share", "label"), *rows])) + "\n"
 
 
+def render_reasons_text(reasons: pd.DataFrame, unit: str) -> str:
+    """Each line that allocates, with what the compiler says of it."""
+    shown = value_formatter(unit)
+    rows = [
+        (shown(row["flat"]), _between(row, shown), _line(row)) for row in reasons.to_dict("records")
+    ]
+    heading = ("flat", "95 % interval", "function, line, and why it is not on the stack")
+    return "\n".join(aligned([heading, *rows])) + "\n"
+
+
+def _between(row: dict[str, Any], shown: Callable[[Any], str]) -> str:
+    low, high = row["flat_low"], row["flat_high"]
+    return "" if is_unknown(low) or is_unknown(high) else f"{shown(low)} – {shown(high)}"
+
+
+def _line(row: dict[str, Any]) -> str:
+    file = row["file"].rpartition("/")[2]
+    return printable(f"{row['function']} {file}:{row['line']}  {row['why']}".rstrip())
+
+
 def _label(row: dict[str, Any]) -> str:
     if not is_unknown(row["text"]):
         return printable(row["text"])

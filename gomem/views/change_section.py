@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LARGEST = 12  # mappings of a change that a reader looks at
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
+CAPTION = "Each part's change; together they are the change of RSS."
 LEAST_BYTES = 64 << 10  # a mapping that moved by less is no part of any answer
 
 
@@ -30,14 +31,18 @@ def change_section(diagnosis: Diagnosis) -> Section | None:
     blocks: list[Block] = []
     against = change_against_baseline(diagnosis)
     if against is not None:
-        blocks += _change_blocks(against, "change-baseline", drawn=True, words="the baseline's ")
+        blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
     steps = changes_over_time(diagnosis.moments)
     overall = change_over_all(diagnosis.moments)
     if steps:
         blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
     drawn = _largest(steps)
+    caption = CAPTION
+    if len(drawn) < len(steps):
+        caption += f" Drawn for the {len(drawn)} of {len(steps)} steps in which most moved."
     for place, step in enumerate(steps, start=1):
-        own = _change_blocks(step, f"change-{place}", drawn=step in drawn)
+        draw = caption if step in drawn else ""
+        own = _change_blocks(step, f"change-{place}", draw)
         change = minus(format_change(step.ledger.rss_change_bytes))
         blocks.append(Folded(f"{step.before} to {step.after}: RSS {change}", own))
     return Section("changes", "What changed", tuple(blocks)) if blocks else None
@@ -65,14 +70,16 @@ def _steps_table(steps: list[Change]) -> Table:
     return Table("What changed from moment to moment", ("step", "RSS", "what moved"), "<><", rows)
 
 
-def _change_blocks(change: Change, name: str, *, drawn: bool, words: str = "") -> tuple[Block, ...]:
+def _change_blocks(
+    change: Change, name: str, caption: str, *, words: str = ""
+) -> tuple[Block, ...]:
+    """The verdict, the figure if it has a caption, and the tables of one change."""
     place = f"From {words}{change.before} to {change.after}"
     blocks: list[Block] = [Paragraph(minus_signs(f"{place}: {change.ledger.sentence}."))]
-    if drawn:
+    if caption:
         draw = partial(
             plot_ledger_change, change.ledger, name=name, before=change.before, after=change.after
         )
-        caption = "Each part's change; together they are the change of RSS."
         blocks.append(Figure(caption, draw))
     blocks.append(parts_table(change, place))
     if change.mappings is not None:

@@ -29,6 +29,7 @@ from gomem.views.compare_words import (
     verdicts_counted,
 )
 from gomem.views.document import Figure, Folded, Notes, Paragraph, Section
+from gomem.views.flame_section import change_flames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,6 +203,8 @@ def _sites_section(comparison: Comparison) -> Section | None:
     for name in SAMPLE_TYPES:
         if (sites["sample_type"] == name).any():
             blocks += _site_blocks(sites, name)
+    if comparison.profiles is not None:
+        blocks += change_flames(*comparison.profiles)
     return Section("allocations", f"Who allocates: {pair}", tuple(blocks))
 
 

@@ -1,4 +1,4 @@
-"""A comparison as one HTML file: no script, nothing loaded, everything from the inputs escaped."""
+"""A comparison as one HTML file: nothing loaded, everything from the inputs escaped."""
 
 from __future__ import annotations
 

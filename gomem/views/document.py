@@ -71,10 +71,17 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure, drawn only by a writer that can show it."""
+    """A figure, drawn only by a writer that can show it.
+
+    Attributes:
+        caption: What is to be seen.
+        draw: Makes it.
+        scripted: Whether a script makes more of it, where scripts may run.
+    """
 
     caption: str
     draw: Callable[[], Drawing | FlameGraph]
+    scripted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,17 @@ class Section:
     name: str
     heading: str
     blocks: tuple[Block, ...]
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether there is a figure of which a script makes more."""
+        return any(map(_is_scripted, self.blocks))
+
+
+def _is_scripted(block: Block) -> bool:
+    if isinstance(block, Folded):
+        return any(map(_is_scripted, block.blocks))
+    return isinstance(block, Figure) and block.scripted
 
 
 @dataclass(frozen=True, slots=True)

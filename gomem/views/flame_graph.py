@@ -2,7 +2,7 @@
 
 Calls hang below their callers (an icicle); a frame is as wide as what it has, with all below it.
 Each frame's exact numbers stand in its title, which browsers show under the pointer and read aloud.
-Where scripts may run, in a notebook or a page made of one, a small one adds zoom, search and keys.
+Where scripts may run, a small one adds zoom, search and keys.
 
 Of two profiles the frames are as wide as the larger side. Orange is more, blue is less, the
 stronger the larger the share; hatched is what sampling alone may explain.
@@ -19,6 +19,7 @@ from zlib import crc32
 from gomem.analysis.call_tree import CallTree, call_tree
 from gomem.tables.pprof_names import package_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
+from gomem.views.compare_text import printable
 from gomem.views.figure import minus
 from gomem.views.flame_script import SCRIPT
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
 GAP = 0.8  # between frames side by side
 CHARACTER = 6.7  # how wide one is, in the same
+MOST_NAME = 300  # characters of a name; Go's longest, of generic types, are about as long
 LEAST_LABEL = 3  # characters: a shorter piece of a name says nothing
 TEXT = "#17191c"  # dark on all fillings, which are the same on light and on dark paper
 WHOLE = "#b9bec3"
@@ -95,7 +97,7 @@ class FlameGraph:
         gap = GAP if width > 4 * GAP else 0.0
         box = f'x="{left:.2f}" y="{top}" width="{width - gap:.2f}" height="{ROW - 1}"'
         hatching = f'<rect {box} fill="url(#{self.name}-noise)"/>' if words.is_noise(frame) else ""
-        label = escape(shortened(frame["name"], width))
+        label = escape(shortened(known_name(frame["name"]), width))
         text = f'<text x="{left + 3:.2f}" y="{top + 12}" fill="{TEXT}">{label}</text>'
         return (
             f'<g data-p="{frame["parent"]}" data-x="{frame["start"]:.6f}" '
@@ -103,8 +105,12 @@ class FlameGraph:
             f'<rect {box} fill="{words.colour(frame)}"/>{hatching}{text}</g>'
         )
 
+    def html(self) -> str:
+        """The graph as an element that the script takes, where a page has it; see `SCRIPT`."""
+        return f'<div class="gomem-flame">{self.svg()}</div>'
+
     def _repr_html_(self) -> str:
-        return f'<div class="gomem-flame">{self.svg()}<script>{SCRIPT}</script></div>'
+        return f"{self.html()}<script>{SCRIPT}</script>"
 
 
 def flame(
@@ -136,11 +142,17 @@ def flame(
     largest = tree.frames.sort_values("own", ascending=False, kind="stable").iloc[0]
     description = (
         f"{words.number(first['value'])} in all, in {len(tree.frames) - 1} frames; "
-        f"{largest['name']} has most of its own: {words.number(largest['own'])}."
+        f"{known_name(largest['name'])} has most of its own: {words.number(largest['own'])}."
     )
     if tree.note:
         description += f" No intervals: {tree.note}."
     return FlameGraph(name, title, description, tree, upwards)
+
+
+def known_name(name: str) -> str:
+    """A name as a page can hold it: on one line, without control characters, not without end."""
+    cut = name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
+    return printable(cut)
 
 
 def shortened(name: str, width: float) -> str:
@@ -166,14 +178,14 @@ class _Words:
 
     def of(self, frame: dict[str, Any]) -> str:
         """Name and numbers, a line each."""
-        lines = [frame["name"], self._value(frame)]
+        lines = [known_name(frame["name"]), self._value(frame)]
         if not is_unknown(frame["low"]):
             low, high = self.number(frame["low"]), self.number(frame["high"])
             lines.append(f"95 % interval: {low} to {high}")
         if frame["own"] != frame["value"]:
             lines.append(f"of its own: {self.exact(frame['own'])}")
         if frame["hidden"]:
-            lines.append(f"in calls too narrow to draw: {self.exact(frame['hidden'])}")
+            lines.append(f"in calls too narrow or too deep to draw: {self.exact(frame['hidden'])}")
         if self.tree.is_difference:
             lines += self._change(frame)
         return "\n".join(lines)
@@ -201,9 +213,10 @@ class _Words:
 
     def exact(self, value: float) -> str:
         """The same, with all digits where it was rounded."""
-        if self.tree.unit != "bytes":
-            return self.number(value)
-        return f"{self.number(value)} = {minus(format_count(value))} B"
+        rounded, all_digits = self.number(value), f"{minus(format_count(value))} B"
+        if self.tree.unit != "bytes" or rounded == all_digits:
+            return rounded
+        return f"{rounded} = {all_digits}"
 
     @property
     def _format(self) -> Callable[[float], str]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+
 # It takes every graph on the page that it has not taken yet, so that it may stand there more than
 # once, and makes what only it can serve: without it there is no dead button.
 SCRIPT = r"""
@@ -33,10 +37,12 @@ SCRIPT = r"""
     search.type = "search";
     search.placeholder = "search functions";
     search.setAttribute("aria-label", "Search functions");
+    bar.style.cssText = "font:13px system-ui,sans-serif;max-width:none;margin:.4em 0";
     found.style.marginLeft = "1em";
     found.setAttribute("role", "status");
     found.textContent = KEYS;
     words.setAttribute("aria-live", "polite");
+    words.textContent = frames[0].words;
     words.style.cssText = "min-height:8em;margin:.4em 0;white-space:pre-wrap";
     bar.append(search, found);
     svg.before(bar);
@@ -58,7 +64,7 @@ SCRIPT = r"""
         const above = f !== z && inside(z, f), shown = above || inside(f, z);
         f.g.style.display = shown ? "" : "none";
         if (!shown) return;
-        const x = above ? 0 : (f.x - z.x) / z.w * W, w = above ? W : f.w / z.w * W;
+        const x = above ? 0 : (f.x - z.x) / (z.w || 1) * W, w = above ? W : f.w / (z.w || 1) * W;
         f.rects.forEach((r) => {
           r.setAttribute("x", x);
           r.setAttribute("width", w > 3.2 ? w - 0.8 : w);
@@ -128,3 +134,9 @@ SCRIPT = r"""
   document.querySelectorAll(".gomem-flame:not([data-ready])").forEach(start);
 })();
 """
+
+
+@cache
+def script_source() -> str:
+    """The script as a Content-Security-Policy names it: a page that allows it allows no other."""
+    return f"'sha256-{b64encode(sha256(SCRIPT.encode()).digest()).decode()}'"

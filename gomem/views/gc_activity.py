@@ -9,7 +9,7 @@ import numpy as np
 from gomem.units import format_bytes
 from gomem.views.document import Table
 from gomem.views.figure import FAINT, INK, MUTED, Drawing, draw_byte_axis, new_figure, style
-from gomem.views.gc_cells import clock_cell, cores_cell, count_cell, rate_cell
+from gomem.views.gc_cells import clock_cell, cores_cell, count_cell, fraction_cell, rate_cell
 from gomem.views.gc_timeline import draw_runs, edges_of, steps
 from gomem.views.parts import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
 from gomem.views.time_axis import draw_clock
@@ -61,12 +61,15 @@ def gc_activity_table(timeline: pd.DataFrame) -> Table:
             clock_cell(row["begin_seconds"]),
             count_cell(int(row["cycles"])),
             *(cores_cell(row[f"{kind}_cores"]) for kind in KINDS),
+            fraction_cell(row["gc_cpu_fraction"]),
             rate_cell(row["allocation_rate_bytes_per_second"]),
         )
         for row in timeline.to_dict("records")
     )
-    columns = ("from", "collections", *(label for label, _, _ in KINDS.values()), "allocation rate")
-    return Table("GC CPU in cores, and allocation", columns, "<>>>>>>", rows)
+    labels = (label for label, _, _ in KINDS.values())
+    columns = ("from", "collections", *labels, "all but idle", "allocation rate")
+    caption = "GC CPU in cores, as a share of GOMAXPROCS, and allocation"
+    return Table(caption, columns, "<>>>>>>>", rows)
 
 
 def _draw_cpu(axes: Axes, timeline: pd.DataFrame) -> None:

@@ -51,7 +51,10 @@ def _over_time(facts: GcFacts) -> tuple[Block, ...]:
     )
     shared = len(facts.cycles) > len(facts.timeline)
     if shared:
-        caption += " Collections that share a column: lowest live heap, highest heap, longest stop."
+        caption += (
+            " Collections that share a column: median of live heap, goal and stops; highest heap, "
+            "longest stop."
+        )
     return (
         Figure(caption, partial(plot_gc_timeline, facts.timeline)),
         Folded(NUMBERS, (gc_timeline_table(facts.timeline_table),)),

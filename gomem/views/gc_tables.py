@@ -36,6 +36,7 @@ PACING = {
     "headroom_fraction": "room, share of the live heap",
 }
 PHASES_SHOWN = 24
+RUNS_SHOWN = 24
 
 
 def triggers_table(triggers: GcTriggers) -> Table:
@@ -82,7 +83,9 @@ def _pacing_row(row: dict[str, float]) -> tuple[Cell, ...]:
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
-    """The slope of the live heap in each run."""
+    """The slope of the live heap in each run; of very many, those that were watched longest."""
+    longest = sorted(live, key=lambda one: one.seconds, reverse=True)[:RUNS_SHOWN]
+    shown = sorted(longest, key=lambda one: one.run)
     rows = tuple(
         (
             Cell(f"run {one.run}"),
@@ -94,10 +97,13 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
             between(one.slope_low, one.slope_high, slope_cell),
             count_cell(one.cycles),
         )
-        for one in live
+        for one in shown
     )
     columns = ("", "from", "for", "first", "last", "slope", "95 % interval", "n")
-    return Table("The live heap, once it had filled", columns, "<>>>>>>>", rows)
+    caption = "The live heap, once it had filled"
+    if len(shown) < len(live):
+        caption += f": the longest {len(shown)} of {len(live)} runs"
+    return Table(caption, columns, "<>>>>>>>", rows)
 
 
 def slope_cell(per_second: float | None) -> Cell:

@@ -3,7 +3,8 @@
 Filled up to the live heap, then, lighter, what stands on top of it: it grows from one collection to
 the next, and falls when that one has told garbage from live. The dashed line is the goal. Below, on
 the same clock, how long each collection stopped the world. Where collections share a column, it
-holds the lowest live heap, the highest heap and the longest stop of them, so no peak is lost.
+holds the highest heap and the longest stop of them, so no peak is lost, and of live heap, goal and
+stops the median, so that what is usual is seen beside it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ WIDTH, HEIGHT = 7.6, 4.0  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT, GAP = 0.78, 0.12, 0.34, 0.3, 0.3
 PAUSES = 0.95
 FEW = 80  # so many collections have room for a dot on each pause
+FEW_RUNS = 20  # so many restarts can be told apart
 
 
 def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Drawing:
@@ -56,17 +58,23 @@ def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Dr
 def gc_timeline_table(timeline: pd.DataFrame) -> Table:
     """The numbers of the figure, in fewer windows."""
     rows = tuple(_row(row) for row in timeline.to_dict("records"))
-    columns = ("from", "collections", "live", "heap up to", "goal", "longest stop", "stopped")
-    return Table("Heap and pauses over time", columns, "<>>>>>>", rows)
+    columns = (
+        "from", "collections", "live", "heap up to", "goal", "stop", "longest stop", "stopped",
+    )  # fmt: skip
+    caption = "Heap and pauses over time"
+    if shared(timeline):
+        caption += "; live heap, goal and stop are medians of the collections of a row"
+    return Table(caption, columns, "<>>>>>>>", rows)
 
 
 def _row(row: dict[str, float]) -> tuple[Cell, ...]:
     return (
         clock_cell(row["begin_seconds"]),
         count_cell(int(row["cycles"])),
-        bytes_cell(row["heap_live_low_bytes"]),
+        bytes_cell(row["heap_live_p50_bytes"]),
         bytes_cell(row["heap_at_mark_end_high_bytes"]),
-        bytes_cell(row["heap_goal_high_bytes"]),
+        bytes_cell(row["heap_goal_p50_bytes"]),
+        seconds_cell(row["stopped_p50_seconds"]),
         seconds_cell(row["stopped_max_seconds"]),
         seconds_cell(row["stopped_seconds"]),
     )
@@ -77,6 +85,11 @@ def edges_of(timeline: pd.DataFrame) -> np.ndarray:
     return np.append(timeline["begin_seconds"], timeline["end_seconds"].iloc[-1])
 
 
+def shared(timeline: pd.DataFrame) -> bool:
+    """Whether collections share windows."""
+    return int(timeline["cycles"].max()) > 1
+
+
 def steps(values: pd.Series) -> np.ndarray:
     """Values for `edges_of`: a step holds until the next edge, the last one to the end."""
     known = values.to_numpy(float, na_value=np.nan)
@@ -85,9 +98,9 @@ def steps(values: pd.Series) -> np.ndarray:
 
 def _draw_heap(axes: Axes, timeline: pd.DataFrame) -> None:
     edges = edges_of(timeline)
-    live = steps(timeline["heap_live_low_bytes"])
+    live = steps(timeline["heap_live_p50_bytes"])
     at, low, top = _swing(timeline)
-    goal = steps(timeline["heap_goal_high_bytes"])
+    goal = steps(timeline["heap_goal_p50_bytes"])
     axes.fill_between(at, low, top, color=SKY, lw=0, alpha=0.55, label="allocated since")
     axes.fill_between(edges, 0, live, step="post", color=BLUE, lw=0, label="live heap")
     axes.step(edges, goal, where="post", color=INK, lw=1.0, ls="--", label="goal")
@@ -100,11 +113,11 @@ def _draw_heap(axes: Axes, timeline: pd.DataFrame) -> None:
 
 def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Clock, live heap and top of the heap: saw teeth, or columns where collections share them."""
-    live = timeline["heap_live_low_bytes"].to_numpy(float, na_value=np.nan)
+    live = timeline["heap_live_p50_bytes"].to_numpy(float, na_value=np.nan)
     end = timeline["heap_at_mark_end_high_bytes"].to_numpy(float, na_value=np.nan)
     start = timeline["heap_at_start_high_bytes"].to_numpy(float, na_value=np.nan)
     edges = edges_of(timeline)
-    if int(timeline["cycles"].max()) > 1:
+    if shared(timeline):
         top = np.fmax(end, start)
         return np.repeat(edges, 2)[1:-1], np.repeat(live, 2), np.repeat(top, 2)
     at = np.stack([edges[:-1], edges[:-1], edges[1:]], axis=1).ravel()
@@ -113,31 +126,55 @@ def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_pauses(axes: Axes, timeline: pd.DataFrame) -> None:
-    """A stem for each window, in one path: thousands of them must not make the page large."""
+    """A stem for each collection, in one path: thousands of them must not make the page large.
+
+    Where they share windows, a band from the median to the longest.
+    """
     at = timeline["begin_seconds"].to_numpy(float)
+    middle = timeline["stopped_p50_seconds"].to_numpy(float, na_value=np.nan)
     stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
     longest = float(np.nanmax(stopped, initial=MICROSECOND))
-    shortest = float(np.nanmin(np.where(stopped > 0, stopped, np.nan), initial=longest))
+    shortest = float(np.nanmin(np.where(middle > 0, middle, np.nan), initial=longest))
     floor = 10 ** np.floor(np.log10(max(MICROSECOND, shortest)))
     ceiling = 10 ** np.ceil(np.log10(longest * 1.001))
     tops = np.maximum(stopped, floor)
-    stems = np.stack([np.full(len(at), floor), tops, np.full(len(at), np.nan)], axis=1).ravel()
-    axes.plot(np.repeat(at, 3), stems, color=VERMILLION, lw=1.2, solid_capstyle="butt")
+    heading = "world stopped, each collection"
+    if shared(timeline):
+        heading += ": from the median to the longest"
+        _draw_band(axes, timeline, np.maximum(middle, floor), tops)
+    else:
+        stems = np.stack([np.full(len(at), floor), tops, np.full(len(at), np.nan)], axis=1).ravel()
+        axes.plot(np.repeat(at, 3), stems, color=VERMILLION, lw=1.2, solid_capstyle="butt")
     if len(at) <= FEW:
         axes.plot(at, tops, color=VERMILLION, lw=0, marker="o", ms=3)
     draw_durations(axes, floor, ceiling, along="y")
     edges = edges_of(timeline)
     draw_clock(axes, edges[0], edges[-1])
     axes.text(
-        0, 1.03, "world stopped, each collection", transform=axes.transAxes, va="bottom",
+        0, 1.03, heading, transform=axes.transAxes, va="bottom",
         alpha=MUTED, fontsize=7.5,
     )  # fmt: skip
 
 
+def _draw_band(axes: Axes, timeline: pd.DataFrame, middle: np.ndarray, longest: np.ndarray) -> None:
+    edges = edges_of(timeline)
+    low, high = np.append(middle, middle[-1]), np.append(longest, longest[-1])
+    axes.fill_between(edges, low, high, step="post", color=VERMILLION, lw=0, alpha=0.45)
+    axes.step(edges, low, where="post", color=VERMILLION, lw=1.2)
+
+
 def draw_runs(axes: Axes, timeline: pd.DataFrame) -> None:
-    """A line where another process begins."""
+    """A line where another process begins, unless they would cover everything else."""
     run = timeline["run"].to_numpy(float, na_value=np.nan)
-    for place in np.flatnonzero(run[1:] != run[:-1]) + 1:
+    places = np.flatnonzero(run[1:] != run[:-1]) + 1
+    if len(places) > FEW_RUNS:
+        words = f"{format_count(int(run[-1] - run[0]))} restarts"
+        axes.text(
+            1, 1.03, words, transform=axes.transAxes, ha="right", va="bottom", fontsize=7,
+            alpha=MUTED,
+        )  # fmt: skip
+        return
+    for place in places:
         at = float(timeline["begin_seconds"].iloc[place])
         axes.axvline(at, color=INK, lw=0.8, ls=":")
         axes.annotate(

@@ -1,4 +1,8 @@
-"""The report as one HTML file: no script, nothing loaded, everything from the capture escaped."""
+"""The report as one HTML file: nothing loaded, everything from the capture escaped.
+
+It is whole without scripts. Where there is a flame graph, one script of our own adds zoom, search
+and keys; the page's policy names it by its digest, so that no other can run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gomem.views.flame_graph import FlameGraph
+from gomem.views.flame_script import SCRIPT, script_source
 from gomem.views.report import build_report
 from gomem.views.shareable import shareable
 
@@ -15,7 +21,6 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis import Diagnosis
     from gomem.views.figure import Drawing
-    from gomem.views.flame_graph import FlameGraph
 
 _GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
 
@@ -35,6 +40,7 @@ def render_html_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
 def environment() -> Environment:
     """What every page is made with: all is escaped, and a name that is missing is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     made = Environment(
         loader=PackageLoader("gomem.views"),
@@ -48,6 +54,8 @@ def environment() -> Environment:
     made.filters["linked"] = _linked
     made.filters["breakable"] = _breakable
     made.globals["inline"] = _inline
+    made.globals["flame_script"] = Markup(SCRIPT)  # noqa: S704 - our own
+    made.globals["flame_script_source"] = Markup(script_source())  # noqa: S704 - a digest
     return made
 
 
@@ -74,4 +82,5 @@ def _inline(drawing: Drawing | FlameGraph) -> Markup:
     """A figure's SVG; its words were escaped when it was made."""
     from markupsafe import Markup
 
-    return Markup(drawing.svg())  # noqa: S704 - who makes them escapes text
+    text = drawing.html() if isinstance(drawing, FlameGraph) else drawing.svg()
+    return Markup(text)  # noqa: S704 - who makes them escapes text

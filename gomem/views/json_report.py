@@ -11,6 +11,7 @@ from gomem.units import is_unknown
 from gomem.views.gc_json import collector_json
 from gomem.views.residence_json import changes_json, limits_json
 from gomem.views.shareable import shareable
+from gomem.views.sites_json import growth_json, object_sizes_json, reasons_json, turnover_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,6 +67,10 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
             for moment, by_type in diagnosis.sites.items()
             for sites in by_type.values()
         ],
+        "reasons": reasons_json(diagnosis, redact=redact),
+        "turnover": turnover_json(diagnosis),
+        "object_sizes": object_sizes_json(diagnosis),
+        "growth": growth_json(diagnosis),
         "findings": [_finding(finding) for finding in diagnosis.findings],
         "checked": [cause.CODE for cause in CAUSES],
         "damage": [

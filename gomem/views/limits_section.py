@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.residence import limits_of
 from gomem.units import format_bytes, format_change, format_seconds
+from gomem.views.change_section import minus_signs
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.report_tables import bytes_cell, fraction_cell
 
@@ -30,7 +31,7 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(Notes((_LACKING,)))
     else:
         blocks.append(_cgroup_table(limits.cgroup, limits.moment))
-        blocks.append(Paragraph(_cgroup_words(limits)))
+        blocks.append(Paragraph(minus_signs(_cgroup_words(limits))))
     if limits.advice is not None:
         blocks.append(_advice_table(limits.advice, limits.moment))
         blocks.append(Notes((limits.advice.note,)))
@@ -57,11 +58,12 @@ def _worst_table(worst: dict[str, WorstCase]) -> Table:
         for name in worst
         if name in chosen
     )
-    columns = (
-        "moment", "RSS", "never touched", "runtime's own, not resident",
-        "worst case of RSS", "with released memory taken again",
-    )  # fmt: skip
-    return Table("RSS at worst, without any further mapping", columns, "<>>>>>", rows)
+    columns = ("moment", "RSS", "never touched", "runtime's own", "worst case", "all retaken")
+    caption = (
+        "RSS at worst: with what was never touched, in the heap and in the runtime's structures; "
+        "and then with all that was given back taken again"
+    )
+    return Table(caption, columns, "<>>>>>", rows)
 
 
 def _cgroup_table(use: CgroupUse, moment: str) -> Table:

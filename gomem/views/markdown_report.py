@@ -76,7 +76,7 @@ def _block(block: Block) -> list[str]:
         return ["\n".join(f"- {escaped(line)}" for line in block.lines)]
     if isinstance(block, Folded):
         inside = [line for inner in block.blocks for line in _block(inner)]
-        return _folded(block.summary, inside)
+        return _folded(block.summary, inside) if inside else []
     return []
 
 

@@ -17,6 +17,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
+from gomem.views.flame_script import script_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -130,7 +131,8 @@ def render_notebook_html(executed: str, *, title: str) -> str:
         **dict.fromkeys(NETWORK_TRAITS, ""),
     )
     node = nbformat.reads(executed, as_version=4)
-    page, _ = exporter.from_notebook_node(node, {"metadata": {"name": title}})
+    metadata = {"name": title, "script_source": script_source()}
+    page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
     return str(page)
 
 

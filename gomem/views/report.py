@@ -26,14 +26,18 @@ from gomem.views.document import (
     Section,
     Verdict,
 )
-from gomem.views.flame_section import flame_blocks
 from gomem.views.gc_section import gc_section
+from gomem.views.growth_section import growth_section
 from gomem.views.limits_section import limits_section
 from gomem.views.parts import part_name
 from gomem.views.rss_vs_heap import plot_rss_vs_heap
+from gomem.views.sites_section import sites_section
 from gomem.views.timeline import plot_timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from gomem.analysis.rss_vs_heap import Ledger
     from gomem.capture import Capture
     from gomem.causes.finding import Finding
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
 LARGEST_PARTS = 3
 MUCH_UNTOUCHED = 0.05  # of RSS: worth a word in the first lines
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
-SAMPLE_TYPES = ("inuse_space", "alloc_space")
+MOST_NAMED = 6  # moments in a sentence
 DAMAGED, MISSING = data_damaged.CODE, data_missing.CODE
 CHECKED = tuple(cause.CODE for cause in CAUSES)
 
@@ -57,6 +61,7 @@ def build_report(diagnosis: Diagnosis) -> Report:
         _mappings_section(diagnosis),
         limits_section(diagnosis),
         _sites_section(diagnosis),
+        growth_section(diagnosis),
         _gc_section(diagnosis),
         _damage_section(diagnosis),
         _inputs_section(diagnosis),
@@ -153,13 +158,18 @@ def _residence(diagnosis: Diagnosis) -> str:
     if ledger is None:
         return "No file here says how much memory is resident."
     rss = ledger.rss_bytes
-    sizes = dict(zip(ledger.parts["part"], ledger.parts["bytes"].tolist(), strict=True))
+    doubtful = ledger.parts["confidence"] == "doubtful"
+    trusted = ledger.parts[~doubtful]
+    sizes = dict(zip(trusted["part"], trusted["bytes"].tolist(), strict=True))
     largest = sorted(sizes, key=lambda part: -sizes[part])[:LARGEST_PARTS]
     parts = [_part_words(part, sizes[part], rss) for part in largest if sizes[part] > 0]
     if rss is None:
         return f"No file here says how much is resident. Go claims {', '.join(parts)}."
     place = _where(diagnosis, f" at {moment}")
-    text = f"RSS is {format_bytes(rss)}{place}; its largest parts are {', '.join(parts)}."
+    total = f"RSS is {format_bytes(rss)}{place}"
+    if doubtful.any():
+        return f"{total}; how much of it is heap, these files cannot tell."
+    text = f"{total}; its largest parts are {', '.join(parts)}."
     untouched = -sizes.get("heap_untouched", 0)
     if untouched > MUCH_UNTOUCHED * rss:
         text += f" {format_bytes(untouched)} of what Go claims were never touched."
@@ -223,6 +233,9 @@ def _ledger_blocks(
     ledger = diagnosis.ledgers[moment]
     draw = partial(plot_rss_vs_heap, ledger, name=f"ledger-{place}", moment=moment)
     caption = "From heap objects down to RSS; each bar begins where the one above it ends."
+    if len(diagnosis.ledgers) > WATERFALLS:
+        caption += f" Drawn for {WATERFALLS} of {len(diagnosis.ledgers)} moments; the tables are "
+        caption += "of all."
     blocks: list[Block] = [Figure(caption, draw)] if drawn else []
     blocks.append(tables.ledger_table(ledger, moment, _before(diagnosis, moment)))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
@@ -268,11 +281,30 @@ def _moments_section(diagnosis: Diagnosis) -> Section | None:
     return Section(
         "moments",
         "Over the moments",
-        (
-            Figure(caption, partial(plot_timeline, ledgers)),
-            tables.moments_table(ledgers, times, skews),
-        ),
+        (Figure(caption, partial(plot_timeline, ledgers)), *_moments_blocks(ledgers, times, skews)),
     )
+
+
+def _moments_blocks(
+    ledgers: Mapping[str, Ledger], times: Mapping[str, Any], skews: Mapping[str, float | None]
+) -> list[Block]:
+    """As many moments as fit beside one another, and the way to the others."""
+    few = tables.few_moments(ledgers)
+    blocks: list[Block] = [
+        tables.moments_table({name: ledgers[name] for name in few}, times, skews)
+    ]
+    others = [name for name in ledgers if name not in few]
+    if others:
+        blocks.append(Notes((f"left out of this table: {_some(others)}",)))
+        every = tables.all_moments_table(ledgers, times, skews)
+        blocks.append(Folded(f"all {len(ledgers)} moments", (every,)))
+    return blocks
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names in a row; of many, how many there are besides."""
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _mappings_section(diagnosis: Diagnosis) -> Section | None:
@@ -282,7 +314,10 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
         return None
     each = [tables.kinds_table(kinds[kinds["moment"] == name], name) for name in names]
     others = [Folded(name, (table,)) for name, table in zip(names[1:], each[1:], strict=True)]
-    caption = "Regions in order of address, as wide as they are mapped, filled as far as resident."
+    caption = (
+        "Regions in order of address, as wide as they are mapped, filled as far as resident. "
+        "Address space that is only reserved is left out."
+    )
     draw = partial(plot_address_space, regions_of(diagnosis, names[0]), moment=names[0])
     strip = Figure(caption, draw)
     return Section(
@@ -294,28 +329,8 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
 
 def _sites_section(diagnosis: Diagnosis) -> Section | None:
     names = in_order(list(diagnosis.sites), first_moment(diagnosis))
-    if not names:
-        return None
-    blocks: list[Block] = []
-    for rank, name in enumerate(names):
-        own = _sites_blocks(diagnosis, name)
-        blocks += (*own, *flame_blocks(diagnosis, name)) if rank == 0 else [Folded(name, own)]
-    return Section(
-        "allocations", "Who allocates" + _where(diagnosis, f": {names[0]}"), tuple(blocks)
-    )
-
-
-def _sites_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    known = diagnosis.sites[moment]
-    chosen = [known[name] for name in SAMPLE_TYPES if name in known]
-    blocks: list[Block] = []
-    for sites in chosen:
-        blocks.append(tables.sites_table(sites, moment))
-        if sites.note:
-            blocks.append(Notes((f"no intervals: {sites.note}",)))
-    if moment in diagnosis.reasons:
-        blocks.append(tables.reasons_table(diagnosis.reasons[moment], moment))
-    return tuple(blocks)
+    heading = "Who allocates" + (_where(diagnosis, f": {names[0]}") if names else "")
+    return sites_section(diagnosis, names, heading)
 
 
 def _gc_section(diagnosis: Diagnosis) -> Section | None:

@@ -18,10 +18,11 @@ from gomem.units import (
 )
 from gomem.views.document import Cell, Table
 from gomem.views.figure import minus
+from gomem.views.flame_graph import known_name
 from gomem.views.parts import part_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
     from gomem.analysis.rss_vs_heap import Ledger
     from gomem.capture import Capture
     from gomem.causes.finding import Evidence, Finding
+    from gomem.errors import Damage
 
-FEW_MOMENTS = 6  # so many stand side by side; more stand below one another
+FEW_MOMENTS = 6  # so many stand side by side on a page or in a terminal
+DAMAGE_PLACES = 50  # of each file that a report names; its JSON has all of them
 WORD = 24  # characters: evidence that is longer is a sentence
 SITES, DAMAGE = "sites", "damage"
 NOTHING = Cell("–")
+_OVER_MOMENTS = "Resident memory by part over the moments"
 _OF_BYTES = {column.name for column in chain(STATS, MAPPINGS, STATUS) if column.unit == "B"}
 _OF_BYTES |= {"alloc_space", "inuse_space"}  # of heap profiles
 
@@ -83,7 +87,7 @@ def _evidence_value(evidence: Evidence) -> Cell:
     value = evidence.value
     if isinstance(value, str):
         return Cell(value)
-    field = evidence.field
+    field = evidence.field.removesuffix(" of forced")
     if field.split(" ")[0] in _OF_BYTES or field.endswith((":bytes", "_bytes")):
         return bytes_cell(value)
     if field.endswith("_bytes_per_second"):
@@ -165,16 +169,47 @@ def checks_table(ledger: Ledger, moment: str) -> Table:
 def moments_table(
     ledgers: Mapping[str, Ledger], times: Mapping[str, Any], skews: Mapping[str, float | None]
 ) -> Table:
-    """The parts of all moments beside one another; parts that are nowhere are left out.
+    """The parts of some moments beside one another; parts that are nowhere are left out.
 
     Args:
-        ledgers: Ledger by moment, in order.
+        ledgers: Ledger by moment, in order; not more than `FEW_MOMENTS` fit side by side.
         times: When each moment was, `NaT` where that is unknown.
         skews: Seconds between the two sides of each moment's ledger, as far as known.
     """
+    lines = _moment_lines(ledgers, times, skews)
+    across = tuple((Cell(label), *cells) for label, cells in lines)
+    return Table(_OVER_MOMENTS, ("", *ledgers), "<" + ">" * len(ledgers), across)
+
+
+def all_moments_table(
+    ledgers: Mapping[str, Ledger], times: Mapping[str, Any], skews: Mapping[str, float | None]
+) -> Table:
+    """The same of any number of moments, below one another."""
+    labels, cells = zip(*_moment_lines(ledgers, times, skews), strict=True)
+    down = tuple((Cell(name), *row) for name, *row in zip(ledgers, *cells, strict=True))
+    return Table(_OVER_MOMENTS, ("moment", *labels), "<" + ">" * len(labels), down)
+
+
+def few_moments(ledgers: Mapping[str, Ledger]) -> list[str]:
+    """As many moments as fit side by side: first, last, the largest RSS, and some in between."""
+    names = list(ledgers)
+    if len(names) <= FEW_MOMENTS:
+        return names
+    largest = max(range(len(names)), key=lambda place: ledgers[names[place]].rss_bytes or 0)
+    last = len(names) - 1
+    chosen = {place * last // (FEW_MOMENTS - 1) for place in range(FEW_MOMENTS)}
+    if largest not in chosen:
+        chosen.remove(min(chosen - {0, last}, key=lambda place: abs(place - largest)))
+    return [names[place] for place in sorted(chosen | {largest})]
+
+
+def _moment_lines(
+    ledgers: Mapping[str, Ledger], times: Mapping[str, Any], skews: Mapping[str, float | None]
+) -> list[tuple[str, list[Cell]]]:
+    """Label, and a cell for each moment."""
     parts = [part for part in PARTS if any(one.part(part) for one in ledgers.values())]
-    columns = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers.values()])]
-    columns += [
+    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers.values()])]
+    lines += [
         (
             part_name(part),
             [bytes_cell(one.part(part) if one.has(part) else None) for one in ledgers.values()],
@@ -182,20 +217,10 @@ def moments_table(
         for part in parts
     ]
     if any(not is_unknown(times[name]) for name in ledgers):
-        columns.append(("taken", [_clock_cell(times[name]) for name in ledgers]))
+        lines.append(("taken", [_clock_cell(times[name]) for name in ledgers]))
     if any(skews[name] is not None for name in ledgers):
-        columns.append(("skew", [seconds_cell(skews[name]) for name in ledgers]))
-    return _beside(ledgers, columns)
-
-
-def _beside(ledgers: Mapping[str, Ledger], columns: list[tuple[str, list[Cell]]]) -> Table:
-    caption = "Resident memory by part over the moments"
-    if len(ledgers) <= FEW_MOMENTS:
-        across = tuple((Cell(label), *cells) for label, cells in columns)
-        return Table(caption, ("", *ledgers), "<" + ">" * len(ledgers), across)
-    labels, cells = zip(*columns, strict=True)
-    down = tuple((Cell(name), *row) for name, *row in zip(ledgers, *cells, strict=True))
-    return Table(caption, ("moment", *labels), "<" + ">" * len(labels), down)
+        lines.append(("skew", [seconds_cell(skews[name]) for name in ledgers]))
+    return lines
 
 
 def time_cell(time: Any) -> Cell:
@@ -236,7 +261,7 @@ def sites_table(sites: AllocationSites, moment: str) -> Table:
     cell = bytes_cell if sites.unit == "bytes" else count_cell
     rows = tuple(
         (
-            Cell(row["function"], code=True),
+            Cell(known_name(row["function"]), code=True),
             cell(row["flat"]),
             _between(row["flat_low"], row["flat_high"], sites.unit),
             fraction_cell(row["flat_fraction"]),
@@ -255,7 +280,7 @@ def reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
     """Allocation lines, with what the compiler says of each."""
     rows = tuple(
         (
-            Cell(f"{row['function']} {row['file'].rpartition('/')[2]}:{row['line']}", code=True),
+            Cell(known_name(f"{row['function']} {_base(row['file'])}:{row['line']}"), code=True),
             bytes_cell(row["flat"]),
             _between(row["flat_low"], row["flat_high"], "bytes"),
             Cell(row["why"]) if row["why"] else NOTHING,
@@ -264,6 +289,11 @@ def reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
     )
     caption = f"alloc_space by line, {moment}, and why it is not on the stack"
     return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
+
+
+def _base(path: str) -> str:
+    """A source file without its folders, which are those of whoever built the program."""
+    return path.rpartition("/")[2]
 
 
 def _between(low: Any, high: Any, unit: str) -> Cell:
@@ -317,17 +347,23 @@ def _why(gc: GcSummary) -> str:
 
 
 def damage_table(capture: Capture) -> Table:
-    """Everything that could not be read."""
-    rows = tuple(
-        (
-            Cell(one.source, code=True),
-            Cell(one.where or "whole file"),
-            Cell(one.what, note=one.text),
-        )
-        for one in capture.damaged
-    )
+    """What could not be read; of a file with very many places the first, and how many more."""
+    by_source: dict[str, list[Damage]] = {}
+    for one in capture.damaged:
+        by_source.setdefault(one.source, []).append(one)
+    rows = tuple(row for source, places in by_source.items() for row in _damage(source, places))
     columns = ("file", "place", "what was found")
     return Table("What could not be read", columns, "<<<", rows, name=DAMAGE)
+
+
+def _damage(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:
+    for one in places[:DAMAGE_PLACES]:
+        where = Cell(one.where or "whole file")
+        yield Cell(source, code=True), where, Cell(one.what, note=one.text)
+    more = len(places) - DAMAGE_PLACES
+    if more > 0:
+        words = f"{format_count(more)} more places; the report as JSON has all of them"
+        yield Cell(source, code=True), Cell("and"), Cell(words)
 
 
 def inputs_table(capture: Capture) -> Table:

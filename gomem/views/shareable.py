@@ -109,6 +109,7 @@ def _capture(capture: Capture, words: _Words, *, redact: bool) -> Capture:
             moment=[words.moment(name) for name in capture.moments["moment"]]
         ),
         artefacts=artefacts,
+        profiles={words.moment(name): by for name, by in capture.profiles.items()},
         damaged=tuple(_damage(one, words, redact=redact) for one in capture.damaged),
         go_version=replace(capture.go_version, evidence=words.text(capture.go_version.evidence)),
     )

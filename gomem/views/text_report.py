@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
 from gomem.views.compare_text import printable
-from gomem.views.document import Block, Case, Cell, Notes, Report, Section, Table
+from gomem.views.document import Block, Case, Cell, Notes, Paragraph, Report, Section, Table
 from gomem.views.report import build_report
 from gomem.views.report_tables import DAMAGE, SITES
 from gomem.views.shareable import shareable
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 WIDTH = 100
 NARROWEST = 40
 SITE_ROWS, SITE_COLUMNS = 10, 5  # who wants more asks `gomem top`
-SECTIONS = ("ledger", "moments", "mappings", "allocations", "collector", "unread")
+SECTIONS = (
+    "ledger", "moments", "changes", "limits", "mappings", "allocations", "growth", "collector",
+    "unread",
+)  # fmt: skip
+HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
 MARKS = {Severity.CRITICAL: "■", Severity.WARNING: "▲", Severity.INFO: "●"}
 STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "cyan"}
 
@@ -127,6 +131,8 @@ class _Writer:
             self._damage(block)
         elif isinstance(block, Table):
             self._table(block)
+        elif isinstance(block, Paragraph):
+            self._wrapped(block.text)
         elif isinstance(block, Notes):
             for line in block.lines:
                 self._wrapped(f"note: {line}", "dim", hang=2)
@@ -141,7 +147,7 @@ class _Writer:
         if of_sites:
             self._line(table.caption, "dim")
         columns = slice(SITE_COLUMNS if of_sites else None)
-        drawn = _rich_table(table, columns)
+        drawn = _rich_table(table, columns, self._console.width)
         shown = table.rows[: SITE_ROWS if of_sites else None]
         for row in shown:
             drawn.add_row(*(_cell(cell) for cell in row[columns]))
@@ -172,20 +178,29 @@ class _Writer:
             self._line(line, style)
 
 
-def _rich_table(table: Table, columns: slice) -> RichTable:
+def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    folded = _natural_width(table, columns) > width
     for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
+        lines = textwrap.wrap(printable(heading), HEADING) if folded and side == ">" else []
         drawn.add_column(
-            printable(heading),
+            "\n".join(lines) or printable(heading),
             justify="right" if side == ">" else "left",
             no_wrap=side == ">",
             overflow="fold",
             header_style="dim",
         )
     return drawn
+
+
+def _natural_width(table: Table, columns: slice) -> int:
+    """Characters that a table takes if no cell is folded."""
+    rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
+    by_column = zip(table.columns[columns], *rows, strict=True)
+    return sum(max(map(len, texts)) + 1 for texts in by_column)
 
 
 def _cell(cell: Cell, style: str = "") -> Text:

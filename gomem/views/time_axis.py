@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.units import MICROSECOND, MILLISECOND
+from gomem.units import MICROSECOND, MILLISECOND, NANOSECOND
 from gomem.views.figure import FAINT, INK, MUTED
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ _STEPS = (
     *(10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0),
     *(3600.0, 7200.0, 10800.0, 21600.0, 43200.0, 86400.0, 172800.0, 604800.0),
 )
+AT_THE_EDGE = 0.03  # of the axis: a label in the middle of such a tick would be cut off
 _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (MILLISECOND, "ms"))
-_SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"))
+_SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECOND, "ns"))
 
 
 def time_ticks(low: float, high: float, at_most: int = 8) -> list[float]:
@@ -48,6 +49,8 @@ def draw_clock(axes: Axes, low: float, high: float, *, labelled: bool = True) ->
     labels = [time_label(tick, step) if labelled else "" for tick in ticks]
     axes.set_xlim(low, high if high > low else low + 1)
     axes.xaxis.set_ticks(ticks, labels, alpha=MUTED)
+    if ticks and high - ticks[-1] < AT_THE_EDGE * (high - low):
+        axes.get_xticklabels()[-1].set_horizontalalignment("right")
     axes.grid(visible=True, axis="x", color=INK, alpha=FAINT, lw=0.6)
     axes.set_axisbelow(True)
 
@@ -63,6 +66,8 @@ def draw_durations(axes: Axes, low: float, high: float, *, along: str) -> None:
         axes.set_yscale("log")
         axes.set_ylim(low, high)
     axis.set_ticks(decades, [duration_label(decade) for decade in decades], alpha=MUTED)
+    if along == "x" and decades and 1.01 * decades[-1] >= high:
+        axes.get_xticklabels()[-1].set_horizontalalignment("right")
     axis.set_ticks([], minor=True)
     axes.grid(visible=True, axis="x" if along == "x" else "y", color=INK, alpha=FAINT, lw=0.6)
     axes.set_axisbelow(True)

@@ -10,7 +10,7 @@ from gomem.cli import gc_log
 from gomem.cli.main import run
 from gomem.read import read_gctrace
 from gomem.tables.gctrace import CYCLES, PACER, SCAVENGES
-from tests.gclogs import GCLOGS
+from tests.gc_logs import GCLOGS
 
 ALL = GCLOGS / "all-go1.27.3.log"
 NOISY = GCLOGS / "noisy-go1.12.17.log.gz"
@@ -117,3 +117,58 @@ def test_a_report_needs_nothing_but_a_log(tmp_path, capsys):
     assert len(cycles) == gc["cycles"]
     assert gc["stw_p99_seconds"] is not None
     assert gc["allocation_rate_bytes_per_second"] is not None
+
+
+def test_thresholds_are_the_users(capsys):
+    """
+    What is usual for others may be a finding for this user.
+    """
+    report = ["report", str(GCLOGS / "plain-go1.27.3.log"), "--format", "json"]
+
+    assert 0 == run(report)
+    assert "long-pauses" not in codes(capsys.readouterr().out)
+    strict = ["--threshold", "worst_pause_seconds=1e-5", "--threshold", "enough_cycles=1"]
+    assert 0 == run([*report, *strict])
+    assert "long-pauses" in codes(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("pause=1", "pause=1: not a threshold; wanted NAME=VALUE, usual are enough_cycles=20, "),
+        ("pause_seconds", "pause_seconds: not a threshold; wanted NAME=VALUE, usual are "),
+        ("pause_seconds=long", "pause_seconds=long: 'long' is no number; wanted one from 0 on"),
+        ("pause_seconds=nan", "pause_seconds=nan: 'nan' is no number; wanted one from 0 on"),
+    ],
+)
+def test_a_threshold_that_is_none_is_told(setting, message, capsys):
+    log = str(GCLOGS / "plain-go1.27.3.log")
+
+    assert 2 == run(["report", log, "--format", "text", "--threshold", setting])
+
+    assert capsys.readouterr().err.startswith(f"gomem: {message}")
+
+
+def codes(report: str) -> set[str]:
+    return {finding["code"] for finding in json.loads(report)["findings"]}
+
+
+def test_of_very_much_damage_the_first_places_are_told_and_the_rest_counted(tmp_path, capsys):
+    """
+    The report as JSON and the table of damage have every place.
+    """
+    line = (GCLOGS / "plain-go1.27.3.log").read_text().splitlines()[0]
+    (tmp_path / "app.log").write_text(f"{line}\n{line[:60]} no more\n" * 100)
+
+    assert 0 == run(["report", "app.log", "--format", "text"])
+    told = capsys.readouterr()
+    assert 0 == run(["report", "app.log", "--format", "json"])
+    as_json = json.loads(capsys.readouterr().out)
+    assert 0 == run(["table", "app.log", "--frame", "damage"])
+    table = capsys.readouterr().out
+
+    assert "gomem: and 80 more places" in told.err
+    assert 21 == len(told.err.splitlines())
+    assert "app.log: and: 50 more places; the report as JSON has all of them" in told.out
+    assert 100 == len(as_json["damage"])
+    assert 101 == len(table.splitlines())

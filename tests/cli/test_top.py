@@ -123,6 +123,9 @@ def test_the_same_input_gives_the_same_bytes(capsys):
     assert printed(capsys, "--format", "json") == printed(capsys, "--format", "json")
 
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+PRESSED = FIXTURES / "captures" / "alloc-pressure-before-go1.27.3" / "2-loaded" / "heap.pb.gz"
+ESCAPES = FIXTURES / "escapes" / "alloc-pressure-before-go1.27.3.m2.txt"
 PROFILES = Path(__file__).parents[2] / "fixtures" / "profiles" / "go1.27.3"
 AFTER, BEFORE = PROFILES / "heap-b.pb.gz", PROFILES / "heap-a.pb.gz"
 
@@ -199,6 +202,32 @@ def test_views_are_written_as_json_and_csv(capsys, view):
 
     assert len(rows) == len(lines)
     assert set(rows[0]) == set(lines[0])
+
+
+def test_lines_say_why_they_allocate(capsys):
+    """
+    The compiler's words beside the profile's line, in text, CSV and JSON.
+    """
+    options = ("--escapes", str(ESCAPES), "--sample-type", "alloc_space", "-n", "1")
+    why = "make([]byte, 0, 65536) escapes to heap: assigned through a pointer"
+
+    text = printed(capsys, *options, path=PRESSED).splitlines()
+    (row,) = json.loads(printed(capsys, *options, "--format", "json", path=PRESSED))["rows"]
+    (line,) = csv.DictReader(
+        io.StringIO(printed(capsys, *options, "--format", "csv", path=PRESSED))
+    )
+
+    assert text[1].endswith(f"main.render handler.go:24  {why}")
+    assert ["main.render", 24, why] == [row["function"], row["line"], row["why"]]
+    assert row["flat_low"] < row["flat"] < row["flat_high"]
+    assert why == line["why"]
+
+
+def test_what_is_no_escape_analysis_is_refused(capsys):
+    assert 2 == run(["top", str(AFTER), "--escapes", str(AFTER)])
+    shown = capsys.readouterr()
+    assert ("", 1) == (shown.out, len(shown.err.splitlines()))
+    assert "heap-b.pb.gz" in shown.err
 
 
 def test_a_part_is_written_as_a_profile(tmp_path):

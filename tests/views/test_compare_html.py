@@ -9,8 +9,9 @@ from gomem.analysis.before_after import compare_bench, compare_samples
 from gomem.comparison import compare_diagnoses
 from gomem.read import read_bench
 from gomem.views.compare_html import render_compare_html
+from gomem.views.flame_script import SCRIPT
 from tests.builders import FIXTURES, diagnosed
-from tests.views.test_html_report import LOADS, Page
+from tests.views.test_html_report import LOADS, Page, scripts_of
 
 FOLDERS = FIXTURES / "captures"
 PAIRS = {
@@ -49,7 +50,22 @@ def test_nothing_is_loaded_from_anywhere(text):
     assert [] == [one for one in page.attributes if one[1] in LOADS]
     assert {"#"} == {value[:1] for _, name, value in page.attributes if name.endswith("href")}
     assert not re.search(r"@import|url\((?!#)", text)
-    assert not {"script", "iframe", "object", "embed", "link", "img"} & set(page.tags)
+    assert not {"iframe", "object", "embed", "link", "img"} & set(page.tags)
+    assert {SCRIPT} >= set(scripts_of(text))
+
+
+def test_captures_have_the_change_by_call_and_the_script_for_it():
+    """
+    What was allocated open, what is in use folded; both hatch what may be noise.
+    """
+    text = html_of("alloc-pressure")
+
+    section = text[text.index('id="allocations"') :]
+    assert 2 == section.count('class="gomem-flame"')
+    assert (
+        'id="flame-allocated-change-noise"' in section[: section.index("<summary>inuse_space by")]
+    )
+    assert [SCRIPT] == scripts_of(text)
 
 
 def test_headings_are_in_order_and_tables_have_captions(text):

@@ -1,6 +1,7 @@
 """The flame graph needs no script, says exact numbers, and lets nothing through unescaped."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import nbformat
@@ -8,14 +9,17 @@ import pytest
 from nbconvert import HTMLExporter
 
 import gomem
-from gomem.views.flame_graph import LESS, MORE, WIDTH, shortened
-from gomem.views.flame_script import SCRIPT
+from gomem.analysis.call_tree import MOST_DEPTH, MOST_FRAMES
+from gomem.views.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
+from gomem.views.flame_script import SCRIPT, script_source
 from gomem.views.html_report import render_html_report
-from tests.builders import FIXTURES, diagnosed
-from tests.heap_profiles import heap, seen
+from gomem.views.notebook import render_notebook_html
+from tests.builders import FIXTURES, diagnosed, html_report
+from tests.heap_profiles import bucket, heap, seen, stack
 
 SVG = "{http://www.w3.org/2000/svg}"
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
+HEALTHY = FIXTURES / "captures" / "healthy-go1.27.3"
 NAMES = ("main.leaf", "main.root", "main.other")
 
 
@@ -140,18 +144,74 @@ def test_it_survives_nbconvert(settled):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[output])])
 
     page, _ = HTMLExporter().from_notebook_node(notebook)
+    own = render_notebook_html(nbformat.writes(notebook), title="a postmortem")
 
     titles = re.findall(r"<title>[^<]+</title><rect", graph.svg())
     assert titles == re.findall(r"<title>[^<]+</title><rect", page)
     assert SCRIPT in page
+    assert titles == re.findall(r"<title>[^<]+</title><rect", own)
+    assert SCRIPT in own
+    assert f"script-src {script_source()}" in own
 
 
-def test_the_report_has_it_under_who_allocates_without_a_script():
-    page = render_html_report(diagnosed(SPIKY))
+def test_a_profile_draws_itself(settled):
+    assert gomem.flame(settled).svg() == settled.flame().svg()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("main.a\x00\x1b[31m\nb", r"main.a\x00\x1b[31m\nb", id="control characters"),
+        pytest.param("main.\u202eevil", r"main.\u202eevil", id="from right to left"),
+        pytest.param("main." + "x" * 100_000, "main." + "x" * (MOST_NAME - 6) + "…", id="endless"),
+    ],
+)
+def test_a_name_is_one_line_that_can_be_shown(name, shown):
+    graph = gomem.flame(heap(seen(9, 64), names=(name, "main.root")))
+
+    assert shown in drawn(graph)
+    assert len(graph.svg()) < 20_000
+
+
+def test_endless_stacks_and_countless_frames_are_bounded():
+    """
+    A stack of 100 000 calls, and 10 000 ways of one call each: what is left out is counted in the
+    last frame that is drawn.
+    """
+    deep = gomem.flame(heap(stack(*[1] * 100_000)))
+    ways = [f"main.f{number}" for number in range(200)]
+    pairs = [bucket(1, 64, leaf=1 + n % 100, root=101 + n // 100) for n in range(10_000)]
+    wide = gomem.flame(heap(*pairs, names=ways), least_width=0.0)
+
+    assert MOST_DEPTH + 1 == len(deep.tree.frames)
+    assert 9000 == deep.tree.frames["hidden"].iloc[-1]
+    assert 100 < len(wide.tree.frames) <= MOST_FRAMES
+    whole = wide.tree.frames
+    assert whole["value"].iloc[0] == (whole["own"] + whole["hidden"]).sum()
+
+
+def test_an_empty_profile_is_one_frame_without_a_width():
+    graph = gomem.flame(heap())
+
+    assert ["all"] == list(drawn(graph))
+    assert 'data-w="0.000000"' in graph.svg()
+
+
+def test_the_report_has_it_under_who_allocates():
+    page = html_report(SPIKY)
 
     section = page[page.index('id="allocations"') :]
-    assert 'class="figure flame"' in section[: section.index("</section>")]
-    assert "<script" not in page
+    section = section[: section.index("</section>")]
+    assert ["flame", "flame-allocated"] == re.findall(
+        r'class="figure flame".*?"([\w-]+)-title', section
+    )
+
+
+def test_a_redacted_report_has_it_too():
+    """
+    Moments have other names there; functions keep theirs.
+    """
+    assert 'class="figure flame"' in render_html_report(diagnosed(HEALTHY), redact=True)
 
 
 def test_against_a_baseline_the_report_has_the_change_too():
@@ -159,6 +219,7 @@ def test_against_a_baseline_the_report_has_the_change_too():
         FIXTURES / "captures" / f"alloc-pressure-{side}-go1.27.3" for side in ("before", "after")
     )
 
-    page = render_html_report(gomem.diagnose(after, before))
+    page = render_html_report(replace(diagnosed(after), baseline=diagnosed(before)))
 
     assert 'id="flame-change-noise"' in page
+    assert 'id="flame-allocated-change-noise"' in page

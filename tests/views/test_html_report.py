@@ -2,19 +2,27 @@
 
 import gzip
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import pytest
 
 from gomem.units import format_bytes
+from gomem.views.flame_script import SCRIPT
 from gomem.views.html_report import render_html_report
-from tests.builders import CAPTURES, diagnosed, memstats_json, smaps_entry
+from tests.builders import CAPTURES, diagnosed, html_report, memstats_json, smaps_entry
 from tests.pprof_messages import INUSE_SPACE, function, location, sample, strings
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 VOID = {"meta", "wbr", "br", "link", "img", "input", "hr"}
 LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction", "manifest"}
 EVIL = "main.</td><script"  # pprof strips what looks like template arguments, and leaves this
+
+
+def scripts_of(text):
+    """What stands in a page to be run."""
+    return re.findall(r"<script[^>]*>(.*?)</script", text, re.DOTALL | re.IGNORECASE)
 
 
 class Page(HTMLParser):
@@ -50,7 +58,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def shrunk():
-    return render_html_report(diagnosed(SHRUNK))
+    return html_report(SHRUNK)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +68,7 @@ def page(shrunk):
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_element_is_closed_and_every_id_is_unique(capture):
-    page = Page(render_html_report(diagnosed(capture)))
+    page = Page(html_report(capture))
 
     assert [] == page.wrong
     assert len(page.ids) == len(set(page.ids))
@@ -79,15 +87,27 @@ def test_nothing_is_loaded_from_anywhere(page, shrunk):
         for tag, value in outside
     )
     assert not re.search(r"@import|url\((?!#)", shrunk)
-    assert not {"script", "iframe", "object", "embed", "link", "img"} & set(page.tags)
+    assert not {"iframe", "object", "embed", "link", "img"} & set(page.tags)
 
 
-def test_the_page_forbids_itself_everything_but_its_own_style(page):
+def test_the_only_script_is_that_of_the_flame_graph_and_the_page_allows_no_other(page, shrunk):
+    """
+    The policy has the digest of what stands between the tags; nothing may be loaded at all.
+    """
+    (script,) = scripts_of(shrunk)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
     policies = [value for tag, name, value in page.attributes if value.startswith("default-src")]
 
-    assert [
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    ] == (policies)
+    assert SCRIPT == script
+    own = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert [f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"] == policies
+
+
+def test_without_a_flame_graph_there_is_no_script_and_none_may_run(tmp_path):
+    text = render_html_report(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
+
+    assert [] == scripts_of(text)
+    assert "script-src" not in text
 
 
 def test_the_same_capture_gives_the_same_bytes(shrunk):
@@ -139,7 +159,7 @@ def test_rounded_numbers_have_their_digits_behind_them(shrunk):
 
 
 def test_a_healthy_capture_says_no_warning_and_what_was_looked_for():
-    text = render_html_report(diagnosed(HEALTHY))
+    text = html_report(HEALTHY)
 
     assert '<p class="sentence">No warning.</p>' in text
     assert "<code>idle-heap-kept</code>" in text
@@ -167,7 +187,8 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
 
     page = Page(text)
     assert [] == page.wrong
-    assert not {"b", "i", "u", "s", "script"} & set(page.tags)
+    assert not {"b", "i", "u", "s"} & set(page.tags)
+    assert [SCRIPT] == scripts_of(text)
     for name in ("&lt;b&gt;capture", "&lt;i&gt;one", "&lt;u&gt;notes", "&lt;s&gt;of nothing"):
         assert name in text
     assert "&gt;&lt;script</code>" in text

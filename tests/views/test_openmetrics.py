@@ -5,7 +5,7 @@ import pytest
 from gomem.analysis.gc_cost import summarize_gc
 from gomem.read import read_gctrace
 from gomem.views.openmetrics import render_openmetrics
-from tests.gclogs import recorded
+from tests.gc_logs import recorded
 
 CYCLE = (
     b"gc %d @%d.000s 4%%: 0.25+4.2+0.5 ms clock, 0.054+0.26/0.063/4.1+0.11 ms cpu, "

@@ -4,7 +4,7 @@ import pytest
 
 from gomem.units import format_bytes
 from gomem.views.text_report import render_text_report
-from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 ALONE = """\
@@ -72,4 +72,33 @@ def test_what_an_input_wrote_cannot_steer_the_terminal(tmp_path):
 def test_damage_is_told_with_its_place(tmp_path):
     text = render_text_report(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
 
-    assert "What could not be read\nnotes.txt: whole file: text of no known kind" in text
+    place = text.partition("What could not be read\n")[2]
+    assert "notes.txt: whole file: text of no known kind" in place
+
+
+MANY = FIXTURES / "injected/memory-go1.27.3"  # eight moments
+
+
+def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
+    """
+    First, last, and the largest RSS are among those shown; no number is cut.
+    """
+    text = render_text_report(diagnosed(MANY))
+
+    table = text.partition("Over the moments\n")[2].partition("\n\n")[0].splitlines()
+    shown = table[0].split()
+    left_out = table[-1].removeprefix("note: left out of this table: ").split(", ")
+    rss = next(line.split("  ") for line in table if line.startswith("RSS "))
+
+    assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}
+    assert {"1-start", "8-sparse"} <= set(shown)
+    assert [format_bytes(diagnosed(MANY).ledgers[name].rss_bytes) for name in shown] == [
+        cell.strip() for cell in rss[1:] if cell
+    ]
+
+
+def test_the_terminal_says_what_moved_from_moment_to_moment():
+    text = render_text_report(diagnosed(SHRUNK))
+
+    assert "What changed\n" in text
+    assert "How far from the limit\n" in text

@@ -17,6 +17,6 @@ def test_a_tick_is_named_in_the_unit_of_the_step():
 
 
 def test_a_decade_is_named_in_one_digit():
-    assert ["1 µs", "100 µs", "1 ms", "10 s"] == [
-        duration_label(seconds) for seconds in (1e-6, 1e-4, 1e-3, 10.0)
+    assert ["100 ns", "1 µs", "100 µs", "1 ms", "10 s"] == [
+        duration_label(seconds) for seconds in (1e-7, 1e-6, 1e-4, 1e-3, 10.0)
     ]

@@ -9,7 +9,7 @@ from gomem.analysis.gc_steps import stopped_seconds
 from gomem.read import read_gctrace
 from gomem.units import MIB
 from gomem.views.trace_json import render_trace
-from tests.gclogs import names, recorded
+from tests.gc_logs import names, recorded
 
 LOG = (
     b"gc 1 @1.000s 4%: 0.25+4.0+0.5 ms clock, 0.054+0.26/0.063/4.1+0.11 ms cpu, "
