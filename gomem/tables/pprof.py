@@ -410,7 +410,7 @@ class Profile:
         Raises:
             ValueError: A profile has not the sample type, or the name is no id.
         """
-        import gomem
+        import gomem  # a view is above this floor: what is public is not above anybody
 
         return gomem.flame(self, base, sample_type, upwards=upwards, name=name)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.rss_vs_heap import PART_OF_KIND
 from gomem.units import format_bytes, format_fraction
 from gomem.views.figure import INK, MUTED, Drawing, new_figure, style
 from gomem.views.parts import LOOK, edge_of
@@ -24,18 +25,7 @@ LABELLED = 0.10  # of the strip: a box this wide has room for its address below
 WORDED = 0.17  # and one this wide for its sizes above
 APART = 0.002  # of the strip, between two boxes
 THIN = 0.0015  # of the strip: narrower than this a box cannot be seen, and stands in the table
-PART_OF_KIND = {
-    "go-heap": "heap_objects",
-    "go-runtime": "runtime_metadata",
-    "binary": "binary",
-    "library": "libraries",
-    "native-heap": "native_heap",
-    "thread-stack": "thread_stacks",
-    "mapped-file": "mapped_files",
-    "shared-memory": "shared_memory",
-    "kernel": "kernel",
-    "anonymous-other": "anonymous_other",
-}
+DRAWN_AS = {"go-heap": "heap_objects", **PART_OF_KIND}  # a kind has its part's colour
 
 
 def plot_address_space(
@@ -79,7 +69,7 @@ def _draw_boxes(axes: Axes, regions: pd.DataFrame) -> None:
 
 def _draw_box(axes: Axes, row: object, left: float, wide: float) -> None:
     kind, size, rss = row.kind, row.size_bytes, row.rss_bytes  # type: ignore[attr-defined]
-    colour, hatch = LOOK[PART_OF_KIND.get(kind, "anonymous_other")]
+    colour, hatch = LOOK[DRAWN_AS.get(kind, "anonymous_other")]
     share = min(1.0, rss / size) if size else 0.0
     axes.bar(left, share, wide, align="edge", color=colour, hatch=hatch, lw=0,
              edgecolor=edge_of(colour, INK))  # fmt: skip
@@ -97,7 +87,7 @@ def _draw_legend(axes: Axes, kinds: list[str]) -> None:
 
     handles = []
     for kind in kinds:
-        colour, hatch = LOOK[PART_OF_KIND.get(kind, "anonymous_other")]
+        colour, hatch = LOOK[DRAWN_AS.get(kind, "anonymous_other")]
         edge = edge_of(colour, INK)
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=edge, lw=0.6, label=kind))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.005, -0.22),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from gomem.residence import change_against_baseline, change_over_all, changes_over_time
 from gomem.units import format_change, is_unknown
-from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, Table
+from gomem.views.document import (
+    Block,
+    Cell,
+    Figure,
+    Folded,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+    in_one_fold,
+)
 from gomem.views.figure import minus
 from gomem.views.ledger_change import plot_ledger_change
 from gomem.views.parts import part_name
@@ -38,13 +48,15 @@ def change_section(diagnosis: Diagnosis) -> Section | None:
         blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
     drawn = _largest(steps)
     caption = CAPTION
+    each: list[Folded] = []
     if len(drawn) < len(steps):
         caption += f" Drawn for the {len(drawn)} of {len(steps)} steps in which most moved."
     for place, step in enumerate(steps, start=1):
         draw = caption if step in drawn else ""
         own = _change_blocks(step, f"change-{place}", draw)
         change = minus(format_change(step.ledger.rss_change_bytes))
-        blocks.append(Folded(f"{step.before} to {step.after}: RSS {change}", own))
+        each.append(Folded(f"{step.before} to {step.after}: RSS {change}", own))
+    blocks += in_one_fold(each, f"each of the {len(each)} steps")
     return Section("changes", "What changed", tuple(blocks)) if blocks else None
 
 

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gomem.causes.finding import Finding, Severity
     from gomem.views.figure import Drawing
     from gomem.views.flame_graph import FlameGraph
+
+
+MANY_FOLDED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,11 @@ class Folded:
 
     summary: str
     blocks: tuple[Block, ...]
+
+
+def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
+    """Many that are folded, as one: closed, they would still be pages of headings."""
+    return tuple(folded) if len(folded) <= MANY_FOLDED else (Folded(summary, tuple(folded)),)
 
 
 Block = Table | Paragraph | Notes | Figure | Folded

@@ -8,9 +8,10 @@ import numpy as np
 
 from gomem.units import format_bytes
 from gomem.views.document import Table
-from gomem.views.figure import FAINT, INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figure import FAINT, INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.gc_cells import clock_cell, cores_cell, count_cell, fraction_cell, rate_cell
 from gomem.views.gc_timeline import draw_runs, edges_of, steps
+from gomem.views.one_clock import draw_legend, upper_and_lower
 from gomem.views.parts import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
 from gomem.views.time_axis import draw_clock
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WIDTH, HEIGHT = 7.6, 3.4  # inches, as all lengths here
-LEFT, RIGHT, TOP, FOOT, GAP = 0.78, 0.12, 0.46, 0.3, 0.34
-RATE = 1.0
+HEIGHT, RATE, TOP, GAP = 3.4, 1.0, 0.46, 0.34  # inches
 CORES = [digit * 10.0**power for power in range(-6, 6) for digit in (1, 2, 5)]  # between ticks
 KINDS = {  # in the order in which they are stacked: what delays the program first
     "stopped": ("world stopped", VERMILLION, ""),
@@ -38,19 +37,10 @@ def plot_gc_activity(timeline: pd.DataFrame, *, name: str = "gc-activity") -> Dr
         name: Unique on its page.
     """
     with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        width = (WIDTH - LEFT - RIGHT) / WIDTH
-        cpu_foot = FOOT + RATE + GAP
-        cpu_height = HEIGHT - cpu_foot - TOP
-        cpu = figure.add_axes((LEFT / WIDTH, cpu_foot / HEIGHT, width, cpu_height / HEIGHT))
-        rate = figure.add_axes((LEFT / WIDTH, FOOT / HEIGHT, width, RATE / HEIGHT))
+        figure, cpu, rate = upper_and_lower(HEIGHT, RATE, top=TOP, gap=GAP)
         _draw_cpu(cpu, timeline)
         _draw_rate(rate, timeline)
-        handles, labels = cpu.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="upper left", ncols=4, bbox_to_anchor=(LEFT / WIDTH, 1),
-            borderaxespad=0.2, handlelength=1.6,
-        )  # fmt: skip
+        draw_legend(figure, cpu, handle_length=1.6)
     return Drawing(name, "GC CPU and allocation rate over time", _describe(timeline), figure)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from gomem.units import format_bytes, format_count
 from gomem.views.document import Cell, Table
-from gomem.views.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figure import INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.gc_cells import bytes_cell, clock_cell, count_cell
+from gomem.views.one_clock import upper_and_lower
 from gomem.views.parts import ORANGE, YELLOW
 from gomem.views.time_axis import draw_clock
 
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WIDTH, HEIGHT = 7.6, 2.6  # inches, as all lengths here
-LEFT, RIGHT, TOP, FOOT, GAP = 0.78, 0.12, 0.2, 0.3, 0.32
-WORK = 0.85
+HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
 POINTS = 400  # columns that a figure has room for
 TABLE_ROWS = 24
 
@@ -36,12 +35,7 @@ def plot_gc_scavenges(
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        width = (WIDTH - LEFT - RIGHT) / WIDTH
-        total_foot = FOOT + WORK + GAP
-        total_height = HEIGHT - total_foot - TOP
-        total = figure.add_axes((LEFT / WIDTH, total_foot / HEIGHT, width, total_height / HEIGHT))
-        work = figure.add_axes((LEFT / WIDTH, FOOT / HEIGHT, width, WORK / HEIGHT))
+        figure, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
         _draw_total(total, placed, end_seconds)
         _draw_work(work, placed, end_seconds)
     return Drawing(name, "Memory given back over time", _describe(scavenges), figure)

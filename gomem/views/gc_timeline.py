@@ -15,8 +15,9 @@ import numpy as np
 
 from gomem.units import MICROSECOND, format_bytes, format_count, format_seconds
 from gomem.views.document import Cell, Table
-from gomem.views.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figure import INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.gc_cells import bytes_cell, clock_cell, count_cell, seconds_cell
+from gomem.views.one_clock import draw_legend, upper_and_lower
 from gomem.views.parts import BLUE, SKY, VERMILLION
 from gomem.views.time_axis import draw_clock, draw_durations
 
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WIDTH, HEIGHT = 7.6, 4.0  # inches, as all lengths here
-LEFT, RIGHT, TOP, FOOT, GAP = 0.78, 0.12, 0.34, 0.3, 0.3
-PAUSES = 0.95
+HEIGHT, PAUSES, TOP, GAP = 4.0, 0.95, 0.34, 0.3  # inches
 FEW = 80  # so many collections have room for a dot on each pause
 FEW_RUNS = 20  # so many restarts can be told apart
 
@@ -39,19 +38,10 @@ def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Dr
         name: Unique on its page.
     """
     with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        width = (WIDTH - LEFT - RIGHT) / WIDTH
-        heap_foot = FOOT + PAUSES + GAP
-        heap_height = HEIGHT - heap_foot - TOP
-        heap = figure.add_axes((LEFT / WIDTH, heap_foot / HEIGHT, width, heap_height / HEIGHT))
-        pauses = figure.add_axes((LEFT / WIDTH, FOOT / HEIGHT, width, PAUSES / HEIGHT))
+        figure, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
         _draw_heap(heap, timeline)
         _draw_pauses(pauses, timeline)
-        handles, labels = heap.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="upper left", ncols=4, bbox_to_anchor=(LEFT / WIDTH, 1),
-            borderaxespad=0.2, handlelength=1.8,
-        )  # fmt: skip
+        draw_legend(figure, heap, handle_length=1.8)
     return Drawing(name, "Heap and pauses over time", _describe(timeline), figure)
 
 

@@ -25,6 +25,7 @@ from gomem.views.document import (
     Report,
     Section,
     Verdict,
+    in_one_fold,
 )
 from gomem.views.gc_section import gc_section
 from gomem.views.growth_section import growth_section
@@ -217,14 +218,21 @@ def _ledger_section(diagnosis: Diagnosis) -> Section | None:
         return None
     places = {name: place for place, name in enumerate(ledgers, start=1)}
     blocks: list[Block] = []
+    others: list[Folded] = []
     for rank, name in enumerate(names):
         own = _ledger_blocks(diagnosis, name, places[name], drawn=rank < WATERFALLS)
         rss = ledgers[name].rss_bytes
         size = "" if rss is None else f": RSS {format_bytes(rss)}"
-        blocks += own if rank == 0 else [Folded(f"{name}{size}", own)]
-    return Section(
-        "ledger", "Where the resident bytes are" + _where(diagnosis, f": {names[0]}"), tuple(blocks)
-    )
+        if rank == 0:
+            blocks += own
+        else:
+            others.append(Folded(f"{name}{size}", own))
+    heading = "Where the resident bytes are" + _where(diagnosis, f": {names[0]}")
+    return Section("ledger", heading, (*blocks, *_other_moments(others)))
+
+
+def _other_moments(folded: list[Folded]) -> tuple[Folded, ...]:
+    return in_one_fold(folded, f"the other {len(folded)} moments")
 
 
 def _ledger_blocks(
@@ -323,7 +331,7 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
     return Section(
         "mappings",
         "Kinds of mappings" + _where(diagnosis, f": {names[0]}"),
-        (strip, each[0], *others),
+        (strip, each[0], *_other_moments(others)),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
 from gomem.views import report_tables as tables
-from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
+from gomem.views.document import Block, Cell, Folded, Notes, Section, Table, in_one_fold
 from gomem.views.flame_graph import known_name
 from gomem.views.flame_section import flame_blocks
 from gomem.views.report_tables import NOTHING, bytes_cell, count_cell, fraction_cell
@@ -32,11 +32,14 @@ def sites_section(diagnosis: Diagnosis, names: Sequence[str], heading: str) -> S
     """
     if not names:
         return None
-    blocks: list[Block] = []
-    for rank, name in enumerate(names):
-        own = _blocks(diagnosis, name)
-        blocks += (*own, *_at_length(diagnosis, name)) if rank == 0 else [Folded(name, own)]
-    return Section("allocations", heading, tuple(blocks))
+    first, *others = names
+    folded = [Folded(name, _blocks(diagnosis, name)) for name in others]
+    blocks = (
+        *_blocks(diagnosis, first),
+        *_at_length(diagnosis, first),
+        *in_one_fold(folded, f"the other {len(folded)} moments"),
+    )
+    return Section("allocations", heading, blocks)
 
 
 def _blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
