@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.diagnosis import Diagnosis
+    from gomem.views.document import Report
 
 DEMO = "demo"
 
@@ -142,13 +143,23 @@ def _write(
 ) -> None:
     tell_damage(diagnosis.capture.damaged)
     if output_format is None:
-        write(_for_terminal(diagnosis, redact=redact), None)
-        write(_as_html(diagnosis, redact=redact), target)
+        _write_both(diagnosis, target, redact=redact)
         print(target)
         return
     write(_RENDER[output_format](diagnosis, redact=redact), target)
     if target is not None:
         print(target)
+
+
+def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
+    """The summary for the terminal and the page, both of one report."""
+    from gomem.views.html_report import html_of
+    from gomem.views.report import build_report
+    from gomem.views.shareable import shareable
+
+    report = build_report(shareable(diagnosis, redact=redact))
+    write(_for_terminal(report), None)
+    write(html_of(report), target)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
@@ -166,15 +177,14 @@ def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
     return render_html_report(diagnosis, redact=redact)
 
 
-def _for_terminal(diagnosis: Diagnosis, *, redact: bool) -> str:
+def _for_terminal(report: Report) -> str:
     """The summary, as wide and as colourful as the terminal allows; plain where there is none."""
-    if not sys.stdout.isatty():
-        return _as_text(diagnosis, redact=redact)
-    from gomem.views.text_report import render_text_report
+    from gomem.views.text_report import text_of
 
+    if not sys.stdout.isatty():
+        return text_of(report)
     width = shutil.get_terminal_size().columns
-    color = "NO_COLOR" not in os.environ
-    return render_text_report(diagnosis, redact=redact, width=width, color=color)
+    return text_of(report, width=width, color="NO_COLOR" not in os.environ)
 
 
 def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from gomem.diagnosis import Diagnosis
+    from gomem.views.document import Report
     from gomem.views.figure import Drawing
 
 _GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
@@ -32,7 +33,11 @@ def render_html_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
         diagnosis: The answers.
         redact: Whether to hide folder and moment names; see `shareable`.
     """
-    report = build_report(shareable(diagnosis, redact=redact))
+    return html_of(build_report(shareable(diagnosis, redact=redact)))
+
+
+def html_of(report: Report) -> str:
+    """A report as one page."""
     return environment().get_template("report.html.jinja").render(report=report)
 
 

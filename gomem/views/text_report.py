@@ -43,7 +43,11 @@ def render_text_report(
         color: Whether it is a terminal that shows colours.
         redact: Whether to hide folder and moment names; see `shareable`.
     """
-    report = build_report(shareable(diagnosis, redact=redact))
+    return text_of(build_report(shareable(diagnosis, redact=redact)), width=width, color=color)
+
+
+def text_of(report: Report, *, width: int = WIDTH, color: bool = False) -> str:
+    """A report for a terminal, or for a file where there is none."""
     console = _console(max(width, NARROWEST), color=color)
     _Writer(console).report(report)
     assert isinstance(console.file, io.StringIO)
