@@ -423,8 +423,12 @@ def _last_metrics(capture: Capture, moment: str) -> dict[str, float]:
 
 
 def _paths(capture: Capture, moment: str) -> dict[str, str]:
+    """The first file of each kind, and of each kind of profile: `heap`, `goroutine`."""
     rows = capture.artefacts[capture.artefacts["moment"] == moment]
-    return dict(zip(rows["kind"][::-1], rows["path"][::-1], strict=True))
+    profiles = capture.profiles.get(moment, {})
+    return dict(zip(rows["kind"][::-1], rows["path"][::-1], strict=True)) | {
+        kind: profile.source for kind, profile in profiles.items()
+    }
 
 
 def _sites(capture: Capture) -> dict[str, dict[str, AllocationSites]]:

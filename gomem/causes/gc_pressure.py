@@ -84,10 +84,12 @@ def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
     """The sites that allocate most, when a profile of the last moment is there."""
     if not situation.alloc_space:
         return ()
-    sites = list(situation.alloc_space.values())[-1]
+    moment, sites = list(situation.alloc_space.items())[-1]
+    paths = next((one.paths for one in situation.moments if one.name == moment), {})
+    path = paths.get("heap") or paths.get("allocs") or "heap profile"
     rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
     return tuple(
-        Evidence("heap profile", f"alloc_space {row['function']}", int(row["flat"]))
+        Evidence(path, f"alloc_space {row['function']}", int(row["flat"]))
         for row in rows.to_dict("records")
     )
 

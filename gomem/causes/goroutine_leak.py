@@ -57,8 +57,8 @@ def _growing(counted: list[MomentFacts]) -> Finding:
     first, last = counted[0], counted[-1]
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
     evidence = [
-        Evidence(one.path("goroutine"), f"goroutines at {one.name}", one.goroutine_count or 0)
-        for one in (first, *counted[1:-1][-1:], last)
+        Evidence(one.goroutine_path, f"goroutines, {which}", one.goroutine_count or 0)
+        for one, which in zip((first, counted[-2], last), _WHICH, strict=True)
     ]
     return Finding(
         code=CODE,
@@ -83,7 +83,7 @@ def _many(moment: MomentFacts) -> Finding:
         title=f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks",
         moment=moment.name,
         bytes=size,
-        evidence=(Evidence(moment.path("goroutine"), "goroutines", count), *_beside(moment)),
+        evidence=(Evidence(moment.goroutine_path, "goroutines", count), *_beside(moment)),
         mechanism=_MECHANISM,
         next_step=_NEXT_STEP,
         references=_REFERENCES,
@@ -110,6 +110,7 @@ def _beside(moment: MomentFacts) -> list[Evidence]:
     return evidence
 
 
+_WHICH = ("first moment", "the one before the last", "last moment")
 _MECHANISM = (
     "A goroutine that waits for a channel, a lock or the network that never answers is never "
     "collected. It keeps its stack (2 to 8 KiB and what it has grown to) and everything its stack "

@@ -66,13 +66,18 @@ class MomentFacts:
         return int(self.goroutines["goroutines"].sum())
 
     @property
+    def goroutine_path(self) -> str:
+        """The artefact that says how many there are."""
+        return self.path("metrics" if GOROUTINES in self.metrics else "goroutine")
+
+    @property
     def rss_bytes(self) -> int | None:
         """Resident bytes, if they are known."""
         return None if self.ledger is None else self.ledger.rss_bytes
 
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
-        if kind in {"memstats", "goroutine"} and kind not in self.paths:
+        if kind == "memstats" and kind not in self.paths:
             kind = "metrics"
         return self.paths.get(kind, kind)
 

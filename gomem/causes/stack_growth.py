@@ -45,7 +45,7 @@ def _finding(moment: MomentFacts) -> Finding:
     if moment.rss_bytes is not None:
         evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
     if count is not None:
-        evidence.append(Evidence(moment.path("goroutine"), "goroutines", count))
+        evidence.append(Evidence(moment.goroutine_path, "goroutines", count))
     large = size >= LARGE_SHARE * (moment.rss_bytes or 0)
     return Finding(
         code=CODE,

@@ -1,5 +1,7 @@
 """Goroutines that pile up from moment to moment, or are very many in one."""
 
+from dataclasses import replace
+
 from gomem.causes.finding import Severity
 from gomem.causes.goroutine_leak import find
 from gomem.units import MIB
@@ -55,3 +57,23 @@ def test_metrics_count_them_where_no_profile_is():
     ]
 
     assert ["goroutine-leak"] == [one.code for one in find(situation(*counted))]
+
+
+def test_the_file_that_counted_them_is_the_evidence():
+    """
+    Metrics where they are, else the goroutine profile, which also says where they wait.
+    """
+    profiles = [replace(one, paths={"goroutine": f"{one.name}/g.pb.gz"}) for one in moments(1, 9)]
+    counted = [
+        replace(one, metrics={"/sched/goroutines:goroutines": 3000.0}) for one in moments(3000)
+    ]
+
+    last = replace(counted[0], name="3", paths={"metrics": "3/m.json", "goroutine": "3/g.pb.gz"})
+    (found,) = find(situation(*profiles, last))
+
+    assert [
+        ("1/g.pb.gz", "goroutines, first moment"),
+        ("2/g.pb.gz", "goroutines, the one before the last"),
+        ("3/m.json", "goroutines, last moment"),
+        ("3/g.pb.gz", "goroutines in main.wait"),
+    ] == [(one.artefact, one.field) for one in found.evidence if "goroutines" in one.field]
