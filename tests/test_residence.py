@@ -124,6 +124,16 @@ def test_without_a_cgroup_the_worst_case_stands_alone():
     assert "no cgroup file here says what the limit is" in str(limits_section(diagnosed(OLD)))
 
 
+def test_of_a_slope_that_may_be_none_no_time_is_told():
+    """
+    64 MiB came and went: of four moments no line says anything.
+    """
+    words = str(limits_section(diagnosed(FIXTURES / "injected/contained-go1.27.3")))
+
+    assert "cannot be told from none" in words
+    assert "it is reached in" not in words
+
+
 def test_json_has_the_changes_and_the_limits(tmp_path):
     report = report_json(cgroup_capture(tmp_path / "c", 256))
 

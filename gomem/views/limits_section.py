@@ -125,6 +125,11 @@ def _growth_words(growth: TimeToLimit | None) -> str:
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":
         return f"At the slope seen, {slope}, it is never reached."
+    if growth.slope_low <= 0 <= growth.slope_high:
+        return (
+            f"The slope seen, {slope}, cannot be told from none, so neither can when it is "
+            f"reached: soonest {soonest}, latest {latest}."
+        )
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
     return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
 
