@@ -58,7 +58,7 @@ def gc_timeline(cycles: pd.DataFrame, windows: int = WINDOWS) -> pd.DataFrame:
         cores = frame.pop(f"{kind}_cpu_seconds") / lengths.where(lengths > 0)
         frame[f"{kind}_cores"] = cores.where(frame["begin_seconds"] < at.max(initial=0.0))
     working = frame[[f"{kind}_cores" for kind in CPU if kind != "idle"]].sum(axis=1, min_count=1)
-    frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").astype(float)
+    frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").clip(lower=1).astype(float)
     frame["allocation_rate_bytes_per_second"] = _allocation_rate(cycles, at, edges)
     return frame
 

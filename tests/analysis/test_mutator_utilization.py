@@ -84,6 +84,15 @@ def test_missing_collections_are_told():
     assert "2 collections are missing" in mutator_utilization(cycles).notes[0]
 
 
+def test_a_harmed_log_without_ps_is_taken_for_one_p():
+    """
+    2 ms stopped, 5 ms marking at 5 ms of CPU, 3 ms stopped: all of it.
+    """
+    cycles = cycles_of({"at": 0.1}).assign(gomaxprocs=0)
+
+    assert 0.0 == pytest.approx(minimum(cycles, 0.01))
+
+
 def test_no_collection_is_no_answer():
     answer = mutator_utilization(cycles_of())
 
