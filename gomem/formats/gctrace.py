@@ -10,9 +10,10 @@ Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               `GC forced` is printed when two minutes passed without a collection; the line of that
               collection, the next one, does not say so.
 
-Lines that stand alone are read as columns: without its digits a line is a key that gives its form;
-all lines of a form are checked by one regular expression and their numbers parsed as one CSV. What
-is left, some per cent of a bad log, is searched line by line.
+Lines that stand alone are read as columns: with its numbers marked a line is a key that gives its
+form, and the numbers of all lines of a form are parsed as one CSV. Where that finds a number that
+is none, a regular expression says which lines have the form. What is left, some per cent of a bad
+log, is searched line by line.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ from gomem.formats.gctrace_columns import (
     lay_out,
     too_old,
 )
-from gomem.formats.gctrace_grammar import GRAMMARS, INTEGER_KINDS, NUMBER_BYTES, Grammar
-from gomem.formats.gctrace_rest import OWN_LINE, Rest, search
+from gomem.formats.gctrace_grammar import GRAMMARS, INTEGER_KINDS, Grammar
+from gomem.formats.gctrace_rest import Rest, has_own_line, search
 from gomem.formats.log_wrappers import Unwrapper
+from gomem.formats.number_marks import mark_numbers
 from gomem.formats.torn_lines import WINDOW_BYTES, WINDOW_LINES
 from gomem.formats.unwrapped_lines import Unwrapped
 
@@ -47,18 +49,18 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
 LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
-PART_LINES = 1 << 15
+PART_LINES = 1 << 13
 NEWLINE = 10
 
 _FORMS = tuple(grammar for grammar in GRAMMARS if grammar.is_columnar)
 _KEYS = pa.array(
-    [form.skeleton + ending for form in _FORMS for ending in (b"\n", b"\r\n")], pa.binary()
+    [form.marked + ending for form in _FORMS for ending in (b"\n", b"\r\n")], pa.binary()
 )
 
 
 def looks_like_gctrace(data: bytes) -> bool:
     """Whether there is any line of the collector in it, wrapped or among other output."""
-    return OWN_LINE.search(data) is not None
+    return has_own_line(data)
 
 
 def parse_gctrace(log: bytes, *, source: str) -> tuple[GcTraceColumns, list[Damage]]:
@@ -116,7 +118,8 @@ def parse_pieces(
         done = _read_chunk(ahead.text[:end], readings, last) if end else 0
         columns, damage = lay_out(readings, ahead, so_far)
         rest = ahead.after(readings.lines_done, done)
-        pa.default_memory_pool().release_unused()
+        if last:
+            pa.default_memory_pool().release_unused()
         yield columns, [*ahead.damage, *damage, *(too_old(so_far) if last else ())]
 
 
@@ -124,13 +127,13 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
     """The pieces, cut after lines, and for each whether it is the last; at least one."""
     held = b""
     for piece in pieces:
-        text = held + piece
-        end = text.rfind(b"\n", len(held)) + 1
-        if len(text) - end > LONGEST_LINE_BYTES:
-            end = len(text)
+        end = piece.rfind(b"\n") + 1
+        if len(held) * (not end) + len(piece) - end > LONGEST_LINE_BYTES:
+            end = len(piece)
         if end:
-            yield text[:end], False
-        held = text[end:]
+            yield b"".join((held, memoryview(piece)[:end])), False
+            held = b""
+        held += piece[end:]
     yield held, True
 
 
@@ -144,21 +147,21 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     lines = _lines(chunk)
-    forms = _forms_of(chunk)
+    offsets = _offsets(lines)
+    forms, doubtful = _forms_of(chunk, offsets)
     alone = np.zeros(len(lines), bool)
     parts = [
         (_FORMS[form], part)
-        for form in np.unique(forms[forms >= 0])
+        for form in np.flatnonzero(np.bincount(forms + 1, minlength=1)[1:])
         for part in _parts(np.flatnonzero(forms == form))
     ]
     # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        read = pool.map(lambda part: _read_form(part[0], lines, part[1]), parts)
+        read = pool.map(lambda part: _read_form(part[0], lines, part[1], doubtful), parts)
         for (form, _), (which, columns) in zip(parts, read, strict=True):
             alone[which] = True
             readings.add(form, which, columns)
     rest = Rest.of(lines, alone)
-    offsets = _offsets(lines)
     in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
     kept = 0 if last else max(0, min(rest.trailing_lines, WINDOW_LINES, in_window))
     done = search(rest, len(lines) - kept, readings)
@@ -180,25 +183,35 @@ def _lines(text: bytes) -> pa.BinaryArray:
     return pa.BinaryArray.from_buffers(pa.binary(), len(ends), buffers)
 
 
-def _forms_of(chunk: bytes) -> np.ndarray:
-    """For each line the form that its text without digits is the key of; -1 for none."""
-    skeletons = _lines(chunk.translate(None, NUMBER_BYTES))
-    keys = pc.index_in(skeletons, value_set=_KEYS).fill_null(-2).to_numpy(zero_copy_only=False)
-    return keys // 2
+def _forms_of(chunk: bytes, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each line the form that its marked text is the key of, -1 for none; and long numbers.
+
+    Lines with numbers that may not fit are given by themselves, as numbers from 0.
+    """
+    marked, long_at = mark_numbers(chunk)
+    keys = pc.index_in(_lines(marked), value_set=_KEYS).fill_null(-2).to_numpy()
+    return keys >> 1, np.searchsorted(offsets, long_at, side="right") - 1
 
 
 def _read_form(
-    form: Grammar, lines: pa.BinaryArray, which: np.ndarray
+    form: Grammar, lines: pa.BinaryArray, which: np.ndarray, doubtful: np.ndarray
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The numbers of those lines that have exactly this form, and which lines these are."""
     text = lines.take(pa.array(which))
+    if not form.is_only_counted and not np.isin(doubtful, which).any():
+        try:
+            return which, _numbers_of(form, text)
+        except pa.ArrowInvalid:
+            pass  # a point too many: which line it is, the regular expression tells
     fits = pc.match_substring_regex(text, form.line_regex)
-    if not pc.all(fits).as_py():
-        which = which[fits.to_numpy(zero_copy_only=False)]
-        text = text.filter(fits)
+    which = which[fits.to_numpy(zero_copy_only=False)]
     if form.is_only_counted or not len(which):
         return which, [np.empty(0)] * len(form.fields)
-    cells = form.to_csv(_bytes_of(text))
+    return which, _numbers_of(form, text.filter(fits))
+
+
+def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
+    """The numbers of lines of a form, a column each."""
     names = [str(number) for number in range(len(form.csv_columns))]
     types = {
         name: pa.int64() if field.kind in INTEGER_KINDS else pa.float64()
@@ -206,12 +219,12 @@ def _read_form(
         if field is not None
     }
     table = csv.read_csv(
-        pa.BufferReader(cells),
+        pa.BufferReader(form.to_csv(_bytes_of(text))),
         csv.ReadOptions(column_names=names, use_threads=False),
         csv.ParseOptions(quote_char=False),
-        csv.ConvertOptions(column_types=types, include_columns=list(types)),
+        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
     )
-    return which, [column.to_numpy() for column in table.columns]
+    return [column.to_numpy() for column in table.columns]
 
 
 def _bytes_of(lines: pa.BinaryArray) -> bytes:

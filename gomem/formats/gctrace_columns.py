@@ -197,10 +197,13 @@ def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
 def _gather(groups: Sequence[_Lines]) -> Columns:
     """Lines of all forms of an event as columns of base units, in the log's order."""
     lines = np.concatenate([np.empty(0, np.int64), *(group.numbers for group in groups)])
-    columns: Columns = {"line": lines, "event": np.empty(len(lines), object)}
+    order = np.argsort(lines, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    columns: Columns = {"line": lines[order], "event": np.empty(len(lines), object)}
     start = 0
     for group in groups:
-        rows = slice(start, start + len(group.numbers))
+        rows = place[start : start + len(group.numbers)]
         columns["event"][rows] = group.grammar.event
         for part, values in zip(group.grammar.fields, group.columns, strict=True):
             if part.name != "_":
@@ -210,33 +213,36 @@ def _gather(groups: Sequence[_Lines]) -> Columns:
                 missing = np.zeros(len(lines), bool) if isinstance(flag, bool) else None
                 columns[name] = np.empty(len(lines), object) if missing is None else missing
             columns[name][rows] = flag
-        start = rows.stop
-    order = np.argsort(lines, kind="stable")
-    return {name: values[order] for name, values in columns.items()}
+        start += len(rows)
+    return columns
 
 
-def _put(columns: Columns, part: Field, values: np.ndarray, rows: slice) -> None:
+def _put(columns: Columns, part: Field, values: np.ndarray, rows: np.ndarray) -> None:
+    """Set a column's values, as base units, in some of its rows."""
     total = len(columns["line"])
     if part.kind in SIZE_BYTES or part.kind in {"n", "i"}:
         if part.name not in columns:
             columns[part.name] = _all_masked(total)
+        column = columns[part.name]
         no_size = values >= NO_SIZE_FROM.get(part.kind, np.iinfo(np.int64).max)
-        known = np.where(no_size, 0, values) * SIZE_BYTES.get(part.kind, 1)
-        columns[part.name][rows] = np.ma.array(known, mask=no_size)
+        known = np.where(no_size, 0, values) if no_size.any() else values
+        np.ma.getdata(column)[rows] = known * SIZE_BYTES.get(part.kind, 1)
+        np.ma.getmaskarray(column)[rows] = no_size  # the mask itself, see _all_masked
         return
     if part.name not in columns:
         columns[part.name] = np.full(total, np.nan)
     if part.kind == "ms":
         # By way of whole nanoseconds: the float nearest to what is printed, not one beside it.
-        nanoseconds = np.rint(values * 1e6)
-        values = np.where(values >= NO_DURATION_FROM_MS, np.inf, nanoseconds / 1e9)
+        impossible = values >= NO_DURATION_FROM_MS
+        values = np.rint(values * 1e6) / 1e9
+        values[impossible] = np.inf
     elif part.kind == "%":
         values = values / 100
     columns[part.name][rows] = values
 
 
 def _all_masked(length: int) -> np.ma.MaskedArray:
-    return np.ma.array(np.zeros(length, np.int64), mask=True)
+    return np.ma.array(np.zeros(length, np.int64), mask=np.ones(length, bool))
 
 
 def join(pieces: Sequence[GcTraceColumns]) -> GcTraceColumns:

@@ -102,13 +102,16 @@ class Grammar:
         return "^" + self._regex(b"", b"").decode() + "\r?\n$"
 
     @cached_property
-    def skeleton(self) -> bytes:
-        """The line without its digits and points, as a cheap key to look a form up with."""
-        return b"".join(self.literals).translate(None, NUMBER_BYTES)
+    def marked(self) -> bytes:
+        """The line with its numbers marked, as a key to look the form up with."""
+        marks = {"s": b"0.0"}
+        return b"".join(
+            marks.get(part.kind, b"0") if isinstance(part, Field) else part for part in self.parts
+        )
 
     @cached_property
     def is_columnar(self) -> bool:
-        """Whether equal form means equal skeleton: floats with a sign or exponent break that."""
+        """Whether lines of the form are alike when marked: signs and exponents break that."""
         return not any(field.kind in {"x", "i", "B"} for field in self.fields)
 
     @property

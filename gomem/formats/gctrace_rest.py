@@ -60,6 +60,7 @@ _OTHER = re.compile(
     rb"|(?P<too_old>gc[0-9]+\([0-9]+\): ))",
     re.MULTILINE,
 )
+_OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\(|gc[0-9])"
 # How the runtime goes on where a release adds to a line; a program's own text seldom does.
 _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
 _NEWLINE = re.compile(rb"\r?\n")
@@ -67,6 +68,22 @@ _FORMS = {
     event: tuple(grammar for grammar in GRAMMARS if grammar.event == event)
     for event in _BEGINNINGS.values()
 }
+# Of each form the second literal, or its only one: where none of them is, there is no line.
+_EARLY = {
+    event: tuple({form.literals[:2][-1] for form in forms}) for event, forms in _FORMS.items()
+}
+
+
+def has_own_line(text: bytes) -> bool:
+    """Whether there is any line of the collector's in a text, wrapped or among other output."""
+    return _is_in(text, OWN_LINE.pattern)
+
+
+def _is_in(text: bytes, regex: bytes) -> bool:
+    """Whether a pattern is anywhere in a text: RE2 looks through it ten times as fast as `re`."""
+    ends = pa.py_buffer(np.array([0, len(text)], np.int64))
+    whole = pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(text)])
+    return bool(pc.match_substring_regex(whole, regex)[0].as_py())
 
 
 @dataclass(frozen=True)
@@ -94,8 +111,9 @@ class Rest:
         numbers = np.flatnonzero(~alone)
         rest = lines.take(pa.array(numbers))
         if not len(numbers):
-            return cls(b"", numbers, np.zeros(1, np.int32), numbers, 0)
-        starts = np.frombuffer(rest.buffers()[1], np.int32)[: len(numbers) + 1]
+            return cls(b"", numbers, np.zeros(1, np.int64), numbers, 0)
+        # As wide as Python's integers: a search for one would copy narrower ones each time.
+        starts = np.frombuffer(rest.buffers()[1], np.int32)[: len(numbers) + 1].astype(np.int64)
         text = rest.buffers()[2].to_pybytes()[: starts[-1]]
         breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
         ends = np.append(breaks, len(numbers))
@@ -176,8 +194,9 @@ def search(rest: Rest, before_line: int, readings: Readings) -> int:
         position = searched.read_at(begin)
     searched.note_loose_pieces(stop)
     position = max(position, stop)
-    for match in _OTHER.finditer(rest.text, 0, position):
-        readings.others[str(match.lastgroup)] += 1
+    if _is_in(b"\n" + rest.text, _OTHER_BEGIN):
+        for match in _OTHER.finditer(rest.text, 0, position):
+            readings.others[str(match.lastgroup)] += 1
     if position > stop:
         return int(rest.numbers[rest.line_at(position - 1)]) + 1
     return before_line
@@ -204,7 +223,10 @@ class _Search:
         rest = self.rest
         at = begin.start
         line = rest.line_at(at)
-        reading = self._read(_FORMS[begin.event], at, rest.window_end(line))
+        end = rest.window_end(line)
+        reading = None
+        if any(rest.text.find(literal, at, end) >= 0 for literal in _EARLY[begin.event]):
+            reading = self._read(_FORMS[begin.event], at, end)
         if reading is not None:
             self.note_loose_pieces(at)
             self.searched_to = reading.end
@@ -261,9 +283,8 @@ class _Search:
 
     @cached_property
     def has_pieces(self) -> bool:
-        """Whether there is any piece at all: RE2 looks through a text ten times as fast as `re`."""
-        found = pc.match_substring_regex(pa.array([self.rest.text]), _PIECE.pattern)
-        return bool(found[0].as_py())
+        """Whether there is any piece at all."""
+        return _is_in(self.rest.text, _PIECE.pattern)
 
     @cached_property
     def shapes(self) -> frozenset[bytes]:

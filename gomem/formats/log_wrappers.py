@@ -36,8 +36,14 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from gomem.errors import Damage, excerpt
-from gomem.formats.gctrace_rest import OWN_LINE
-from gomem.formats.unwrapped_lines import ColumnOfStamps, ListedStamps, PrefixedStamps, Unwrapped
+from gomem.formats.gctrace_rest import OWN_LINE, has_own_line
+from gomem.formats.unwrapped_lines import (
+    NEWLINE,
+    ColumnOfStamps,
+    ListedStamps,
+    PrefixedStamps,
+    Unwrapped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,7 +112,7 @@ class Unwrapper:
         """The output in the next piece of the log, which holds whole lines but at its end."""
         if not self._decided:
             self._wrapper = wrapper_of(piece)
-            self._decided = self._wrapper is not None or OWN_LINE.search(piece) is not None
+            self._decided = self._wrapper is not None or has_own_line(piece)
         first = self._lines + 1
         self._lines += _count_lines(piece)
         if self._wrapper is None:
@@ -153,7 +159,9 @@ def wrapper_of(log: bytes) -> str | None:
 
 def _own_lines(log: bytes) -> list[bytes]:
     """Stored lines with the collector's in them, the first of them."""
-    lines = []
+    lines: list[bytes] = []
+    if not has_own_line(log):
+        return lines
     for match in islice(OWN_LINE.finditer(log), SAMPLE_LINES):
         start = log.rfind(b"\n", 0, match.start()) + 1
         end = log.find(b"\n", match.end())
@@ -162,7 +170,8 @@ def _own_lines(log: bytes) -> list[bytes]:
 
 
 def _count_lines(text: bytes) -> int:
-    return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+    newlines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == NEWLINE))
+    return newlines + (not text.endswith(b"\n") and bool(text))
 
 
 def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:

@@ -199,11 +199,11 @@ class GcLog:
 
 
 def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
-    """Lay a log's events out as rows, in the log's order."""
+    """Lay a log's events out as rows, in the log's order; the frames take the arrays."""
     return GcLog(
-        cycles=build(_with_times(columns.cycles, CYCLES), CYCLES),
-        scavenges=build(_with_times(columns.scavenges, SCAVENGES), SCAVENGES),
-        pacer=build(_with_times(columns.pacer, PACER), PACER),
+        cycles=build(_with_times(columns.cycles, CYCLES), CYCLES, copy=False),
+        scavenges=build(_with_times(columns.scavenges, SCAVENGES), SCAVENGES, copy=False),
+        pacer=build(_with_times(columns.pacer, PACER), PACER, copy=False),
         other=build({"kind": list(columns.others), "lines": list(columns.others.values())}, OTHER),
         go_version_range=_version(columns.go_releases),
         damaged=tuple(damage),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
+_STR = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
 UNITS = frozenset({"", "B", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"})
 
 
@@ -33,13 +34,16 @@ class Column:
     means: str
 
 
-def build(columns: Mapping[str, Any], schema: Iterable[Column]) -> pd.DataFrame:
+def build(
+    columns: Mapping[str, Any], schema: Iterable[Column], *, copy: bool = True
+) -> pd.DataFrame:
     """Lay columns out as a typed frame; a column that the artefact does not have is all `<NA>`.
 
     Args:
         columns: Arrays by name, all of one length: NumPy, masked where values can be missing,
             or lists.
         schema: The columns wanted, in order.
+        copy: Whether arrays stay the caller's; else the frame takes those that fit.
 
     Raises:
         ValueError: There is a column that the schema does not name.
@@ -50,7 +54,8 @@ def build(columns: Mapping[str, Any], schema: Iterable[Column]) -> pd.DataFrame:
         raise ValueError(f"columns without a place in the schema: {sorted(unknown)}")
     rows = max((len(values) for values in columns.values()), default=0)
     series = {
-        column.name: _series(columns.get(column.name), column.dtype, rows) for column in schema
+        column.name: _series(columns.get(column.name), column.dtype, rows, copy=copy)
+        for column in schema
     }
     return pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
 
@@ -80,17 +85,22 @@ def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
     )
 
 
-def _series(values: Any, dtype: str, rows: int) -> pd.Series:
+def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
+    """A column for a frame: an array where that says all, as a series takes long to make."""
     if values is None:
         return _missing(dtype, rows)
+    if type(values) is np.ndarray and values.dtype.kind in "iufb" and values.dtype.name == dtype:
+        return values.copy() if copy else values
+    if type(values) is list and dtype == "str":
+        return pd.array(values, dtype=_STR)
     if isinstance(values, np.ma.MaskedArray):
         if dtype == "Int64" and values.dtype == np.int64:
-            known = pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=True)
+            known = pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=copy)
             return pd.Series(known, copy=False)
-        series = pd.Series(values.data).astype(dtype)
+        series = pd.Series(values.data, copy=copy).astype(dtype)
         mask = np.ma.getmaskarray(values)
         return series.mask(mask) if mask.any() else series
-    return pd.Series(values, dtype=dtype)
+    return pd.Series(values, dtype=dtype, copy=None if copy else False)
 
 
 def _missing(dtype: str, rows: int) -> pd.Series:

@@ -81,6 +81,20 @@ def test_time_grows_with_the_log(benchmark):
     assert each[16] <= 1.5 * each[1]
 
 
+def test_time_grows_with_the_beginnings_that_are_none(benchmark):
+    """
+    Lines that only begin as the collector's are looked at one by one, however many stand together.
+    """
+    few, times = b"gc \n" * 20_000, 10
+    read_gctrace(few)
+    once = min(seconds_of(lambda: read_gctrace(few)) for _ in range(3))
+    many = min(seconds_of(lambda: read_gctrace(few * times)) for _ in range(3))
+    benchmark.extra_info["seconds_each"] = {1: once, times: many / times}
+    benchmark.pedantic(read_gctrace, args=(few,), rounds=1)
+
+    assert many / times <= 1.5 * once
+
+
 # VmHWM, because ru_maxrss of a child begins with its parent's.
 MEASURE = """
 import re
