@@ -9,7 +9,7 @@ Quirks        Go writes the string table last, and what refers to it first.
               A delta profile (`?seconds=N`) has negative values.
               Strings need not be UTF-8; other bytes become escapes here.
 
-NumPy reads all messages of a type at once.
+protobuf's decoder splits a profile into its messages, and NumPy reads these, all of a type at once.
 Tables refer to each other by row, -1 where nothing is named; strings are indices into `strings`.
 """
 
@@ -32,7 +32,6 @@ from gomem.formats.pprof_columns import (
 from gomem.formats.pprof_rows import Rows
 from gomem.formats.pprof_samples import SampleError, Samples, read_samples
 from gomem.formats.pprof_schema import (
-    COMMENT,
     FUNCTION,
     FUNCTION_FIELDS,
     LINE_FIELDS,
@@ -50,13 +49,13 @@ from gomem.formats.pprof_schema import (
     TOP_TYPES,
     VALUE_TYPE_FIELDS,
     WORDS,
+    value_type,
 )
 from gomem.formats.pprof_top import split
-from gomem.formats.varints import VarintError
 from gomem.formats.wire import Fields, Messages, WireError, scan, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -90,7 +89,7 @@ def looks_like_pprof(data: bytes) -> bool:
         top = _Reader(data, "").top
     except FormatError:
         return False
-    return bool(top.count(SAMPLE_TYPE)) and top.parts(STRING)[:1] == [b""]
+    return bool(top.parts(SAMPLE_TYPE)) and list(top.parts(STRING)[:1]) == [b""]
 
 
 def starts_like_pprof(data: bytes) -> bool:
@@ -149,9 +148,9 @@ class _Reader:
 
     def columns(self) -> tuple[PprofColumns, list[Damage]]:
         top = self.top
-        if not top.count(SAMPLE_TYPE):
+        if not top.parts(SAMPLE_TYPE):
             raise self._error("", "declares no sample types, wanted a pprof profile")
-        self.strings = [text.decode("utf-8", "backslashreplace") for text in top.parts(STRING)]
+        self.strings = _decoded(top.parts(STRING))
         if not self.strings or self.strings[0]:
             raise self._error("", "its string table does not begin with an empty string")
         if "" in self.strings[1:]:
@@ -182,14 +181,10 @@ class _Reader:
         texts = ("default_sample_type", "doc_url", "drop_frames", "keep_frames")
         numbers = ("time_nanos", "duration_nanos", "period")
         one = {name: self.top.one(PROFILE[name][0]) for name in (*numbers, *texts)}
-        try:
-            comments = self.top.many(COMMENT)
-        except VarintError as error:
-            raise self._error(f"byte {error.place}", f"comment: {error}") from None
         return {
             **{name: one[name] for name in numbers},
             **{name: self._text(one[name], name) for name in texts},
-            "comments": tuple(self._text(index, "comment") for index in comments),
+            "comments": tuple(self._text(index, "comment") for index in self.top.comments()),
         }
 
     def _refuse_second(self) -> None:
@@ -204,8 +199,8 @@ class _Reader:
     def _samples(self, types: int, locations: Locations) -> Samples:
         try:
             return read_samples(
-                self.data,
-                self.top.spans(SAMPLE),
+                self.top.parts(SAMPLE),
+                len(self.data),
                 types=types,
                 locations=Rows(locations.id),
                 strings=len(self.strings),
@@ -276,11 +271,15 @@ class _Reader:
         return ids
 
     def _value_types(self, number: int) -> tuple[ValueType, ...]:
-        fields = self._fields(number, VALUE_TYPE_FIELDS)
-        types, units = (self._strings(fields.one(one), number, None) for one in (1, 2))
+        """Types and units; the few that there are are protobuf's to read, if they are whole."""
+        pairs = [value_type(part) for part in self.top.parts(number)]
+        table = len(self.strings)
+        if not all(pair and min(pair) >= 0 and max(pair) < table for pair in pairs):
+            fields = self._fields(number, VALUE_TYPE_FIELDS)
+            types, units = (self._strings(fields.one(one), number, None) for one in (1, 2))
+            pairs = list(zip(types.tolist(), units.tolist(), strict=True))
         return tuple(
-            ValueType(self.strings[one], self.strings[unit])
-            for one, unit in zip(types.tolist(), units.tolist(), strict=True)
+            ValueType(self.strings[pair[0]], self.strings[pair[1]]) for pair in pairs if pair
         )
 
     def _fields(self, number: int, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
@@ -325,6 +324,17 @@ class _Reader:
 
     def _error(self, where: str, what: str) -> FormatError:
         return FormatError(self.source, where, what)
+
+
+def _decoded(parts: Sequence[bytes]) -> list[str]:
+    """Texts; bytes that are not UTF-8 become escapes."""
+    try:
+        texts = b"\0".join(parts).decode().split("\0")
+    except UnicodeDecodeError:
+        texts = []
+    if len(texts) == len(parts):  # none has a zero in it
+        return texts
+    return [part.decode("utf-8", "backslashreplace") for part in parts]
 
 
 def _rows(numbers: NDArray[Any]) -> RowArray:

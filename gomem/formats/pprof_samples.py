@@ -13,10 +13,12 @@ import numpy as np
 
 from gomem.formats.pprof_columns import IntArray, Labels, RowArray
 from gomem.formats.pprof_schema import LABEL_FIELDS, SAMPLE_FIELDS
-from gomem.formats.varints import chunks
+from gomem.formats.varints import CHUNK_BYTES
 from gomem.formats.wire import Fields, Messages, WireError, scan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.formats.pprof_rows import Rows
 
 
@@ -43,8 +45,8 @@ class Samples:
 
 
 def read_samples(
-    data: bytes,
-    spans: tuple[IntArray, IntArray],
+    parts: Sequence[bytes],
+    size: int,
     *,
     types: int,
     locations: Rows,
@@ -53,8 +55,8 @@ def read_samples(
     """Read all samples of a profile.
 
     Args:
-        data: The profile.
-        spans: Where each sample's message begins, and where it stops.
+        parts: The sample messages.
+        size: How many bytes they have at most, all together.
         types: How many values each sample has to have.
         locations: The profile's locations.
         strings: How many strings the profile has.
@@ -63,10 +65,11 @@ def read_samples(
         SampleError: A sample cannot be read, has another number of values, or names a location or
             a string that is not there.
     """
-    starts, stops = spans
-    reader = _Reader(len(starts), int((stops - starts).sum()), types, locations, strings)
-    for first, last in chunks(stops - starts):
-        messages = Messages.cut(data, starts[first:last], stops[first:last])
+    count = len(parts)
+    reader = _Reader(count, size, types, locations, strings)
+    window = max(1, CHUNK_BYTES * count // max(size, 1))
+    for first in range(0, count, window):
+        messages = Messages.join(parts[first : first + window])
         try:
             reader.read(first, scan(messages, SAMPLE_FIELDS))
         except WireError as error:

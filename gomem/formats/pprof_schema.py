@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
 
 from gomem.formats.wire import BYTES, VARINT
 
@@ -52,3 +55,42 @@ MESSAGE_FIELDS: Mapping[int, Mapping[int, tuple[int, ...]]] = {
 }
 WORDS = {number: name.replace("_", " ") for name, (number, _) in PROFILE.items()}
 TOP_TYPES = dict(PROFILE.values())
+NAMES = {number: name for name, (number, _) in PROFILE.items()}
+
+
+def _message_classes() -> tuple[Any, Any]:
+    """Profile, with its messages left as bytes, which is the same on the wire; and ValueType."""
+    kinds = descriptor_pb2.FieldDescriptorProto
+    file = descriptor_pb2.FileDescriptorProto(name="gomem/pprof.proto", package="gomem")
+    profile = file.message_type.add(name="Profile")
+    for name, (number, types) in PROFILE.items():
+        profile.field.add(
+            name=name,
+            number=number,
+            type=kinds.TYPE_BYTES if types == INNER else kinds.TYPE_INT64,
+            label=kinds.LABEL_OPTIONAL if types == ONE else kinds.LABEL_REPEATED,
+        )
+    pair = file.message_type.add(name="ValueType")
+    for number, name in enumerate(("type", "unit"), 1):
+        pair.field.add(name=name, number=number, type=kinds.TYPE_INT64, label=kinds.LABEL_OPTIONAL)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    profiles, pairs = (
+        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"gomem.{name}"))
+        for name in ("Profile", "ValueType")
+    )
+    return profiles, pairs
+
+
+Profile, _ValueType = _message_classes()
+
+
+def value_type(message: bytes) -> tuple[int, int] | None:
+    """The strings that a ValueType names, its type and its unit; None if it is none or newer."""
+    pair = _ValueType()
+    try:
+        pair.ParseFromString(message)
+    except DecodeError:
+        return None
+    pair.DiscardUnknownFields()
+    return (pair.type, pair.unit) if pair.ByteSize() == len(message) else None

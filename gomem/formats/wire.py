@@ -48,6 +48,7 @@ FIXED32 = 5
 FEW = 24  # messages: below this, reading field by field is faster than an array round
 FIELDS_LIMIT = 1 << 24  # fields of one type's messages outside packed runs: 400 MB of records
 WINDOW_BYTES = 4 * CHUNK_BYTES  # of a buffer whose numbers are worth to be found all at once
+ROUNDS = 32  # whose records are kept apart: most are asked for by a field that one round has
 TAGS = 1024  # tags below this have a verdict of their own: fields up to number 127
 
 CUT_FIELD = "a field runs past the end of its message"
@@ -92,17 +93,6 @@ class Messages:
         padding = bytes(PADDING)
         return cls(b"".join([padding, *parts, padding]), stops - lengths, stops)
 
-    @classmethod
-    def cut(cls, data: bytes, starts: IntArray, stops: IntArray) -> Messages:
-        """Copy messages out of a file, with what lies between them unless that is more."""
-        low, high = int(starts[0]), int(stops[-1])
-        if high - low > 2 * int((stops - starts).sum()):
-            places = zip(starts.tolist(), stops.tolist(), strict=True)
-            return cls.join([data[start:stop] for start, stop in places])
-        padding = bytes(PADDING)
-        moved = PADDING - low
-        return cls(b"".join([padding, data[low:high], padding]), starts + moved, stops + moved)
-
     @cached_property
     def data(self) -> NDArray[np.uint8]:
         """The buffer as an array."""
@@ -117,37 +107,97 @@ class Messages:
         return len(self.starts)
 
 
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Fields that were found, one each: a round's, or those of many rounds.
+
+    Attributes:
+        message: The message of each.
+        tag: Field number and wire type, as encoded: `number << 3 | type`; one for all if they
+            have the same.
+        start: First byte of the field's content: of the number, or of what its length announces.
+        stop: One past the content's last byte.
+        number: The number, or the length.
+    """
+
+    message: IntArray
+    tag: NDArray[np.int16] | int
+    start: IntArray
+    stop: IntArray
+    number: IntArray
+
+    def __len__(self) -> int:
+        return len(self.message)
+
+    @property
+    def is_of_one_round(self) -> bool:
+        """Whether they are known to be one of a message at most, in the messages' order."""
+        return isinstance(self.tag, int)
+
+    def is_of_all(self, messages: int) -> bool:
+        """Whether they are known to be one of each message, in the messages' order."""
+        return self.is_of_one_round and len(self) == messages
+
+    def of(self, tags: tuple[int, ...]) -> Records | None:
+        """Those with one of some tags, None if there are none."""
+        if isinstance(self.tag, int):
+            return self if self.tag in tags else None
+        wanted = self.tag == tags[0]
+        for tag in tags[1:]:
+            wanted |= self.tag == tag
+        chosen = wanted.nonzero()[0]
+        if len(chosen) == len(wanted):
+            return self
+        return self.take(chosen) if len(chosen) else None
+
+    def take(self, chosen: IntArray) -> Records:
+        """Some of them, by index."""
+        tag = self.tag if isinstance(self.tag, int) else self.tag.take(chosen)
+        columns = (self.start, self.stop, self.number)
+        return Records(self.message.take(chosen), tag, *(column.take(chosen) for column in columns))
+
+    @staticmethod
+    def joined(rounds: list[Records]) -> Records:
+        """Those of many rounds; the list is emptied."""
+        tags = [
+            np.full(len(one), one.tag, np.int16) if isinstance(one.tag, int) else one.tag
+            for one in rounds
+        ]
+        columns = [[one.message, one.start, one.stop, one.number] for one in rounds]
+        rounds.clear()
+        message, start, stop, number = (
+            np.concatenate(column) for column in zip(*columns, strict=True)
+        )
+        return Records(message, np.concatenate(tags), start, stop, number)
+
+
 @dataclass(frozen=True)
 class Fields:
-    """The wanted fields of many messages: one record a field, those of a message by place.
+    """The wanted fields of many messages, those of a message by place.
 
     Attributes:
         messages: Where they were read.
-        message: The message of each record.
-        tag: Field number and wire type, as encoded: `number << 3 | type`.
-        start: First byte of the field's content: of the number, or of what its length announces.
-        stop: One past the content's last byte.
+        rounds: The records, at most `ROUNDS` of them.
     """
 
     messages: Messages
-    message: NDArray[np.int32]
-    tag: NDArray[np.int16]
-    start: IntArray
-    stop: IntArray
+    rounds: list[Records]
 
     def one(self, number: int) -> IntArray:
         """The number that each message has for a field, 0 where it has none.
 
-        It cannot fail: `scan` has read the numbers once, to find where they end.
         Unsigned numbers from 2**63 on come out negative: view them as uint64.
         """
-        values = np.zeros(len(self.messages), np.int64)
-        records = (self.tag == (number << 3 | VARINT)).nonzero()[0]
-        if not records.size:
-            return values
+        count = len(self.messages)
+        values: IntArray | None = None
         # Of two numbers for one message the later counts: it stands later in the records.
-        values[self.message[records]], _ = read_each(self.messages.data, self.start[records])
-        return values
+        for found in self._of((number << 3 | VARINT,)):
+            if found.is_of_all(count):
+                values = found.number
+            else:
+                values = np.zeros(count, np.int64) if values is None else values.copy()
+                values[found.message] = found.number
+        return np.zeros(count, np.int64) if values is None else values
 
     def many(self, number: int) -> tuple[NDArray[Any], IntArray]:
         """The numbers that each message has for a repeated field, packed or not.
@@ -160,32 +210,47 @@ class Fields:
         Raises:
             WireError: A packed field ends within a number, or holds one that is too long.
         """
-        records = self._by_place((self.tag >> 3 == number).nonzero()[0])
-        start, stop = self.start.take(records), self.stop.take(records)
+        offsets = np.zeros(len(self.messages) + 1, np.int64)
+        # An unpacked number is a run of one: its content looks no different.
+        runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
+        if runs is None:
+            return np.zeros(0, np.uint16), offsets
         try:
-            # An unpacked number is a run of one: its content looks no different.
             if len(self.messages.raw) <= WINDOW_BYTES:
-                values, counts = self.messages.numbers.runs(start, stop)
+                values, counts = self.messages.numbers.runs(runs.start, runs.stop)
             else:
-                values, counts = read_runs(self.messages.data, start, stop)
+                values, counts = read_runs(self.messages.data, runs.start, runs.stop)
         except VarintError as error:
             raise _placed(self.messages, error) from None
-        offsets = np.zeros(len(self.messages) + 1, np.int64)
-        offsets[1:] = np.bincount(self.message.take(records), counts, len(self.messages))
+        if not runs.is_of_all(len(self.messages)):
+            counts = np.bincount(runs.message, counts, len(self.messages))
+        offsets[1:] = counts
         return values, np.cumsum(offsets, out=offsets)
 
     def nested(self, number: int) -> tuple[Messages, NDArray[np.int32]]:
         """The messages inside a field, and the outer message that each of them is in."""
-        records = self._by_place((self.tag == (number << 3 | BYTES)).nonzero()[0])
-        inner = Messages(self.messages.raw, self.start[records], self.stop[records])
-        return inner, self.message[records]
+        found = self._by_place((number << 3 | BYTES,))
+        if found is None:
+            none = np.zeros(0, np.int64)
+            return Messages(self.messages.raw, none, none), none.astype(np.int32)
+        inner = Messages(self.messages.raw, found.start, found.stop)
+        return inner, found.message.astype(np.int32)
 
-    def _by_place(self, records: IntArray) -> IntArray:
-        """Records in the order of the buffer, hence of the messages."""
-        place = self.start.take(records)
-        if (place[1:] < place[:-1]).any():
-            return records[np.argsort(place, kind="stable")]
-        return records
+    def _by_place(self, tags: tuple[int, ...]) -> Records | None:
+        """Records of some tags in the order of the buffer, hence of the messages."""
+        chosen = list(self._of(tags))
+        if not chosen:
+            return None
+        found = chosen[0] if len(chosen) == 1 else Records.joined(chosen)
+        if not found.is_of_one_round and (found.start[1:] < found.start[:-1]).any():
+            return found.take(np.argsort(found.start, kind="stable"))
+        return found
+
+    def _of(self, tags: tuple[int, ...]) -> Iterator[Records]:
+        for records in self.rounds:
+            found = records.of(tags)
+            if found is not None:
+                yield found
 
 
 def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
@@ -193,41 +258,34 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
 
     Args:
         messages: The messages, all of one type.
-        wanted: The wire types that each field may have, by field number. Other fields are
-            passed over.
+        wanted: The wire types that each field may have, by field number: a number's or a
+            message's. Other fields are passed over.
 
     Raises:
         WireError: A message is cut, or is not one, or a wanted field has another wire type.
     """
     verdicts = _verdicts(tuple(wanted.items()))
-    active = np.flatnonzero(messages.starts < messages.stops)
-    cursor, limit = messages.starts[active], messages.stops[active]
-    rounds: list[tuple[NDArray[Any], ...]] = []
+    active = (messages.starts < messages.stops).nonzero()[0]
+    cursor, limit = messages.starts, messages.stops
+    if len(active) < len(cursor):
+        cursor, limit = cursor[active], limit[active]
+    rounds: list[Records] = []
     found = 0
     while active.size > FEW:
-        record, cursor = _round(messages, active, cursor, limit, verdicts)
-        rounds.append(record)
-        found += len(record[0])
+        records, cursor = _round(messages, active, cursor, limit, verdicts)
+        if len(records):
+            rounds.append(records)
+        found += len(records)
         if found > FIELDS_LIMIT:
             raise WireError(int(active[0]), 0, f"more than {FIELDS_LIMIT} fields")
-        unfinished = cursor < limit
-        if not unfinished.any():
-            active = active[:0]
-        elif not unfinished.all():
-            active, cursor, limit = active[unfinished], cursor[unfinished], limit[unfinished]
-    if active.size or not rounds:
+        unfinished = (cursor < limit).nonzero()[0]
+        if len(unfinished) < len(active):
+            active, cursor, limit = (each.take(unfinished) for each in (active, cursor, limit))
+    if active.size:
         rounds.append(_one_by_one(messages, active, cursor, limit, verdicts))
-    return Fields(messages, *_joined(rounds))
-
-
-def _joined(rounds: list[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any]]:
-    """The records of all rounds, column by column: each is freed once it is joined."""
-    columns = [list(column) for column in zip(*rounds, strict=True)]
-    rounds.clear()
-    for column in columns:
-        joined = np.concatenate(column)
-        column.clear()
-        yield joined
+    if len(rounds) > ROUNDS:
+        rounds = [Records.joined(rounds)]
+    return Fields(messages, rounds)
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
@@ -263,7 +321,7 @@ def _round(
     cursor: IntArray,
     limit: IntArray,
     verdicts: NDArray[np.int8],
-) -> tuple[tuple[NDArray[Any], ...], IntArray]:
+) -> tuple[Records, IntArray]:
     """Read one field of every active message: records of the wanted ones, and the next places."""
     byte = messages.data.take(cursor)
     if byte[0] < MARK and (byte == byte[0]).all():
@@ -273,21 +331,19 @@ def _round(
     # Below zero are tags of more than 63 bits; they are unknown like all that are high.
     verdict = verdicts[np.minimum(tag.view(np.uint64), np.uint64(TAGS - 1)).view(np.int64)]
     start, stop = at, at + np.where(wire_type == FIXED64, 8, 4)
+    value = np.zeros(len(at), np.int64)
     numbered = np.flatnonzero((wire_type == VARINT) | (wire_type == BYTES))
     number, after = _numbers_at(messages, active[numbered], cursor[numbered], at[numbered])
     has_length = wire_type[numbered] == BYTES
     start[numbered] = np.where(has_length, after, at[numbered])
     stop[numbered] = np.where(has_length, after + number, after)
+    value[numbered] = number
     # A length of 2**63 or more is negative, and one short of it wraps: both stop before they start.
     bad = (stop > limit) | (stop < start) | (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type]
     _raise_first(messages, active, cursor, bad)
-    kept = verdict == _WANTED
-    return (
-        active[kept].astype(np.int32),
-        tag[kept].astype(np.int16),
-        start[kept],
-        stop[kept],
-    ), stop
+    records = Records(active, tag.astype(np.int16), start, stop, value)
+    kept = (verdict == _WANTED).nonzero()[0]
+    return records if len(kept) == len(active) else records.take(kept), stop
 
 
 def _same_round(
@@ -296,10 +352,11 @@ def _same_round(
     cursor: IntArray,
     limit: IntArray,
     verdicts: NDArray[np.int8],
-) -> tuple[tuple[NDArray[Any], ...], IntArray]:
+) -> tuple[Records, IntArray]:
     """A round in which every message has the same field, of a tag of one byte."""
     tag, start = int(messages.data[cursor[0]]), cursor + 1
     wire_type = tag & 7
+    number = start
     if wire_type in (VARINT, BYTES):
         number, stop = _numbers_at(messages, active, cursor, start)
         if wire_type == BYTES:
@@ -309,8 +366,7 @@ def _same_round(
     wrong = verdicts[tag] >= _WRONG_TYPE or not _LEGAL[wire_type]
     _raise_first(messages, active, cursor, (stop > limit) | (stop < start) | wrong)
     kept = slice(None) if verdicts[tag] == _WANTED else slice(0)
-    tags = np.full(len(active), tag, np.int16)
-    return (active[kept].astype(np.int32), tags[kept], start[kept], stop[kept]), stop
+    return Records(active[kept], tag, start[kept], stop[kept], number[kept]), stop
 
 
 def _numbers_at(
@@ -351,7 +407,7 @@ def _one_by_one(
     cursor: IntArray,
     limit: IntArray,
     verdicts: NDArray[np.int8],
-) -> tuple[NDArray[Any], ...]:
+) -> Records:
     """Read the rest of some messages field by field."""
     records = array("q")
     verdict_of = verdicts.tolist()
@@ -370,8 +426,11 @@ def _one_by_one(
                     raise _error(messages, message, place, f"more than {FIELDS_LIMIT} fields")
             place = after
     table = np.frombuffer(records, np.int64).reshape(-1, 4)
-    columns = [np.ascontiguousarray(column) for column in table.T]
-    return columns[0].astype(np.int32), columns[1].astype(np.int16), columns[2], columns[3]
+    owners, tags, starts, stops = (np.ascontiguousarray(column) for column in table.T)
+    numbers = stops - starts
+    plain = (tags & 7 == VARINT).nonzero()[0]
+    numbers[plain], _ = read_each(messages.data, starts[plain])
+    return Records(owners, tags.astype(np.int16), starts, stops, numbers)
 
 
 def field_at(raw: bytes, place: int, limit: int) -> tuple[int, int, int, int]:

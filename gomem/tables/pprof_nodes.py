@@ -86,8 +86,8 @@ class Nodes:
         """What the samples weigh whose innermost frame each node is."""
         starts = self.columns.stack_offsets
         samples = np.flatnonzero(starts[1:] > starts[:-1])
-        leaf = self._innermost[self.columns.stack[starts[samples]]]
-        return _sum_by(leaf, weights[samples], len(self))
+        leaf = self._innermost.take(self.columns.stack.take(starts.take(samples)))
+        return _sum_by(leaf, weights.take(samples), len(self))
 
     def cum(self, weights: NDArray[Any]) -> NDArray[Any]:
         """What the samples weigh in whose stack each node is.
@@ -98,7 +98,7 @@ class Nodes:
         total = np.zeros(len(self), weights.dtype)
         for first, last in self.runs():
             sample, node = self._pairs(first, last)
-            total += _sum_by(node, weights[first:last][sample], len(self))
+            total += _sum_by(node, weights[first:last].take(sample), len(self))
         return total
 
     @cached_property
@@ -126,7 +126,7 @@ class Nodes:
             dtype = np.int32
         base = np.arange(last - first, dtype=np.int64) << bits
         sample: NDArray[Any] = np.repeat(base.astype(dtype), np.diff(offsets))
-        pairs = [sample | self._innermost[stack]]
+        pairs = [sample | self._innermost.take(stack)]
         if self._most_frames > 1:
             pairs += self._outer_pairs(sample, stack)
         pair = np.sort(np.concatenate(pairs) if len(pairs) > 1 else pairs[0])
@@ -146,12 +146,12 @@ class Nodes:
     def _outer_pairs(self, sample: NDArray[Any], stack: NDArray[np.int32]) -> list[NDArray[Any]]:
         """Pairs of the frames into which a location's innermost one was inlined."""
         pairs = []
-        left = np.diff(self.frame_offsets)[stack]
+        left = np.diff(self.frame_offsets).take(stack)
         for outer in range(1, self._most_frames):
-            deeper = np.flatnonzero(left > outer)
-            frame = self.frame_offsets[stack[deeper]] + outer
-            pairs.append(sample[deeper] | self.node_of_frame[frame])
-            stack, sample, left = stack[deeper], sample[deeper], left[deeper]
+            deeper = (left > outer).nonzero()[0]
+            stack, sample, left = (each.take(deeper) for each in (stack, sample, left))
+            frame = self.frame_offsets.take(stack) + outer
+            pairs.append(sample | self.node_of_frame.take(frame))
         return pairs
 
 
@@ -191,15 +191,11 @@ class _Texts:
         self._numbers = {"": 0}
 
     def numbers(self, texts: list[str]) -> IntArray:
-        numbers, known = self._numbers, self.list
-        result = []
-        for text in texts:
-            number = numbers.get(text)
-            if number is None:
-                number = numbers[text] = len(known)
-                known.append(text)
-            result.append(number)
-        return np.array(result, np.int64)
+        numbers = self._numbers
+        fresh = [text for text in dict.fromkeys(texts) if text not in numbers]
+        numbers.update(zip(fresh, range(len(self.list), len(self.list) + len(fresh)), strict=True))
+        self.list += fresh
+        return np.fromiter(map(numbers.__getitem__, texts), np.int64, len(texts))
 
 
 @dataclass(frozen=True)

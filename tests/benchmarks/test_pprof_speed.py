@@ -60,8 +60,8 @@ def output(*command):
 @pytest.mark.parametrize("form", ["raw", "gzip"])
 def test_a_profile_is_read_in_less_time_than_pprofs_parse_takes(form, large, peer, benchmark):
     """
-    About half of it is the aim: 0.5 to 0.65 on two cores that were busy with other work as well,
-    0.51 of the processor's time.
+    Half of it is the aim. On two cores that were busy with other work as well: 0.36 to 0.55 as it
+    came, which flatters, since Go's collector wants a core of its own.
     """
     theirs, ours = [], []
     for _ in range(ROUNDS):
@@ -101,10 +101,10 @@ def test_the_command_takes_a_third_of_the_time_of_pprofs(large, benchmark):
 
 @pytest.mark.go
 @NEEDS_GO
-def test_a_thousand_profiles_become_one_frame_in_twice_the_time_of_go(peer, tmp_path, benchmark):
+def test_a_thousand_profiles_become_one_frame_in_about_the_time_of_go(peer, tmp_path, benchmark):
     """
     Each has 100 KB when decompressed, as periodic profiles of a service have. As fast as Go is the
-    aim: 1.3 to 1.6 on two cores that were busy with other work as well.
+    aim: 0.78 to 1.03 on two cores that were busy with other work as well.
     """
     paths = []
     for number in range(PROFILES):
@@ -131,7 +131,7 @@ def test_a_thousand_profiles_become_one_frame_in_twice_the_time_of_go(peer, tmp_
 
     assert rows == len(frame())
     assert 80_000 < size < 120_000
-    assert ratio <= 2, f"{PROFILES} profiles of {size} bytes: gomem / Go = {ratio:.2f}"
+    assert ratio <= 1.25, f"{PROFILES} profiles of {size} bytes: gomem / Go = {ratio:.2f}"
 
 
 def test_time_grows_with_the_profile(benchmark):

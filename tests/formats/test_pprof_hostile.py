@@ -9,7 +9,7 @@ import pytest
 
 from gomem import sources
 from gomem.errors import FormatError
-from gomem.formats import pprof_top
+from gomem.formats import pprof_samples, pprof_top
 from gomem.formats.pprof import parse_pprof
 from gomem.read import read_pprof
 from tests.pprof_messages import field, message, number, packed, profile, sample, strings
@@ -128,11 +128,16 @@ def test_a_string_table_of_one_refuses_what_names_another():
 
 
 def test_a_profile_of_too_many_messages_is_refused(monkeypatch):
-    monkeypatch.setattr(pprof_top, "FIELDS_LIMIT", 30_000)
+    """
+    They are counted before any memory is taken for them, those that are not plain as well.
+    """
+    monkeypatch.setattr(pprof_top, "FIELDS_LIMIT", 3000)
+    monkeypatch.setattr(pprof_top, "BLOCK", 100)
+    unknown = field(500, 1)
 
-    said = refusal(profile() + b"\x2a\x00" * 40_000)
+    said = refusal(profile() + (b"\x2a\x00" * 500 + unknown) * 8)
 
-    assert "more than 30000 messages" in said
+    assert "more than 3000 messages" in said
 
 
 def test_long_strings_and_unknown_fields_between_messages_are_walked_over():
@@ -147,15 +152,45 @@ def test_long_strings_and_unknown_fields_between_messages_are_walked_over():
     assert ([], [[3]], text) == (damage, columns.value.tolist(), columns.strings[-1])
 
 
-def test_messages_behind_each_other_are_found_across_blocks():
+def test_samples_are_read_across_windows(monkeypatch):
     """
-    More of them than are walked over at a time.
+    More of them than are decoded at a time.
     """
-    count = 3 * pprof_top.BLOCK + 5
+    monkeypatch.setattr(pprof_samples, "CHUNK_BYTES", 1000)
 
-    columns, _ = outcome(profile(*(sample(1, value=one) for one in range(count))))
+    columns, _ = outcome(profile(*(sample(1, value=one) for one in range(2000))))
 
-    assert list(range(count)) == columns.value[:, 0].tolist()
+    assert list(range(2000)) == columns.value[:, 0].tolist()
+
+
+@pytest.mark.parametrize("newer", [b"", message(41, b"new")], ids=["alone", "after a newer field"])
+def test_a_location_of_four_bytes_is_refused_with_its_place(newer):
+    """
+    protobuf passes over a known field of another wire type as if it were of a newer schema.
+    """
+    data = profile() + newer
+
+    said = refusal(data + b"\x25" + bytes(4))
+
+    assert f"byte {len(data)}: field 4 has wire type 5, which no profile has there" in said
+
+
+def test_a_sample_type_of_another_wire_type_is_refused_with_its_place():
+    said = refusal(profile(sample_types=message(1, message(1, b"a"), field(2, 2))))
+
+    assert "byte 0: sample type 0: field 1 has wire type 2, wanted another" in said
+
+
+def test_a_sample_type_of_a_newer_schema_is_read():
+    columns, _ = outcome(profile(sample_types=message(1, field(1, 1), field(9, 7), field(2, 2))))
+
+    assert [("inuse_space", "bytes")] == [(one.type, one.unit) for one in columns.sample_types]
+
+
+def test_a_string_with_a_zero_in_it_stays_one():
+    columns, _ = outcome(profile() + strings("main.\0", "main.last"))
+
+    assert ["main.\0", "main.last"] == columns.strings[-2:]
 
 
 @pytest.mark.parametrize("comments", [packed(13, 1, 3), field(13, 1) + field(13, 3)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.formats.wire import BYTES, FEW, VARINT, Messages, WireError, scan, walk
+from gomem.formats.wire import BYTES, FEW, ROUNDS, VARINT, Messages, WireError, scan, walk
 from tests.pprof_messages import field, message, packed
 
 WANTED = {1: (VARINT,), 2: (VARINT, BYTES), 3: (BYTES,)}
@@ -49,6 +49,19 @@ def test_the_last_of_two_numbers_counts(count):
     fields = scan(Messages.join([field(1, 5) + field(1, 7)] * count), WANTED)
 
     assert [7] * count == fields.one(1).tolist()
+
+
+def test_numbers_are_found_in_however_many_rounds_they_come():
+    """
+    More fields a message than there are rounds whose records are kept apart.
+    """
+    values = list(range(ROUNDS + 5))
+    part = field(1, 5) + b"".join(field(2, value) for value in values) + field(1, 7)
+
+    fields = scan(Messages.join([part] * MANY), WANTED)
+
+    assert [7] * MANY == fields.one(1).tolist()
+    assert [values] * MANY == lists_of(*fields.many(2))
 
 
 @pytest.mark.parametrize("count", [1, MANY])
