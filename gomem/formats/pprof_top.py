@@ -70,16 +70,25 @@ def split(data: bytes, source: str) -> TopLevel:
     """
     if len(data) > SHORTEST * FIELDS_LIMIT:
         _refuse_many(data, source)
+    message = _parsed(data, source)
+    # What is left without the fields that it knows may be of a newer profile.proto, or of another
+    # type. To size the whole message instead would take ten times as long.
+    for name in NAMES.values():
+        message.ClearField(name)
+    if message.ByteSize():
+        _refuse_other_types(data, source)
+    message = _parsed(data, source)
+    message.DiscardUnknownFields()
+    return TopLevel(data, message)
+
+
+def _parsed(data: bytes, source: str) -> Any:
     message = Profile()
     try:
         message.ParseFromString(data)
     except DecodeError:
         raise broken(data, source) from None
-    # What protobuf does not know may be a field of a newer profile.proto, or one of another type.
-    message.DiscardUnknownFields()
-    if message.ByteSize() != len(data):
-        _refuse_other_types(data, source)
-    return TopLevel(data, message)
+    return message
 
 
 def _refuse_many(data: bytes, source: str) -> None:

@@ -60,8 +60,8 @@ def output(*command):
 @pytest.mark.parametrize("form", ["raw", "gzip"])
 def test_a_profile_is_read_in_less_time_than_pprofs_parse_takes(form, large, peer, benchmark):
     """
-    Half of it is the aim. On two cores that were busy with other work as well: 0.36 to 0.55 as it
-    came, which flatters, since Go's collector wants a core of its own.
+    Half of it is the aim: reached by medians (0.39 to 0.55 on two idle cores), not by the least
+    times (0.53 to 0.61), which are compared here because they vary less.
     """
     theirs, ours = [], []
     for _ in range(ROUNDS):
@@ -71,7 +71,7 @@ def test_a_profile_is_read_in_less_time_than_pprofs_parse_takes(form, large, pee
     benchmark.extra_info["ratio"] = ratio
     benchmark.pedantic(read_pprof, args=(large[form],), rounds=1)
 
-    assert ratio <= 0.75, f"{form}: read_pprof / profile.Parse = {ratio:.2f}"
+    assert ratio <= 0.7, f"{form}: read_pprof / profile.Parse = {ratio:.2f}"
 
 
 @pytest.mark.go
