@@ -124,6 +124,15 @@ class Capture:
         """What could not be read: source, where, what, text."""
         return damage_table(self.damaged)
 
+    @property
+    def heap_profiles(self) -> dict[str, Profile]:
+        """Each moment's heap profile, or its allocs profile, which holds the same."""
+        found = {
+            moment: profiles.get("heap") or profiles.get("allocs")
+            for moment, profiles in self.profiles.items()
+        }
+        return {moment: profile for moment, profile in found.items() if profile is not None}
+
     def _repr_html_(self) -> str:
         kinds = self.artefacts["kind"].value_counts().to_frame("files")
         head = f"<p>{len(self.moments)} moments, {self.go_version}, {len(self.damaged)} damaged</p>"

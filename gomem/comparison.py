@@ -31,7 +31,7 @@ from gomem.analysis.allocations import top_sites
 from gomem.analysis.before_after import METRICS, Comparison, compare_bench, compare_samples
 from gomem.analysis.levels import levels_of
 from gomem.analysis.rss_vs_heap import PART_OF_KIND, PARTS
-from gomem.analysis.site_changes import FLAT, SITES, compare_sites, unseen_high
+from gomem.analysis.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
 from gomem.capture import Capture, load
 from gomem.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose
 from gomem.errors import CaptureError
@@ -148,7 +148,8 @@ def compare_diagnoses(
     old, new = _several(before), _several(after)
     pairs = counterparts(list(old[0].ledgers), list(new[0].ledgers))
     last = pairs[-1] if pairs else ("", "")
-    profiled = counterparts(list(_profiles(old[0])), list(_profiles(new[0])))[-1:]
+    old_profiles, new_profiles = (side[0].capture.heap_profiles for side in (old, new))
+    profiled = counterparts(list(old_profiles), list(new_profiles))[-1:]
     benches = _compare_benches(old, new)
     levels = _compare_levels((old, last[0]), (new, last[1]))
     sites = _compare_profiles(old[0], new[0], profiled)
@@ -161,9 +162,7 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
-        profiles=next(
-            ((_profiles(old[0])[one], _profiles(new[0])[other]) for one, other in profiled), None
-        ),
+        profiles=next(((old_profiles[one], new_profiles[other]) for one, other in profiled), None),
     )
 
 
@@ -296,21 +295,12 @@ def _difference(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _profiles(diagnosis: Diagnosis) -> dict[str, Profile]:
-    """The heap profile of each moment, or its allocs profile, which holds the same."""
-    found = {
-        moment: profiles.get("heap") or profiles.get("allocs")
-        for moment, profiles in diagnosis.capture.profiles.items()
-    }
-    return {moment: profile for moment, profile in found.items() if profile is not None}
-
-
 def _compare_profiles(
     old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
     changes = [empty(SITE_CHANGES)]
     for first, second in profiled:
-        before, after = _profiles(old)[first], _profiles(new)[second]
+        before, after = old.capture.heap_profiles[first], new.capture.heap_profiles[second]
         both = set(before.sample_type_names) & set(after.sample_type_names)
         changes += [compare_profiles(before, after, name) for name in SAMPLE_TYPES if name in both]
     return pd.concat(changes, ignore_index=True)
@@ -321,8 +311,8 @@ def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.Da
     changes = compare_sites(
         _flat(before, sample_type),
         _flat(after, sample_type),
-        before_unseen_high=_unseen_high(before, after, sample_type),
-        after_unseen_high=_unseen_high(after, before, sample_type),
+        before_unseen_high=unseen_in(before, after, sample_type),
+        after_unseen_high=unseen_in(after, before, sample_type),
     )
     unit = before.sample_type(sample_type).unit
     return changes.assign(sample_type=sample_type, unit=unit)[[c.name for c in SITE_CHANGES]]
@@ -332,28 +322,7 @@ def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
     """Every site that has something of its own, with its interval."""
     top = top_sites(profile, sample_type).top
     top = top.loc[top["flat"] != 0, ["function", *FLAT]]
-    return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if _is_exact(profile) else top
-
-
-def _is_exact(profile: Profile) -> bool:
-    """Whether the program recorded every allocation (MemProfileRate 1)."""
-    return profile.period_type.type == "space" and profile.period == 1
-
-
-def _unseen_high(profile: Profile, other: Profile, sample_type: str) -> float | pd.Series:
-    """What a site may have that this profile does not show; of objects, by the other's sizes."""
-    if _is_exact(profile):
-        return 0.0
-    word, _, what = sample_type.partition("_")
-    if what == "space":
-        return unseen_high(profile.period)
-    if f"{word}_space" not in other.sample_type_names:
-        return unseen_high(None)
-    objects, space = (
-        top_sites(other, f"{word}_{name}").top.set_index("function")["flat"]
-        for name in ("objects", "space")
-    )
-    return unseen_high(profile.period, space.reindex(objects.index) / objects)
+    return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if is_exact(profile) else top
 
 
 def _notes(
@@ -384,7 +353,7 @@ def _sites_notes(
     old: Sequence[Diagnosis], new: Sequence[Diagnosis], sites: pd.DataFrame
 ) -> Iterator[str]:
     for word, side in (("before", old), ("after", new)):
-        if not _profiles(side[0]):
+        if not side[0].capture.heap_profiles:
             yield f"no heap profile {word}, so allocation sites are not compared"
     if sites.empty:
         return
@@ -392,7 +361,7 @@ def _sites_notes(
     yield SINCE_START
     if len(old) + len(new) > 2:
         yield "sites are those of the first capture of each side"
-    rates = [{one.period for one in _profiles(side[0]).values()} for side in (old, new)]
+    rates = [{one.period for one in side[0].capture.heap_profiles.values()} for side in (old, new)]
     if rates[0] != rates[1]:
         yield f"MemProfileRate differs: {_list(rates[0])} before, {_list(rates[1])} after"
 

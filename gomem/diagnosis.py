@@ -144,20 +144,20 @@ class Diagnosis:
         told = pd.concat(verdicts, ignore_index=True)
         return {
             moment: site_reasons(profile, told, ALLOCATED, TOP_SITES)
-            for moment, profile in _heap_profiles(self.capture).items()
+            for moment, profile in self.capture.heap_profiles.items()
             if ALLOCATED in profile.sample_type_names
         }
 
     def turnover(self, moment: str) -> pd.DataFrame:
         """What of all that was allocated is in use; see `analysis.site_turnover.TURNOVER`."""
-        profile = _heap_profiles(self.capture).get(moment)
+        profile = self.capture.heap_profiles.get(moment)
         if profile is None or not _counts(profile, "alloc") or not _counts(profile, "inuse"):
             return empty(TURNOVER)
         return site_turnover(profile)
 
     def object_sizes(self, moment: str) -> pd.DataFrame:
         """What is in use by site and size of object; see `analysis.object_sizes.OBJECTS`."""
-        profile = _heap_profiles(self.capture).get(moment)
+        profile = self.capture.heap_profiles.get(moment)
         if profile is None or not _counts(profile, "inuse"):
             return empty(OBJECTS)
         return object_sizes(profile)
@@ -171,7 +171,7 @@ class Diagnosis:
         Raises:
             KeyError: There is no heap profile of such a moment.
         """
-        return find_spike(_heap_profiles(self.capture), at)
+        return find_spike(self.capture.heap_profiles, at)
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -228,7 +228,7 @@ def diagnose(
         gc=collector,
         gc_thresholds=gc_thresholds or GcThresholds(),
         alloc_space={name: by[ALLOCATED] for name, by in sites.items() if ALLOCATED in by},
-        spike=find_spike(_heap_profiles(capture)),
+        spike=find_spike(capture.heap_profiles),
         heap_series=series,
         growth=growing,
     )
@@ -434,26 +434,17 @@ def _paths(capture: Capture, moment: str) -> dict[str, str]:
 def _sites(capture: Capture) -> dict[str, dict[str, AllocationSites]]:
     """Top sites of each moment's heap profile, or of its allocs profile, which holds the same."""
     sites: dict[str, dict[str, AllocationSites]] = {}
-    for moment, profile in _heap_profiles(capture).items():
+    for moment, profile in capture.heap_profiles.items():
         known = [name for name in SAMPLE_TYPES if name in profile.sample_type_names]
         sites[moment] = {name: top_sites(profile, name, TOP_SITES) for name in known}
     return sites
-
-
-def _heap_profiles(capture: Capture) -> dict[str, Profile]:
-    """Each moment's heap profile, or its allocs profile, which holds the same."""
-    found = {
-        moment: profiles.get("heap") or profiles.get("allocs")
-        for moment, profiles in capture.profiles.items()
-    }
-    return {moment: profile for moment, profile in found.items() if profile is not None}
 
 
 def _heap_series(capture: Capture) -> Series | None:
     """What each stack has in use over the moments; None of too few profiles with a time."""
     profiles = {
         moment: profile
-        for moment, profile in _heap_profiles(capture).items()
+        for moment, profile in capture.heap_profiles.items()
         if profile.time is not None and IN_USE in profile.sample_type_names
     }
     return series_of(profiles, IN_USE) if len(profiles) >= LEAST_MOMENTS else None

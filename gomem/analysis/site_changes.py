@@ -132,8 +132,8 @@ def profile_changes(
     sites = compare_sites(
         old.frame(),
         new.frame(),
-        before_unseen_high=_unseen_in(before, after, chosen.type, granularity),
-        after_unseen_high=_unseen_in(after, before, chosen.type, granularity),
+        before_unseen_high=unseen_in(before, after, chosen.type, granularity),
+        after_unseen_high=unseen_in(after, before, chosen.type, granularity),
     )
     return SiteChanges(chosen.type, chosen.unit, sites, note)
 
@@ -220,14 +220,14 @@ def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool)
         return np.bincount(number, add_up(part), len(names)).astype(np.float64)
 
     sampling = sampling_of(profile, sample_type)
-    is_exact = _is_exact(profile)
+    exact = is_exact(profile)
     known = isinstance(sampling, Sampling)
     return _Measured(
         pd.Index(names, dtype=object),
         by_name(profile.values(sample_type).astype(np.float64)),
         sampling.mapped(by_name) if isinstance(sampling, Sampling) else None,
-        is_exact,
-        "" if known or is_exact else str(sampling),
+        exact,
+        "" if known or exact else str(sampling),
     )
 
 
@@ -256,11 +256,11 @@ def _grown(old: _Measured, new: _Measured, unseen: float | pd.Series) -> pd.Data
     return build({name: values[order] for name, values in columns.items()}, SITES)
 
 
-def _unseen_in(
-    profile: Profile, other: Profile, sample_type: str, granularity: str
+def unseen_in(
+    profile: Profile, other: Profile, sample_type: str, granularity: str = "functions"
 ) -> float | pd.Series:
     """What a site may have that a profile does not show; of objects, by the other's sizes."""
-    if _is_exact(profile):
+    if is_exact(profile):
         return 0.0
     word, _, what = sample_type.partition("_")
     if what == "space":
@@ -275,6 +275,6 @@ def _unseen_in(
     return unseen_high(profile.period, pd.Series(size, space.functions))
 
 
-def _is_exact(profile: Profile) -> bool:
+def is_exact(profile: Profile) -> bool:
     """Whether the program recorded every allocation (MemProfileRate 1)."""
     return profile.period_type.type == "space" and profile.period == 1

@@ -23,7 +23,7 @@ OF_TWO = (
 
 def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     """What is in use by call, and against the baseline's profile; folded, what was allocated."""
-    profile = _heap_profile(diagnosis, moment)
+    profile = diagnosis.capture.heap_profiles.get(moment)
     if profile is None:
         return ()
     blocks: list[Block] = list(_flame(profile, IN_USE, "flame"))
@@ -71,10 +71,5 @@ def _has(profile: Profile, sample_type: str) -> bool:
 def _baseline(baseline: Diagnosis, moment: str) -> Profile | None:
     """Its profile of the same moment, else its last."""
     names = [moment, *reversed(list(baseline.sites))]
-    profiles = (_heap_profile(baseline, name) for name in names)
+    profiles = map(baseline.capture.heap_profiles.get, names)
     return next((one for one in profiles if one is not None), None)
-
-
-def _heap_profile(diagnosis: Diagnosis, moment: str) -> Profile | None:
-    profiles = diagnosis.capture.profiles.get(moment, {})
-    return profiles.get("heap") or profiles.get("allocs")
