@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 IntArray = NDArray[np.int64]
 RowArray = NDArray[np.int32]
@@ -62,6 +66,15 @@ class Locations:
     line_function: RowArray
     line_number: IntArray
     line_column: IntArray
+
+    def entries(self) -> Iterator[tuple[int, int, bool, list[tuple[int, int, int]]]]:
+        """Each location's mapping, address, folded, and its lines: function, number, column."""
+        offsets = self.line_offsets.tolist()
+        columns = (self.line_function, self.line_number, self.line_column)
+        lines = list(zip(*(column.tolist() for column in columns), strict=True))
+        rows = zip(self.mapping.tolist(), self.address.tolist(), self.folded.tolist(), strict=True)
+        for row, (mapping, address, folded) in enumerate(rows):
+            yield mapping, address, folded, lines[offsets[row] : offsets[row + 1]]
 
 
 @dataclass(frozen=True, slots=True)

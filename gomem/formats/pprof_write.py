@@ -90,26 +90,14 @@ class _Writer:
             yield _message(MAPPING, _numbers(row, *map(int, values)))
 
     def _locations(self, locations: Locations) -> Iterator[bytes]:
-        offsets = locations.line_offsets.tolist()
-        lines = [
-            _message(4, _numbers(function + 1, number, column))
-            for function, number, column in zip(
-                locations.line_function.tolist(),
-                locations.line_number.tolist(),
-                locations.line_column.tolist(),
-                strict=True,
+        entries = enumerate(locations.entries(), start=1)
+        for row, (mapping, address, folded, lines) in entries:
+            own = b"".join(
+                _message(4, _numbers(function + 1, number, column))
+                for function, number, column in lines
             )
-        ]
-        rows = zip(
-            locations.mapping.tolist(),
-            locations.address.tolist(),
-            locations.folded.tolist(),
-            strict=True,
-        )
-        for row, (mapping, address, folded) in enumerate(rows):
-            own = b"".join(lines[offsets[row] : offsets[row + 1]])
             yield _message(
-                LOCATION, _numbers(row + 1, mapping + 1, address) + own + _number(5, int(folded))
+                LOCATION, _numbers(row, mapping + 1, address) + own + _number(5, int(folded))
             )
 
     def _functions(self) -> Iterator[bytes]:

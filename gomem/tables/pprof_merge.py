@@ -157,30 +157,18 @@ class _Merger:
     def _locations(
         self, locations: Locations, functions: list[int], mappings: list[int], moved: list[int]
     ) -> list[int]:
-        offsets = locations.line_offsets.tolist()
-        lines = [
-            (functions[function] if function >= 0 else -1, line, column)
-            for function, line, column in zip(
-                locations.line_function.tolist(),
-                locations.line_number.tolist(),
-                locations.line_column.tolist(),
-                strict=True,
-            )
-        ]
-        rows = zip(
-            locations.mapping.tolist(),
-            locations.address.tolist(),
-            locations.folded.tolist(),
-            strict=True,
-        )
         numbers = []
-        for row, (mapping, address, folded) in enumerate(rows):
+        for mapping, address, folded, lines in locations.entries():
             known = mapping >= 0
+            own = (
+                (functions[function] if function >= 0 else -1, number, column)
+                for function, number, column in lines
+            )
             key = (
                 mappings[mapping] if known else -1,
                 (address + (moved[mapping] if known else 0)) & (2**64 - 1),
                 folded,
-                tuple(lines[offsets[row] : offsets[row + 1]]),
+                tuple(own),
             )
             numbers.append(self.locations.of(key, key))
         return numbers
