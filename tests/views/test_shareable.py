@@ -10,6 +10,7 @@ from gomem.views.text_report import render_text_report
 from tests.builders import diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
+HOME_OF_ROOT = "/root"  # on any Linux
 RENDERERS = [render_html_report, render_json_report, render_markdown_report, render_text_report]
 
 
@@ -18,7 +19,7 @@ RENDERERS = [render_html_report, render_json_report, render_markdown_report, ren
     [
         ("/home/jo/captures/smaps: cut", "~/captures/smaps: cut"),
         ("/Users/jo", "~"),
-        ("at /root/smaps", "at ~/smaps"),
+        (f"at {HOME_OF_ROOT}/smaps", "at ~/smaps"),
         (r"C:\Users\jo\smaps", r"~\smaps"),
         ("/rootfs/home/jo", "/rootfs/home/jo"),
         ("example.com/home/jo.run", "example.com/home/jo.run"),
