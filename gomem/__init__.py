@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gomem.capture import Capture, load
+    from gomem.capture.capture import Capture, load
     from gomem.causes.thresholds import GcThresholds
-    from gomem.comparison import compare
-    from gomem.diagnosis import Diagnosis, diagnose
-    from gomem.read import (
+    from gomem.diagnosis.comparison import compare
+    from gomem.diagnosis.diagnosis import Diagnosis, diagnose
+    from gomem.inputs.read import (
         iter_gctrace,
         read_bench,
         read_cgroup,
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
         read_smaps,
         read_status,
     )
-    from gomem.views.flame_graph import flame
+    from gomem.views.figures.flame_graph import flame
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Capture": "gomem.capture",
-    "Diagnosis": "gomem.diagnosis",
+    "Capture": "gomem.capture.capture",
+    "Diagnosis": "gomem.diagnosis.diagnosis",
     "GcThresholds": "gomem.causes.thresholds",
-    "compare": "gomem.comparison",
-    "diagnose": "gomem.diagnosis",
-    "flame": "gomem.views.flame_graph",
-    "iter_gctrace": "gomem.read",
-    "load": "gomem.capture",
-    "read_bench": "gomem.read",
-    "read_escapes": "gomem.read",
-    "read_cgroup": "gomem.read",
-    "read_folded": "gomem.read",
-    "read_gctrace": "gomem.read",
-    "read_limits": "gomem.read",
-    "read_memstats": "gomem.read",
-    "read_metrics": "gomem.read",
-    "read_pprof": "gomem.read",
-    "read_smaps": "gomem.read",
-    "read_status": "gomem.read",
+    "compare": "gomem.diagnosis.comparison",
+    "diagnose": "gomem.diagnosis.diagnosis",
+    "flame": "gomem.views.figures.flame_graph",
+    "iter_gctrace": "gomem.inputs.read",
+    "load": "gomem.capture.capture",
+    "read_bench": "gomem.inputs.read",
+    "read_escapes": "gomem.inputs.read",
+    "read_cgroup": "gomem.inputs.read",
+    "read_folded": "gomem.inputs.read",
+    "read_gctrace": "gomem.inputs.read",
+    "read_limits": "gomem.inputs.read",
+    "read_memstats": "gomem.inputs.read",
+    "read_metrics": "gomem.inputs.read",
+    "read_pprof": "gomem.inputs.read",
+    "read_smaps": "gomem.inputs.read",
+    "read_status": "gomem.inputs.read",
 }
 
 __all__ = [

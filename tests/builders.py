@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 import gomem
-from gomem.read import read_memstats, read_smaps
-from gomem.views.html_report import render_html_report
+from gomem.inputs.read import read_memstats, read_smaps
+from gomem.views.writers.html import render_html_report
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())

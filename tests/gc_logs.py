@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gomem.causes.gc_facts import GcFacts, gc_facts
-from gomem.read import read_gctrace, read_memstats
+from gomem.causes.collector_answers import GcFacts, gc_facts
+from gomem.inputs.gctrace.table import GcLog
+from gomem.inputs.read import read_gctrace, read_memstats
 from gomem.releases import GoRelease, parse_release
-from gomem.tables.gctrace import GcLog
 
 GCLOGS = Path(__file__).parent.parent / "fixtures" / "gctrace"
 SAMPLE = ("NumGC", "PauseNs", "PauseEnd", "NextGC", "GCCPUFraction", "Latest", "Metrics")

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from gomem.formats.pprof import parse_pprof
-from gomem.tables.pprof import Profile
+from gomem.inputs.pprof.parse import parse_pprof
+from gomem.inputs.pprof.table import Profile
 from tests.pprof_messages import field, function, location, message, packed, strings
 
 RATE = 512 * 1024

@@ -14,22 +14,22 @@ PACKAGE = Path(gomem.__file__).parent
 GROUND = {"errors", "units", "releases", "sources", "streams"}
 FLOORS = [
     GROUND,
-    {"formats"},
-    {"tables"},
-    {"read"},
-    {"capture", "moments"},
+    {"inputs"},
+    {"capture"},
     {"analysis"},
     {"causes"},
+    {"diagnosis"},
+    {"views"},
+    {"live", "cli", "__main__"},
 ]
-FLOORS += [{"diagnosis", "comparison", "residence"}, {"views"}, {"live", "cli", "__main__"}]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 # One question in steps, each with a module: what kind is a mapping? `mappings` alone asks them.
 KIND_OF_A_MAPPING = {
-    f"gomem.analysis.{step}"
+    f"gomem.analysis.memory.{step}"
     for step in ("mapping_rows", "arenas", "native_memory", "runtime_metadata")
 }
 # How sure a sampled number is, and a difference of two: asked wherever profiles are.
-OF_SAMPLES = {"gomem.analysis.sampling", "gomem.analysis.site_changes"}
+OF_SAMPLES = {"gomem.analysis.profiles.sampling", "gomem.analysis.profiles.site_changes"}
 FILE_FLOORS = {"sources", "streams", "live", "cli"}
 
 
@@ -75,25 +75,25 @@ def test_answers_do_not_import_each_other(word):
     Two analyses that share a step have found a question of its own; two causes share an analysis.
     """
     shared = {
-        "analysis": {"gomem.analysis.mappings", "gomem.analysis.gc_steps"}
+        "analysis": {"gomem.analysis.memory.mappings", "gomem.analysis.collector.steps"}
         | KIND_OF_A_MAPPING
-        | {"gomem.analysis.resident_totals", "gomem.analysis.slopes"}
+        | {"gomem.analysis.memory.resident_totals", "gomem.analysis.slopes"}
         | OF_SAMPLES,
         "causes": {
             "gomem.causes.finding",
-            "gomem.causes.situation",
+            "gomem.causes.answers",
             "gomem.causes.thresholds",
-            "gomem.causes.gc_facts",
+            "gomem.causes.collector_answers",
         },
     }[word]
 
-    for path in PACKAGE.joinpath(word).glob("[!_]*.py"):
+    for path in PACKAGE.joinpath(word).rglob("[!_]*.py"):
         across = {name for name in imports(path) if name.startswith(f"gomem.{word}.")}
         assert set() == across - shared, path.name
 
 
-def test_formats_know_no_pandas():
-    for path in PACKAGE.joinpath("formats").glob("*.py"):
+def test_parsers_know_no_pandas():
+    for path in PACKAGE.joinpath("inputs").rglob("parse.py"):
         assert "pandas" not in {name.partition(".")[0] for name in imports(path)}, path.name
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gomem.sources import packaged
-from gomem.views.notebook import execute_notebook, notebook_for, parameters_of
+from gomem.views.writers.notebook import execute_notebook, notebook_for, parameters_of
 
 FOLDER = packaged("notebooks")
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))

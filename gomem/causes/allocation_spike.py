@@ -15,8 +15,8 @@ from gomem.units import MIB, format_bytes, format_fraction, format_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.allocation_spikes import Spike
-    from gomem.causes.situation import Situation
+    from gomem.analysis.profiles.allocation_spikes import Spike
+    from gomem.causes.answers import Situation
 
 CODE = "allocation-spike"
 LEAST_INTERVALS = 8  # fewer have no usual rate: a start, a load test and an end are three rates

@@ -13,7 +13,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import MIB, format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "anonymous-mapping"
 KIND = "anonymous-other"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import Situation
+    from gomem.causes.answers import Situation
 
 CODE = "data-damaged"
 SHOWN = 5

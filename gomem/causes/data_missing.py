@@ -9,7 +9,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "data-missing"
 

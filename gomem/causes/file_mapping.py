@@ -16,7 +16,7 @@ from gomem.units import MIB, format_bytes, format_fraction
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "file-mapping"
 KINDS = ("mapped-file", "shared-memory")

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import Situation
+    from gomem.causes.answers import Situation
 
 
 class Severity(IntEnum):

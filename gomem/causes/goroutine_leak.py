@@ -13,7 +13,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import MIB, format_bytes, format_count
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "goroutine-leak"
 # A server of today has one or two goroutines for a connection: thousands are daily bread.

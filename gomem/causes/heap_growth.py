@@ -16,8 +16,8 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.analysis.live_heap import LiveHeap
-    from gomem.causes.situation import Situation
+    from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.causes.answers import Situation
     from gomem.causes.thresholds import GcThresholds
 
 CODE = "heap-growth"

@@ -16,7 +16,7 @@ from gomem.releases import GoRelease
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
     from gomem.releases import GoVersion
 
 CODE = "idle-heap-kept"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.limits import (
+from gomem.analysis.memory.limits import (
     CgroupUse,
     TimeToLimit,
     WorstCase,
@@ -24,7 +24,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "limit-risk"
 # What cannot be reclaimed fills nine tenths: one more heap growth step, or one more request's

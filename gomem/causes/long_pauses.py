@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.gc_steps import STOPS, stopped_seconds
+from gomem.analysis.collector.steps import STOPS, stopped_seconds
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_count, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.gc_facts import GcFacts
-    from gomem.causes.situation import Situation
+    from gomem.causes.answers import Situation
+    from gomem.causes.collector_answers import GcFacts
     from gomem.causes.thresholds import GcThresholds
 
 CODE = "long-pauses"

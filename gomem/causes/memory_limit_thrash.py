@@ -13,8 +13,8 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.gc_facts import GcFacts
-    from gomem.causes.situation import Situation
+    from gomem.causes.answers import Situation
+    from gomem.causes.collector_answers import GcFacts
     from gomem.causes.thresholds import GcThresholds
 
 CODE = "memory-limit-thrash"

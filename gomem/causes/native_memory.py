@@ -13,7 +13,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import MIB, format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "native-memory"
 LEAST_BYTES = 8 * MIB  # below, malloc's first arenas and the stacks of a few threads explain it

@@ -12,7 +12,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "released-but-resident"
 LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it

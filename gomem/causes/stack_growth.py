@@ -12,7 +12,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import KIB, MIB, format_bytes, format_count
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
 
 CODE = "stack-growth"
 LEAST_BYTES = 8 * MIB

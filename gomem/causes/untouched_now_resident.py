@@ -15,7 +15,7 @@ from gomem.releases import GoRelease
 from gomem.units import MIB, format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.situation import MomentFacts, Situation
+    from gomem.causes.answers import MomentFacts, Situation
     from gomem.releases import GoVersion
 
 CODE = "untouched-now-resident"

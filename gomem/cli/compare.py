@@ -15,7 +15,7 @@ from gomem.cli.progress import reading_progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gomem.analysis.before_after import Comparison
+    from gomem.analysis.comparison.before_after import Comparison
 
 
 class Format(StrEnum):
@@ -102,8 +102,8 @@ def _target(before: Path, after: Path) -> Path:
 
 
 def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
-    from gomem.comparison import compare as compare_sides
-    from gomem.comparison import open_side
+    from gomem.diagnosis.comparison import compare as compare_sides
+    from gomem.diagnosis.comparison import open_side
 
     with reading_progress() as progress:
         old, new = ([open_side(path, progress) for path in side] for side in (before, after))
@@ -111,7 +111,7 @@ def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
 
 
 def _unread(comparison: Comparison) -> str:
-    from gomem.views.compare_text import printable
+    from gomem.views.comparison.text import printable
 
     damaged = comparison.damaged
     count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"
@@ -120,25 +120,25 @@ def _unread(comparison: Comparison) -> str:
 
 
 def _as_text(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.compare_text import render_compare_text
+    from gomem.views.comparison.text import render_compare_text
 
     return render_compare_text(comparison, before=before, after=after)
 
 
 def _as_html(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.compare_html import render_compare_html
+    from gomem.views.comparison.html import render_compare_html
 
     return render_compare_html(comparison, before=before, after=after)
 
 
 def _as_json(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.compare_json import render_compare_json
+    from gomem.views.json.compare import render_compare_json
 
     return render_compare_json(comparison, before=before, after=after)
 
 
 def _as_markdown(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.compare_markdown import render_compare_markdown
+    from gomem.views.comparison.markdown import render_compare_markdown
 
     return render_compare_markdown(comparison, before=before, after=after)
 

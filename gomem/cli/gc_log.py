@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gomem.tables.gctrace import GcLog
+    from gomem.inputs.gctrace.table import GcLog
 
 STREAMED_FROM_BYTES = 1 << 23  # shorter logs are read whole, as any other artefact
 STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known at the end
@@ -20,7 +20,7 @@ STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known 
 
 def is_long_log(artefact: Path) -> bool:
     """Whether a file is too long to be read whole without need, and begins as a GC log."""
-    from gomem.formats.kinds import kind_of
+    from gomem.inputs.kinds import kind_of
     from gomem.streams import open_stream
 
     if not artefact.is_file() or artefact.stat().st_size < STREAMED_FROM_BYTES:
@@ -30,7 +30,7 @@ def is_long_log(artefact: Path) -> bool:
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
-    from gomem.read import iter_gctrace
+    from gomem.inputs.read import iter_gctrace
 
     damage = DamageReport()
     with bytes_progress(artefact.name) as progress:
@@ -42,21 +42,21 @@ def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
     """A log as a trace for Perfetto."""
-    from gomem.views.trace_json import render_trace
+    from gomem.views.exports.trace import render_trace
 
     yield from render_trace(_read(artefact))
 
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
     """What the collector cost, as OpenMetrics text."""
-    from gomem.analysis.gc_cost import summarize_gc
-    from gomem.views.openmetrics import render_openmetrics
+    from gomem.analysis.collector.gc_cost import summarize_gc
+    from gomem.views.exports.openmetrics import render_openmetrics
 
     yield render_openmetrics(summarize_gc(_read(artefact).cycles))
 
 
 def _read(artefact: Path) -> GcLog:
-    from gomem.read import read_gctrace
+    from gomem.inputs.read import read_gctrace
 
     with bytes_progress(artefact.name) as progress:
         log = read_gctrace(artefact, progress=progress)

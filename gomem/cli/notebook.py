@@ -64,7 +64,7 @@ def _packaged_notebook(name: str) -> str:
 
 def _execute(text: str, name: str, captures: Sequence[Path]) -> str:
     """Run it in a folder of its own, in which the captures have their names and no path."""
-    from gomem.views.notebook import execute_notebook, notebook_for, parameters_of
+    from gomem.views.writers.notebook import execute_notebook, notebook_for, parameters_of
 
     asked = parameters_of(text)
     if len(captures) != len(asked):
@@ -92,7 +92,7 @@ def _link(capture: Path, folder: Path, role: str) -> str:
 def _rendered(executed: str, name: str, captures: Sequence[Path], suffix: str) -> str:
     if suffix == ".ipynb":
         return executed
-    from gomem.views.notebook import render_notebook_html
+    from gomem.views.writers.notebook import render_notebook_html
 
     names = ", ".join(path.resolve().name for path in captures)
     return render_notebook_html(executed, title=f"{name}: {names}")

@@ -19,7 +19,7 @@ from gomem.sources import ARCHIVE_SUFFIXES, packaged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.diagnosis import Diagnosis
+    from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.views.document import Report
 
 DEMO = "demo"
@@ -127,9 +127,9 @@ def _target(name: str, output: Path | None, output_format: Format | None) -> Pat
 def _diagnose(
     paths: list[Path], baseline: Path | None, go_version: str | None, thresholds: list[str]
 ) -> Diagnosis:
-    from gomem.capture import load
+    from gomem.capture.capture import load
     from gomem.causes.thresholds import GcThresholds
-    from gomem.diagnosis import diagnose
+    from gomem.diagnosis.diagnosis import diagnose
 
     gc_thresholds = GcThresholds.of(thresholds)
     with reading_progress() as progress:
@@ -153,9 +153,9 @@ def _write(
 
 def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
     """The summary for the terminal and the page, both of one report."""
-    from gomem.views.html_report import html_of
-    from gomem.views.report import build_report
-    from gomem.views.shareable import shareable
+    from gomem.views.report.report import build_report
+    from gomem.views.share import shareable
+    from gomem.views.writers.html import html_of
 
     report = build_report(shareable(diagnosis, redact=redact))
     write(_for_terminal(report), None)
@@ -172,14 +172,14 @@ def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
 
 
 def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.html_report import render_html_report
+    from gomem.views.writers.html import render_html_report
 
     return render_html_report(diagnosis, redact=redact)
 
 
 def _for_terminal(report: Report) -> str:
     """The summary, as wide and as colourful as the terminal allows; plain where there is none."""
-    from gomem.views.text_report import text_of
+    from gomem.views.writers.text import text_of
 
     if not sys.stdout.isatty():
         return text_of(report)
@@ -188,19 +188,19 @@ def _for_terminal(report: Report) -> str:
 
 
 def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.text_report import render_text_report
+    from gomem.views.writers.text import render_text_report
 
     return render_text_report(diagnosis, redact=redact)
 
 
 def _as_json(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.json_report import render_json_report
+    from gomem.views.json.report import render_json_report
 
     return render_json_report(diagnosis, redact=redact)
 
 
 def _as_markdown(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.markdown_report import render_markdown_report
+    from gomem.views.writers.markdown import render_markdown_report
 
     return render_markdown_report(diagnosis, redact=redact)
 

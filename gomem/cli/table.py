@@ -86,7 +86,7 @@ def table(
 
 
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
-    from gomem.formats.kinds import kind_of, not_an_artefact
+    from gomem.inputs.kinds import kind_of, not_an_artefact
     from gomem.sources import open_source
 
     source = open_source(artefact)

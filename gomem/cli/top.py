@@ -15,10 +15,10 @@ from gomem.errors import CaptureError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.allocations import AllocationSites
-    from gomem.analysis.top_difference import TopDifference
-    from gomem.formats.pprof_columns import ValueType
-    from gomem.tables.pprof import Profile
+    from gomem.analysis.profiles.allocations import AllocationSites
+    from gomem.analysis.profiles.top_difference import TopDifference
+    from gomem.inputs.pprof.columns import ValueType
+    from gomem.inputs.pprof.table import Profile
 
 
 class Format(StrEnum):
@@ -174,10 +174,10 @@ class _Question:
     ) -> AllocationSites | TopDifference:
         """The rows, with intervals where there can be any."""
         if self.before is None:
-            from gomem.analysis.allocations import top_sites
+            from gomem.analysis.profiles.allocations import top_sites
 
             return top_sites(self.part, sample_type, n, granularity, cum=cum)
-        from gomem.analysis.top_difference import top_difference
+        from gomem.analysis.profiles.top_difference import top_difference
 
         return top_difference(
             self.part,
@@ -197,7 +197,7 @@ class _Question:
 
 
 def _read(path: Path) -> Profile:
-    from gomem.read import read_pprof
+    from gomem.inputs.read import read_pprof
 
     profile = read_pprof(path)
     for damage in profile.damaged:
@@ -211,8 +211,8 @@ def _reasons(
     """Allocation lines, with what the compiler says of each in any of its outputs."""
     import pandas as pd
 
-    from gomem.analysis.site_reasons import site_reasons
-    from gomem.read import read_escapes
+    from gomem.analysis.profiles.site_reasons import site_reasons
+    from gomem.inputs.read import read_escapes
 
     told = [read_escapes(path) for path in escapes]
     for damage in (one for analysis in told for one in analysis.damaged):
@@ -239,7 +239,7 @@ def _chosen_view(
 
 
 def _render_top(sites: AllocationSites | TopDifference, output_format: Format) -> str:
-    from gomem.views.top import render_top_csv, render_top_json, render_top_text
+    from gomem.views.profile.top import render_top_csv, render_top_json, render_top_text
 
     renderers = {
         Format.text: render_top_text,
@@ -250,7 +250,7 @@ def _render_top(sites: AllocationSites | TopDifference, output_format: Format) -
 
 
 def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format: Format) -> str:
-    from gomem.views import call_views
+    from gomem.views.profile import calls as call_views
 
     if output_format is Format.csv:
         return rows.to_csv(index=False)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.causes.finding import Finding, Severity
-    from gomem.views.figure import Drawing
-    from gomem.views.flame_graph import FlameGraph
+    from gomem.views.figures.figure import Drawing
+    from gomem.views.figures.flame_graph import FlameGraph
 
 
 MANY_FOLDED = 8

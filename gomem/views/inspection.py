@@ -9,7 +9,7 @@ import pandas as pd
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.capture import Capture
+    from gomem.capture.capture import Capture
 
 
 def render_inspection(capture: Capture) -> str:

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 
-from gomem.formats.pprof_columns import (
+from gomem.inputs.pprof.columns import (
     Functions,
     Labels,
     Locations,
@@ -12,7 +12,7 @@ from gomem.formats.pprof_columns import (
     PprofColumns,
     ValueType,
 )
-from gomem.formats.pprof_write import write_pprof
+from gomem.inputs.pprof.protobuf.write import write_pprof
 
 RATE = 524_288
 SIZES = np.array([16, 32, 48, 64, 96, 128, 256, 512, 1024, 4096, 8192, 65_536, 1 << 20])

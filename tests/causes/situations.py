@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from gomem.analysis.mappings import classify_mappings
-from gomem.analysis.rss_vs_heap import reconcile_rss
-from gomem.analysis.skew import Skew
-from gomem.causes.situation import MomentFacts, Situation
+from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.skew import Skew
+from gomem.causes.answers import MomentFacts, Situation
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.builders import mappings, memstats_row, smaps_entry

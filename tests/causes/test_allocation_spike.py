@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from gomem.analysis.allocation_spikes import find_spike
+from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.causes import allocation_spike
-from gomem.causes.situation import Situation
+from gomem.causes.answers import Situation
 from gomem.releases import GoVersion
-from gomem.views.json_report import report_json
+from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
 from tests.heap_profiles import heap, seen
 

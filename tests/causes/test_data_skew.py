@@ -1,6 +1,6 @@
 """Two files that are not of one state: a warning where it is known, a note where it may be."""
 
-from gomem.analysis.skew import Skew
+from gomem.analysis.memory.skew import Skew
 from gomem.causes.data_skew import find
 from gomem.causes.finding import Severity
 from tests.causes.situations import facts, situation

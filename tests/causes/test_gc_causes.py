@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gomem.analysis.gc_steps import STOPS
+from gomem.analysis.collector.steps import STOPS
 from gomem.causes import (
     forced_gc,
     gc_pressure,
@@ -13,8 +13,8 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
 )
+from gomem.causes.answers import MomentFacts, Situation
 from gomem.causes.finding import Severity
-from gomem.causes.situation import MomentFacts, Situation
 from gomem.causes.thresholds import GcThresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB

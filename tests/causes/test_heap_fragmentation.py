@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gomem.analysis.skew import Skew
+from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.heap_fragmentation import find
 from gomem.units import MIB

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gomem.analysis.growth import growth, series_of
+from gomem.analysis.profiles.growth import growth, series_of
 from gomem.causes import heap_growth
-from gomem.causes.situation import Situation
+from gomem.causes.answers import Situation
 from gomem.releases import GoVersion
 from tests.builders import FIXTURES, diagnosed
 from tests.causes.test_allocation_spike import taken

@@ -1,6 +1,6 @@
 """Huge pages: resident beyond what Go counts is certain, resident as a whole is a question."""
 
-from gomem.analysis.skew import Skew
+from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.huge_pages import find
 from gomem.releases import known_version

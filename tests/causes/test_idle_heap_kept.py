@@ -1,11 +1,11 @@
 """Idle heap beyond the goal is a finding; the slack that the pacer wants is not."""
 
-from gomem.analysis.mappings import classify_mappings
-from gomem.analysis.rss_vs_heap import reconcile_rss
-from gomem.analysis.scavenger import heap_return
+from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.scavenger import heap_return
+from gomem.causes.answers import MomentFacts, Situation
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
-from gomem.causes.situation import MomentFacts, Situation
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import mappings, memstats_row, smaps_entry

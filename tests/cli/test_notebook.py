@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gomem.cli.main import run
-from gomem.views.notebook import render_notebook_html
+from gomem.views.writers.notebook import render_notebook_html
+from tests.builders import FIXTURES
 
-CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
+CAPTURES = FIXTURES / "captures"
 # What a browser fetches by itself. Links that a reader may follow, and places in the page, are not.
 LOADS = re.compile(
     r"""<(?:script|iframe|object|embed|link|base)\b|@import|\bsrcset=|\bsrc=["'](?!data:)"""

@@ -3,21 +3,14 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 
 from gomem.cli.main import run
-from gomem.read import read_pprof
+from gomem.inputs.read import read_pprof
+from tests.builders import FIXTURES
 
-HEAP = (
-    Path(__file__).parents[2]
-    / "fixtures"
-    / "captures"
-    / "zeroing-go1.27.3"
-    / "2-loaded"
-    / "heap.pb.gz"
-)
+HEAP = FIXTURES / "captures" / "zeroing-go1.27.3" / "2-loaded" / "heap.pb.gz"
 
 
 def printed(capsys, *options, path=HEAP):
@@ -123,10 +116,9 @@ def test_the_same_input_gives_the_same_bytes(capsys):
     assert printed(capsys, "--format", "json") == printed(capsys, "--format", "json")
 
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 PRESSED = FIXTURES / "captures" / "alloc-pressure-before-go1.27.3" / "2-loaded" / "heap.pb.gz"
 ESCAPES = FIXTURES / "escapes" / "alloc-pressure-before-go1.27.3.m2.txt"
-PROFILES = Path(__file__).parents[2] / "fixtures" / "profiles" / "go1.27.3"
+PROFILES = FIXTURES / "profiles" / "go1.27.3"
 AFTER, BEFORE = PROFILES / "heap-b.pb.gz", PROFILES / "heap-a.pb.gz"
 
 

@@ -1,0 +1,82 @@
+"""How much of the heap survives, how far is the goal missed, and how much room does it leave?
+
+The room between the live heap and the goal is what GOGC buys: memory for fewer collections. It is
+the first thing to look at when the heap seems twice too large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+MEANING = {
+    "survival_fraction": "live heap over the heap at the start; marked while allocating, so above "
+    "1 where a heap grows fast",
+    "overshoot_bytes": "heap at the end of marking, above the goal",
+    "overshoot_fraction": "the same, of the goal",
+    "headroom_bytes": "next goal less the live heap: the room that the pacer leaves",
+    "headroom_fraction": "the same, of the live heap: GOGC over 100, where nothing else acts",
+}
+QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+
+
+@dataclass(frozen=True)
+class HeapPacing:
+    """How collections were paced.
+
+    Attributes:
+        cycles: A row per collection: `run`, `number` and the columns of `MEANING`. Made of sizes
+            floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
+            fractions say little.
+        summary: A row per column of `MEANING`: `what`, `n`, `p10`, `p50`, `p90`, `max`.
+    """
+
+    cycles: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def heap_pacing(cycles: pd.DataFrame) -> HeapPacing:
+    """Hold the heap sizes of collections against their goals.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+    """
+    live, goal = cycles["heap_live_bytes"], cycles["heap_goal_bytes"]
+    overshoot = (cycles["heap_at_mark_end_bytes"] - goal).clip(lower=0)
+    headroom = _next(cycles, "heap_goal_bytes") - live
+    frame = cycles[["run", "number"]].assign(
+        survival_fraction=_ratio(live, cycles["heap_at_start_bytes"]),
+        overshoot_bytes=overshoot,
+        overshoot_fraction=_ratio(overshoot, goal),
+        headroom_bytes=headroom,
+        headroom_fraction=_ratio(headroom, live),
+    )
+    return HeapPacing(frame, pd.DataFrame([_summary(frame, what) for what in MEANING]))
+
+
+def _next(cycles: pd.DataFrame, column: str) -> pd.Series:
+    """A column of the collection that follows, if no line is missing between the two."""
+    after = cycles.groupby("run", sort=False)[[column, "number"]].shift(-1)
+    return after[column].where(cycles["number"].add(1).eq(after["number"]))
+
+
+def _ratio(part: pd.Series, whole: pd.Series) -> pd.Series:
+    """A part of a whole; missing where the whole is less than the log can print."""
+    return (part / whole.where(whole > 0)).astype("Float64")
+
+
+def _summary(frame: pd.DataFrame, what: str) -> dict[str, object]:
+    sample = frame[what].dropna().to_numpy(float)
+    known = len(sample) > 0
+    quantiles = {
+        name: float(np.quantile(sample, quantile, method="inverted_cdf")) if known else np.nan
+        for name, quantile in QUANTILES.items()
+    }
+    return {
+        "what": what,
+        "n": len(sample),
+        **quantiles,
+        "max": float(sample.max()) if known else np.nan,
+    }

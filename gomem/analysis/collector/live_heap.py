@@ -1,0 +1,111 @@
+"""Does the live heap grow, how fast, and is that more than chance and rounding?
+
+What a collection marked is the heap that the program still holds, whatever GOGC allows on top: a
+leak shows here before it shows anywhere else. The slope is Theil and Sen's, the median of the
+slopes between all pairs of points, which a few odd collections cannot move.
+
+A heap that fills at the start and then stays is not growing. So each run is looked at from where
+its live heap first reached its own median: of a heap that only filled, the filling is gone; of one
+that grows all the time, half is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.analysis.slopes import theil_sen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
+FEWEST_CYCLES = 8  # with fewer, the interval says nothing
+
+
+@dataclass(frozen=True)
+class LiveHeap:
+    """The live heap of one run, from where it first reached its median.
+
+    Attributes:
+        run: Which process of the log.
+        cycles: Collections looked at.
+        begin_seconds: When the first of them began, since the program's start.
+        seconds: From the first of them to the last.
+        first_bytes: Median of the first tenth of them; to 1 MiB.
+        last_bytes: Median of the last tenth; to 1 MiB.
+        slope_bytes_per_second: Theil and Sen's; None with too few collections.
+        slope_low: Lower end of its 95 % interval, the rounding of sizes included.
+        slope_high: Upper end.
+    """
+
+    run: int
+    cycles: int
+    begin_seconds: float
+    seconds: float
+    first_bytes: int
+    last_bytes: int
+    slope_bytes_per_second: float | None
+    slope_low: float | None
+    slope_high: float | None
+
+    @property
+    def grown_bytes(self) -> float | None:
+        """What the slope makes of the time that was looked at."""
+        if self.slope_bytes_per_second is None:
+            return None
+        return self.slope_bytes_per_second * self.seconds
+
+
+def live_heaps(cycles: pd.DataFrame) -> tuple[LiveHeap, ...]:
+    """Measure the growth of the live heap in each run of a log.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+    """
+    known = cycles.dropna(subset=["heap_live_bytes", "at_seconds"])
+    return tuple(_live_heap(int(run), rows) for run, rows in known.groupby("run", sort=False))
+
+
+def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
+    live = cycles["heap_live_bytes"].to_numpy(float)
+    reached = int((live >= np.median(live)).argmax())
+    live, at = live[reached:], cycles["at_seconds"].to_numpy(float)[reached:]
+    tenth = max(1, len(live) // 10)
+    slope, low, high = _slope(at, live)
+    return LiveHeap(
+        run=run,
+        cycles=len(live),
+        begin_seconds=float(at[0]),
+        seconds=float(at[-1] - at[0]),
+        first_bytes=int(np.median(live[:tenth])),
+        last_bytes=int(np.median(live[-tenth:])),
+        slope_bytes_per_second=slope,
+        slope_low=low,
+        slope_high=high,
+    )
+
+
+def _slope(at: np.ndarray, live: np.ndarray) -> tuple[float | None, float | None, float | None]:
+    """Slope and interval; each size is floored to 1 MiB, which tilts a line by that at most."""
+    seconds = float(at[-1] - at[0])
+    if len(at) < FEWEST_CYCLES or not seconds > 0:
+        return None, None, None
+    blocks = min(BLOCKS, len(at))
+    times, sizes = _medians(at, blocks), _medians(live, blocks)
+    if len(np.unique(times)) < FEWEST_CYCLES:
+        return None, None, None
+    slope, low, high = (float(end[0]) for end in theil_sen(times, sizes[None, :]))
+    tilt = ROUNDING_BYTES / seconds
+    return slope, low - tilt, high + tilt
+
+
+def _medians(values: np.ndarray, blocks: int) -> np.ndarray:
+    """Medians of so many blocks of neighbours, the first ones a value longer than the last."""
+    length, longer = divmod(len(values), blocks)
+    cut = longer * (length + 1)
+    each = values[:cut].reshape(longer, length + 1), values[cut:].reshape(blocks - longer, length)
+    return np.concatenate([np.median(block, axis=1) for block in each if len(block)])

@@ -1,0 +1,179 @@
+"""How much of the CPU does the program keep, in the worst window of each length?
+
+The minimum mutator utilisation (Cheng and Blelloch, 2001): of all windows of a length, the one in
+which the collector took most. A pause of 1 ms makes it 0 at 1 ms; whether two pauses came close
+together shows at 10 ms, and what collection costs on the whole shows where the curve flattens.
+
+While the world stands still the program has nothing. While marking goes on beside it, it has what
+the assists and the background workers leave of GOMAXPROCS, spread evenly over the marking, because
+the log has only their sum. Idle marking takes nothing that the program wanted.
+
+A stop counts from its request, because that is what the log prints, though until the last P has
+stopped the others go on: so the program keeps at least this much, on a busy machine more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gomem.analysis.collector.steps import CONCURRENT, MARKING, NANOSECOND_DIGITS, STOPS
+
+FloatArray = npt.NDArray[np.float64]
+
+# A 1-2-5 ladder from the shortest window the log's clock can place to the longest that matters to
+# a request.
+WINDOWS_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class MutatorUtilization:
+    """What the program kept of its CPU.
+
+    Attributes:
+        curve: A row per window length: `window_seconds`, `minimum_fraction`, and where the worst
+            window begins (`run`, `at_seconds`); missing where every run is shorter.
+        mean_fraction: Over the whole log; None without a collection.
+        notes: What to know before believing it.
+    """
+
+    curve: pd.DataFrame
+    mean_fraction: float | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LostTime:
+    """Time that the collector took from the program, piecewise linear over a run.
+
+    Attributes:
+        begin: Where the run's record begins, in seconds of its clock.
+        knots: Where the rate of loss changes, ascending.
+        lost: Seconds of the whole program lost up to each knot.
+    """
+
+    begin: float
+    knots: FloatArray
+    lost: FloatArray
+
+    @property
+    def end(self) -> float:
+        """Where the last collection ends."""
+        return float(self.knots[-1])
+
+    def before(self, moments: FloatArray) -> FloatArray:
+        """Seconds lost before each moment."""
+        return np.interp(moments, self.knots, self.lost)
+
+    def worst_window(self, seconds: float) -> tuple[float, float] | None:
+        """The largest part that any window of a length lost, and where that window begins.
+
+        Between two knots the loss changes at an even rate, so that a window which loses most has
+        one of its ends on a knot: no others need be looked at.
+        """
+        latest = self.end - seconds
+        if latest < self.begin - 10.0**-NANOSECOND_DIGITS:
+            return None
+        starts = np.concatenate([[self.begin], self.knots, self.knots - seconds])
+        starts = starts.clip(self.begin, max(latest, self.begin))
+        lost = self.before(starts + seconds) - self.before(starts)
+        worst = int(lost.argmax())
+        return min(1.0, float(lost[worst]) / seconds), float(starts[worst])
+
+
+def mutator_utilization(
+    cycles: pd.DataFrame, windows: tuple[float, ...] = WINDOWS_SECONDS
+) -> MutatorUtilization:
+    """Find the worst window of each length.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+        windows: Lengths in seconds.
+
+    Returns:
+        The curve. Durations are cut to two digits by the runtime, so that the program kept up to a
+        tenth of the loss less than this; a start is known to 1 ms.
+    """
+    runs = {int(run): lost_time(rows) for run, rows in cycles.groupby("run", sort=False)}
+    watched = sum(one.end - one.begin for one in runs.values())
+    lost = sum(float(one.lost[-1]) for one in runs.values())
+    curve = pd.DataFrame([_worst_of(runs, seconds) for seconds in windows])
+    return MutatorUtilization(
+        curve=curve.astype({"run": "Int64"}),
+        mean_fraction=1 - lost / watched if watched > 0 else None,
+        notes=_notes(cycles),
+    )
+
+
+def lost_time(cycles: pd.DataFrame) -> LostTime:
+    """What the collections of one run took, over its clock.
+
+    The record begins with the run if its first collection is there, else with the first that is. A
+    start is printed to 1 ms, cut, so a collection may seem to begin before the last one ended: it
+    then begins where that one ended.
+    """
+    first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
+    beside = _sum_of(cycles, CONCURRENT)
+    ps = cycles["gomaxprocs"].clip(lower=1)  # whatever a harmed log says, a program has one
+    taken = _sum_of(cycles, MARKING) / ps.to_numpy(float)
+    lasting = first + beside + last
+    starts = _one_after_another(cycles["at_seconds"].to_numpy(float), lasting)
+    phases = np.stack([np.zeros_like(first), first, beside, last], axis=1)
+    losses = np.stack([np.zeros_like(first), first, np.minimum(taken, beside), last], axis=1)
+    knots = (starts[:, None] + phases.cumsum(axis=1)).round(NANOSECOND_DIGITS)
+    from_start = int(cycles["number"].iloc[0]) == 1
+    return LostTime(
+        begin=0.0 if from_start else float(knots[0, 0]),
+        knots=knots.ravel(),
+        lost=losses.ravel().cumsum(),
+    )
+
+
+def _sum_of(cycles: pd.DataFrame, columns: tuple[str, ...]) -> FloatArray:
+    """Their sum in each collection, what is unknown left out; a log can have very many runs."""
+    return sum((np.nan_to_num(cycles[name].to_numpy(float)) for name in columns), np.zeros(1))
+
+
+def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:
+    """Starts moved on where a collection would begin inside the one before it."""
+    before = lasting.cumsum() - lasting
+    return np.maximum.accumulate(starts - before) + before
+
+
+def _worst_of(runs: dict[int, LostTime], seconds: float) -> dict[str, float | int | None]:
+    found = [
+        (lost, at, run)
+        for run, one in runs.items()
+        if (worst := one.worst_window(seconds)) is not None
+        for lost, at in (worst,)
+    ]
+    if not found:
+        return {
+            "window_seconds": seconds,
+            "minimum_fraction": np.nan,
+            "run": None,
+            "at_seconds": np.nan,
+        }
+    lost, at, run = max(found, key=lambda one: one[0])
+    return {
+        "window_seconds": seconds,
+        "minimum_fraction": 1 - lost,
+        "run": run,
+        "at_seconds": at,
+    }
+
+
+def _notes(cycles: pd.DataFrame) -> tuple[str, ...]:
+    missing = missing_cycles(cycles)
+    if not missing:
+        return ()
+    return (f"{missing} collections are missing from the log; their time counts as the program's",)
+
+
+def missing_cycles(cycles: pd.DataFrame) -> int:
+    """Collections whose lines are missing between others of their run."""
+    steps = cycles.groupby("run", sort=False)["number"].diff().dropna()
+    return int((steps - 1).clip(lower=0).sum())

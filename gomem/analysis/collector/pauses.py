@@ -1,0 +1,157 @@
+"""How long does the world stand still, how long does marking take, how far apart are collections?
+
+Quantiles come with the interval that the number of collections leaves: a p99 of forty of them has
+no upper end. The interval is of ranks, so it needs no shape of the distribution: with so many
+values, between which two of them does the true quantile lie, 95 times of 100? It takes collections
+for independent of one another; those of a burst are not, and then it is too narrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gomem.analysis.collector.steps import CONCURRENT, STOPS, gc_steps, stopped_seconds
+
+FloatArray = npt.NDArray[np.float64]
+
+QUANTILES = (0.5, 0.9, 0.99)
+CONFIDENCE = 0.95
+BINS_PER_DECADE = 5
+EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
+# Of which the distribution is worth a picture, and the least that the runtime prints of each.
+COUNTED = {"stopped": 1e-6, "interval": 1e-3}
+MEANING = {
+    "stopped": "both stops of a collection together",
+    "first_stop": "sweep termination, with the time it takes to stop every P",
+    "last_stop": "mark termination",
+    "marking": "concurrent, beside the program",
+    "interval": "from the start of one collection to the start of the next",
+}
+
+
+@dataclass(frozen=True)
+class GcPauses:
+    """Times of collections.
+
+    Attributes:
+        quantiles: A row per kind of time and quantile: `what` (see `MEANING`), `quantile`, `n`,
+            `seconds`, `low_seconds`, `high_seconds`. A quantile of 1 is the longest, without an
+            interval; an end that so few collections leave open is missing.
+        histogram: A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`,
+            `high_seconds`, `cycles`; five bins a decade, the first one from 0.
+    """
+
+    quantiles: pd.DataFrame
+    histogram: pd.DataFrame
+
+
+def gc_pauses(cycles: pd.DataFrame) -> GcPauses:
+    """Lay the times of collections out as quantiles and as counts.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+    """
+    times = _times(cycles)
+    rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
+    bins = [_histogram(what, times[what]) for what in COUNTED]
+    return GcPauses(pd.DataFrame(rows), pd.concat(bins, ignore_index=True))
+
+
+def quantile_interval(
+    ordered: FloatArray, quantile: float, confidence: float = CONFIDENCE
+) -> tuple[float | None, float | None]:
+    """Values of a sample between which the true quantile lies, with at least the confidence.
+
+    How many of n values lie below the quantile is binomial, whatever the distribution; so two of
+    its quantiles are the ranks of the ends.
+
+    Args:
+        ordered: The sample, ascending.
+        quantile: Which one, as a fraction.
+        confidence: How often the interval must hold it.
+
+    Returns:
+        Lower and upper end, None where the sample has no value far enough out.
+    """
+    n = len(ordered)
+    if n == 0:
+        return None, None
+    tail = (1 - confidence) / 2
+    low = _binomial_quantile(tail, n, quantile)
+    high = _binomial_quantile(1 - tail, n, quantile) + 1
+    return (
+        float(ordered[low - 1]) if low >= 1 else None,
+        float(ordered[high - 1]) if high <= n else None,
+    )
+
+
+def _binomial_quantile(probability: float, n: int, share: float) -> int:
+    """The smallest count that is not exceeded with the probability.
+
+    `scipy.stats` has it too, and takes a second to import.
+    """
+    from scipy.special import bdtr, bdtrik
+
+    count = max(int(np.ceil(bdtrik(probability, n, share))), 0)
+    return count - 1 if count and bdtr(count - 1, n, share) >= probability else count
+
+
+def _times(cycles: pd.DataFrame) -> dict[str, FloatArray]:
+    steps = gc_steps(cycles)
+    times = {
+        "stopped": stopped_seconds(cycles),
+        "first_stop": cycles[STOPS[0]],
+        "last_stop": cycles[STOPS[1]],
+        "marking": cycles[list(CONCURRENT)].sum(axis=1, min_count=1),
+        "interval": steps.loc[steps["follows"], "seconds"],
+    }
+    return {what: np.sort(time.dropna().to_numpy(float)) for what, time in times.items()}
+
+
+def _quantile_rows(what: str, ordered: FloatArray) -> list[dict[str, object]]:
+    """The quantiles of one kind of time, and the longest as the quantile of 1."""
+    n = len(ordered)
+    values = np.quantile(ordered, QUANTILES, method="inverted_cdf") if n else [np.nan] * 3
+    ends = [quantile_interval(ordered, quantile) for quantile in QUANTILES]
+    longest = float(ordered[-1]) if n else np.nan
+    return [
+        {
+            "what": what,
+            "quantile": quantile,
+            "n": n,
+            "seconds": float(value),
+            "low_seconds": np.nan if low is None else low,
+            "high_seconds": np.nan if high is None else high,
+        }
+        for quantile, value, (low, high) in zip(
+            (*QUANTILES, 1.0), (*values, longest), (*ends, (None, None)), strict=True
+        )
+    ]
+
+
+def _histogram(what: str, ordered: FloatArray) -> pd.DataFrame:
+    """Counts in bins a fifth of a decade wide, from the shortest that occurs to the longest."""
+    edges = _edges(ordered, COUNTED[what])
+    counts = np.histogram(ordered, np.concatenate([[0.0], edges]))[0]
+    return pd.DataFrame(
+        {
+            "what": pd.Series([what] * len(counts), dtype="str"),
+            "low_seconds": np.concatenate([[0.0], edges])[:-1],
+            "high_seconds": edges,
+            "cycles": counts.astype(np.int64),
+        }
+    )
+
+
+def _edges(ordered: FloatArray, least: float) -> FloatArray:
+    """Bounds of the bins: the last above every value, the first at or below the shortest."""
+    if not len(ordered):
+        return np.empty(0)
+    shortest, longest = max(least, float(ordered[0])), max(least, float(ordered[-1]))
+    first = int(np.floor(np.log10(shortest) * BINS_PER_DECADE + EXACTLY))
+    last = int(np.floor(np.log10(longest) * BINS_PER_DECADE + EXACTLY)) + 1
+    return 10.0 ** (np.arange(first, last + 1) / BINS_PER_DECADE)

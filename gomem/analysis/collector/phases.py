@@ -1,0 +1,184 @@
+"""Which phases has a run: start-up, steady work, bursts, quiet times?
+
+A mean over a start-up, an hour of traffic and a night says nothing of any of them. The phases are
+told apart by how fast the program allocates, held against the run's own usual rate. (How fast
+collections follow one another would say the same, were the heap always of one size.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Arrays = dict[str, np.ndarray]
+
+MEANING = {
+    "start-up": "until the live heap is first half of what it usually is",
+    "steady": "allocation at about the usual rate",
+    "burst": "allocation at least four times as fast as usual",
+    "quiet": "allocation at most a quarter as fast as usual",
+}
+FACTOR = 4.0  # of the usual rate: twice is the noise of any traffic
+EITHER_WAY = 2 * ROUNDING_BYTES  # of what a step allocated: two differences of printed sizes
+SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
+USUAL_LIVE = 0.5
+CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
+STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
+COLUMNS = {
+    "run": "int64",
+    "phase": "str",
+    "first_number": "int64",
+    "last_number": "int64",
+    "cycles": "int64",
+    "begin_seconds": "float64",
+    "end_seconds": "float64",
+    "interval_p50_seconds": "float64",
+    "allocation_rate_bytes_per_second": "float64",
+    "gc_cpu_fraction": "float64",
+    "heap_live_p50_bytes": "float64",
+}
+
+
+def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
+    """Cut each run into phases, in order.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+
+    Returns:
+        A row per phase: `run`, `phase` (see `MEANING`), which collections, from when to when on the
+        run's clock, and what they were like. A phase ends where the next one begins.
+    """
+    known = _arrays(cycles, CYCLES)
+    steps = _arrays(gc_steps(cycles), STEPS)
+    begins = np.flatnonzero(np.diff(known["run"], prepend=np.nan) != 0).tolist()
+    ends = [*begins, len(cycles)][1:]
+    rows = [
+        row
+        # Each run before has one step less than it has collections.
+        for before, (begin, end) in enumerate(zip(begins, ends, strict=True))
+        for row in _phases_of(
+            _cut(known, begin, end), _cut(steps, begin - before, end - before - 1)
+        )
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def _arrays(frame: pd.DataFrame, columns: Sequence[str]) -> Arrays:
+    """Columns as plain arrays, NaN where unknown: a log can have very many runs."""
+    return {name: frame[name].to_numpy(float, na_value=np.nan) for name in columns}
+
+
+def _cut(columns: Arrays, begin: int, end: int) -> Arrays:
+    return {name: values[begin:end] for name, values in columns.items()}
+
+
+def _phases_of(cycles: Arrays, steps: Arrays) -> Iterator[dict[str, object]]:
+    names = _names(cycles, steps)
+    begins = [0, *(int(place) + 1 for place in np.flatnonzero(names[1:] != names[:-1]))]
+    ends = [*begins[1:], len(names)]
+    for begin, end in zip(begins, ends, strict=True):
+        until = min(end, len(names) - 1)
+        yield {
+            "phase": str(names[begin]),
+            **_measured(_cut(cycles, begin, end), _cut(steps, begin, end)),
+            "end_seconds": float(cycles["at_seconds"][until]),
+        }
+
+
+def _names(cycles: Arrays, steps: Arrays) -> np.ndarray:
+    """The phase that each collection of a run belongs to."""
+    names = np.full(len(cycles["run"]), "steady", dtype=object)
+    started = _start_up(cycles["heap_live_bytes"])
+    rest = _cut(steps, started, len(names))
+    length = len(rest["seconds"])
+    if length >= 2 * SHORTEST:
+        names[started : started + length] = _without_short(_paces(rest))
+        names[-1] = names[-2]  # the last collection has no step of its own
+    names[:started] = "start-up"
+    return names
+
+
+def _start_up(live: np.ndarray) -> int:
+    """How many collections came before the live heap was first half of its median."""
+    if np.isnan(live).all():
+        return 0
+    reached = live >= USUAL_LIVE * np.nanmedian(live)
+    return int(reached.argmax())
+
+
+def _paces(steps: Arrays) -> np.ndarray:
+    """Steady, burst or quiet, by the median rate of each step and its neighbours.
+
+    What a step allocated is known to 2 MiB either way, so that is granted: rounding makes no phase.
+    """
+    allocated, seconds = steps["heap_grown_bytes"] + steps["heap_freed_bytes"], steps["seconds"]
+    rates = _smooth(allocated.clip(min=0), seconds)
+    lowest = _smooth((allocated - EITHER_WAY).clip(min=0), seconds)
+    highest = _smooth(allocated + EITHER_WAY, seconds)
+    usual = _usual(rates, seconds)
+    if not usual > 0:
+        return np.full(len(seconds), "steady", dtype=object)
+    paces = np.select([lowest >= FACTOR * usual, highest * FACTOR <= usual], ["burst", "quiet"], "")
+    return np.where(paces == "", "steady", paces).astype(object)
+
+
+def _smooth(size: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """The rate of each step as the median of it and its neighbours, as far as they are known."""
+    rates = np.divide(size, seconds, out=np.full(len(size), np.nan), where=seconds > 0)
+    around = np.pad(rates, SHORTEST // 2, constant_values=np.nan)
+    ordered = np.sort(np.lib.stride_tricks.sliding_window_view(around, SHORTEST), axis=1)
+    known = (~np.isnan(ordered)).sum(axis=1)  # NaN is sorted to the end
+    row = np.arange(len(rates))
+    return (ordered[row, np.maximum(known - 1, 0) // 2] + ordered[row, known // 2]) / 2
+
+
+def _usual(rates: np.ndarray, seconds: np.ndarray) -> float:
+    """The rate that half of the time was spent below: bursts hardly move it."""
+    known = ~np.isnan(rates)
+    order = np.argsort(rates[known], kind="stable")
+    spent = seconds[known][order].cumsum()
+    if not len(spent):
+        return 0.0
+    return float(rates[known][order][int(np.searchsorted(spent, spent[-1] / 2))])
+
+
+def _without_short(names: np.ndarray) -> np.ndarray:
+    """Phases of fewer collections than make one go to the phase before; a first one is steady."""
+    changes = np.flatnonzero(names[1:] != names[:-1]) + 1
+    begins, ends = [0, *changes], [*changes, len(names)]
+    for begin, end in zip(begins, ends, strict=True):
+        if end - begin < SHORTEST:
+            names[begin:end] = names[begin - 1] if begin else "steady"
+    return names
+
+
+def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
+    seconds = float(np.nansum(steps["seconds"]))
+    available = float(np.nansum(steps["gomaxprocs"] * steps["seconds"]))
+    allocated = float(np.nansum(steps["heap_grown_bytes"] + steps["heap_freed_bytes"]))
+    cpu = float(np.nansum(steps["cpu_seconds"]))
+    return {
+        "run": int(cycles["run"][0]),
+        "first_number": int(cycles["number"][0]),
+        "last_number": int(cycles["number"][-1]),
+        "cycles": len(cycles["run"]),
+        "begin_seconds": float(cycles["at_seconds"][0]),
+        "interval_p50_seconds": _median(steps["seconds"]),
+        "allocation_rate_bytes_per_second": max(0.0, allocated) / seconds if seconds else np.nan,
+        "gc_cpu_fraction": cpu / available if available else np.nan,
+        "heap_live_p50_bytes": _median(cycles["heap_live_bytes"]),
+    }
+
+
+def _median(values: np.ndarray) -> float:
+    """The median of what is known; NaN where nothing is."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else np.nan

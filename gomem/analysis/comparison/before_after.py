@@ -1,0 +1,432 @@
+"""Did it change from before to after, by how much, and could the difference be noise?
+
+Benchmarks are not normally distributed and hold outliers, so nothing is assumed of their shape: a
+sample is summed up by its median with a 95 % interval from order statistics, and two samples are
+compared by ranks (Mann and Whitney 1947; with ties, Klotz 1966). Medians, intervals and p are those
+of benchstat, but stay exact where it approximates: intervals of more than 30 values, p of more than
+25 a side with ties, or with ties in samples of different size.
+
+Which p the verdict uses: the one corrected for the number of comparisons (Holm 1979). A comparison
+looks at dozens of metrics; at 5 % each, one in twenty that did not change would be called changed,
+and a build that fails on a regression would fail for nothing. With Holm's p, the chance of even one
+false claim is at most 5 %, however the metrics depend on each other. The plain p, which benchstat
+goes by, stands beside it.
+
+What p cannot say is why two runs differ. Runs made one after the other also differ by what the
+machine did meanwhile, as benchmarks of unchanged code show; only runs in turns tell the two apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.gobench.table import matched_samples
+from gomem.inputs.schema import Column, build, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.errors import Damage
+    from gomem.inputs.gobench.table import Bench
+    from gomem.inputs.pprof.table import Profile
+
+    Values = NDArray[np.float64]
+
+CONFIDENCE = 0.95  # of the intervals
+ALPHA = 0.05  # a p above it is noise
+EXACT_LIMIT = 50  # values a side up to which p is counted out, not approximated
+MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
+
+BETTER, WORSE, CHANGED, NO_CLAIM = "better", "worse", "changed", "~"
+BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
+DRIFT = "times also differ by what the machine did meanwhile, unless before and after ran in turns"
+
+SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
+BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
+ALLOCATIONS = {"allocs", "mallocs", "objects"}
+OPERATIONS = {"op", "ops", "req", "reqs", "requests"}
+MACHINE = ("goos", "goarch", "cpu", "pkg")  # settings whose difference can be the whole difference
+
+METRICS = (
+    Column("name", "str", "", "What was measured."),
+    Column("unit", "str", "", "Unit of the medians, a base unit."),
+    Column("layer", "str", "", "What it belongs to: benchmark, memory or collector; else empty."),
+    Column("before_n", "int64", "count", "Measurements before."),
+    Column("before_median", "Float64", "", "Their median, in the unit."),
+    Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("after_n", "int64", "count", "Measurements after."),
+    Column("after_median", "Float64", "", "Their median, in the unit."),
+    Column("after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("difference", "Float64", "", "Median after less median before, in the unit."),
+    Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
+    Column("p_value", "Float64", "fraction", "Mann-Whitney, two-sided, of this metric alone."),
+    Column("p_adjusted", "Float64", "fraction", "The same among all comparisons made, by Holm."),
+    Column("better", "str", "", "lower or higher; missing where neither is known to be better."),
+    Column("verdict", "str", "", "better, worse, changed, or ~ where it may be noise."),
+    Column("note", "str", "", "What to know before believing the row; else empty."),
+)
+GEOMEANS = (
+    Column("unit", "str", "", "Unit of the means."),
+    Column("metrics", "int64", "count", "Metrics that both sides have."),
+    Column(
+        "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
+    ),
+    Column("after", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."),
+    Column("change", "Float64", "fraction", "Geometric mean of the ratios, less 1."),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What became of each metric, part and site.
+
+    Attributes:
+        metrics: A row for each name and unit of either side; see `METRICS`.
+        geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
+        moments: Which moment of a capture was held against which; see `gomem.diagnosis.comparison`.
+        ledger: The parts of resident memory at these moments, in bytes; see there.
+        sites: Allocation sites by sample type, as `site_changes` gives them; see there.
+        notes: What to know before believing any of it.
+        damaged: What of either side could not be read.
+        profiles: The two heap profiles that `sites` is of; None where one side has none.
+    """
+
+    metrics: pd.DataFrame
+    geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
+    moments: pd.DataFrame = field(default_factory=pd.DataFrame)
+    ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sites: pd.DataFrame = field(default_factory=pd.DataFrame)
+    notes: tuple[str, ...] = ()
+    damaged: tuple[Damage, ...] = ()
+    profiles: tuple[Profile, Profile] | None = None
+
+    @property
+    def regressions(self) -> pd.DataFrame:
+        """The metrics that are worse."""
+        return self.metrics[self.metrics["verdict"] == WORSE]
+
+    def _repr_html_(self) -> str:
+        names = ["name", "unit", "before_median", "after_median", "change", "p_adjusted", "verdict"]
+        return self.metrics[names].to_html(escape=True, index=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A sample's median with its 95 % interval; unknown is None."""
+
+    n: int
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def compare_bench(before: Bench, after: Bench) -> Comparison:
+    """Compare the results of two benchmark files.
+
+    Benchmarks are matched by full name, as `matched_samples` makes it.
+    """
+    samples = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
+    compared = compare_samples(*samples)
+    timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
+    claimed = (compared.metrics["verdict"] != NO_CLAIM) & timed
+    drift = [DRIFT] if claimed.any() else []
+    return replace(
+        compared,
+        geomeans=geometric_means(compared.metrics),
+        notes=(*_differing_settings(before, after), *compared.notes, *drift),
+        damaged=(*before.damaged, *after.damaged),
+    )
+
+
+def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
+    """Compare repeated measurements by name and unit.
+
+    With one value a side, as two captures give, nothing tells a change from noise: there is the
+    difference but no p, and the verdict is `~`, unless the value is exact and repeats itself.
+
+    Args:
+        before: Columns `name`, `unit`, `value`, a row for each measurement; missing values do not
+            count. More columns are looked at if they are there: `better` (lower, higher, neither;
+            missing leaves it to the unit), `exact` (the value has no noise) and `layer`.
+        after: The same.
+
+    Returns:
+        A row for each name and unit, in the order in which the sides have them.
+    """
+    samples = _collect(before, after)
+    p_values = [sample.p_value for sample in samples]
+    p_adjusted = holm([p if s.can_differ else None for s, p in zip(samples, p_values, strict=True)])
+    can_differ = sum(sample.can_differ for sample in samples)
+    compared = sum(p is not None for p in p_adjusted)
+    of_all = zip(samples, p_values, p_adjusted, strict=True)
+    rows = [
+        sample.cells(p, adjusted, can_differ if p is None else compared)
+        for sample, p, adjusted in of_all
+    ]
+    columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
+    return Comparison(build(columns, METRICS), notes=tuple(_one_sided(samples)))
+
+
+def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Sum up each unit in which several metrics have both sides."""
+    both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)]
+    rows = []
+    for unit, group in both.groupby("unit", sort=False):
+        if len(group) > 1:
+            old, new = (group[f"{side}_median"].to_numpy(float) for side in ("before", "after"))
+            ratio = _geometric_mean([_ratio(*pair) for pair in zip(old, new, strict=True)])
+            change = None if ratio is None else ratio - 1
+            rows.append((unit, len(group), _geometric_mean(old), _geometric_mean(new), change))
+    return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
+
+
+def summarise(values: Values) -> Summary:
+    """A sample's median and its interval; with fewer than six values the interval is unknown."""
+    if not len(values):
+        return Summary(0)
+    ranks = interval_ranks(len(values))
+    if ranks is None:
+        return Summary(len(values), float(np.median(values)))
+    ordered = np.sort(values)
+    low, high = (float(ordered[rank - 1]) for rank in ranks)
+    return Summary(len(values), float(np.median(values)), low, high)
+
+
+@lru_cache(maxsize=1024)
+def interval_ranks(n: int) -> tuple[int, int] | None:
+    """Ranks, from 1, of the values between which the median lies with 95 % confidence.
+
+    How many of n values lie below the true median is binomial with one half. Its most likely
+    outcomes are taken, the lower of two equals first, until they hold 95 %.
+
+    Returns:
+        None if the interval would reach beyond the smallest or the largest value.
+    """
+    from scipy.stats import binom
+
+    probability = binom.pmf(np.arange(n + 1), n, 0.5)
+    low, behind = n // 2, n // 2 + 1
+    covered = probability[low]
+    while covered < CONFIDENCE and (low > 0 or behind <= n):
+        if low - 1 + behind >= n:
+            low -= 1
+            covered += probability[low]
+        else:
+            covered += probability[behind]
+            behind += 1
+    return (low, behind) if low >= 1 and behind <= n else None
+
+
+def rank_sum_p(before: Values, after: Values) -> float | None:
+    """Two-sided p of the Mann-Whitney U test.
+
+    Up to 50 values a side it is the exact permutation probability, given the ties; beyond, the
+    normal approximation with the corrections for ties and continuity.
+
+    Returns:
+        None if no outcome could speak for a difference: a side is empty, or each has one value.
+    """
+    if not len(before) or not len(after) or len(before) + len(after) == 2:
+        return None
+    pooled = np.concatenate([before, after])
+    if (pooled == pooled[0]).all():
+        return 1.0
+    from scipy.stats import mannwhitneyu, rankdata
+
+    if max(len(before), len(after)) > EXACT_LIMIT:
+        return float(mannwhitneyu(before, after, method="asymptotic").pvalue)
+    doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
+    ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by how many ranks, and their sum
+    ways[0, 0] = 1
+    for rank in doubled:
+        ways[1:, rank:] += ways[:-1, :-rank]
+    of_sum = ways[-1] / ways[-1].sum()
+    observed = doubled[: len(before)].sum()
+    return float(min(1.0, 2 * min(of_sum[: observed + 1].sum(), of_sum[observed:].sum())))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct each p for being one among all that are known (Holm 1979)."""
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for done, (p, place) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - done)))
+        adjusted[place] = largest
+    return adjusted
+
+
+def samples_needed(comparisons: int) -> int:
+    """The fewest values a side whose being wholly apart is a change among so many comparisons."""
+    n = 1
+    while 2 / comb(2 * n, n) * comparisons > ALPHA:
+        n += 1
+    return n
+
+
+def better_by_unit(unit: str) -> str | None:
+    """Whether a unit's lower or higher values are better, where the unit alone says so.
+
+    Time, bytes and allocations are costs; bytes and operations for each second are speed. Of other
+    units, such as hits/op, nothing is known.
+    """
+    above, _, below = unit.partition("/")
+    words = set(above.split("-"))
+    if below in SECONDS:
+        return "higher" if words & (BYTES | OPERATIONS) else None
+    return "lower" if words & (BYTES | SECONDS | ALLOCATIONS) else None
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The values of one name and unit on both sides."""
+
+    name: str
+    unit: str
+    layer: str
+    before: list[float] = field(default_factory=list)
+    after: list[float] = field(default_factory=list)
+    better: str | None = None
+    declared_exact: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Declared to have no noise, and without any as far as the values go."""
+        return self.declared_exact and len(set(self.before)) < 2 and len(set(self.after)) < 2
+
+    @property
+    def can_differ(self) -> bool:
+        """Whether the test could speak, had it enough values: both sides, not all values equal.
+
+        A metric that cannot differ does not count among the comparisons that p is corrected for.
+        """
+        both = bool(self.before and self.after)
+        return both and not self.exact and len({*self.before, *self.after}) > 1
+
+    @property
+    def p_value(self) -> float | None:
+        return None if self.exact else rank_sum_p(np.array(self.before), np.array(self.after))
+
+    def cells(self, p_value: float | None, p_adjusted: float | None, family: int) -> dict[str, Any]:
+        """The row of `METRICS`; the family is how many comparisons this one is among."""
+        before, after = (summarise(np.array(side)) for side in (self.before, self.after))
+        difference = change = None
+        if before.median is not None and after.median is not None:
+            difference = after.median - before.median
+            change = difference / abs(before.median) if before.median else None
+            change = change if difference else 0.0
+        claimed = bool(difference) if self.exact else (p_adjusted or 1.0) <= ALPHA
+        better = self.better or better_by_unit(self.unit)
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "layer": self.layer,
+            **{f"before_{key}": value for key, value in asdict(before).items()},
+            **{f"after_{key}": value for key, value in asdict(after).items()},
+            "difference": difference,
+            "change": change,
+            "p_value": p_value,
+            "p_adjusted": p_adjusted if self.can_differ else p_value,
+            "better": None if better == "neither" else better,
+            "verdict": _verdict(difference, better) if claimed else NO_CLAIM,
+            "note": "; ".join(self._notes(p_value, p_adjusted, family)),
+        }
+
+    def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
+        counts = len(self.before), len(self.after)
+        if self.declared_exact and not self.exact:
+            yield "declared exact, but the values vary: compared as a sample"
+        if not all(counts):
+            yield f"only {'before' if counts[0] else 'after'}"
+        elif p_value is None and self.can_differ:
+            yield f"one value a side cannot tell a change from noise; {_enough(family)} a side can"
+        elif p_adjusted is not None and p_adjusted > ALPHA:
+            if 2 / comb(sum(counts), counts[0]) * family > ALPHA:
+                yield f"too few values to show any change; {_enough(family)} a side can"
+            elif p_value is not None and p_value <= ALPHA:
+                yield f"below {ALPHA} by itself, but not among {family} comparisons"
+        elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
+            yield f"a 95 % interval of the median takes {MIN_INTERVAL_VALUES} values"
+
+
+def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
+    """Both sides by layer, unit and name, in the order in which they first come."""
+    samples: dict[tuple[str, str], dict[str, _Sample]] = {}
+    for side, frame in (("before", before), ("after", after)):
+        absent = {name: None for name in ("better", "exact", "layer") if name not in frame}
+        rows = frame.assign(**absent)[["name", "unit", "value", "better", "exact", "layer"]]
+        for name, unit, value, better, exact, layer in rows.itertuples(index=False):
+            of_unit = samples.setdefault((layer or "", unit), {})
+            sample = of_unit.setdefault(name, _Sample(name, unit, layer or ""))
+            if not pd.isna(value):
+                getattr(sample, side).append(float(value))
+            if not pd.isna(better):
+                sample.better = sample.better or better
+            sample.declared_exact |= not pd.isna(exact) and bool(exact)
+    return [sample for of_unit in samples.values() for sample in of_unit.values()]
+
+
+def _verdict(difference: float | None, better: str | None) -> str:
+    """The word for a change that is not noise; with equal medians it has no direction."""
+    if not difference or better not in {"lower", "higher"}:
+        return CHANGED
+    return BETTER if (difference < 0) == (better == "lower") else WORSE
+
+
+def _enough(family: int) -> int:
+    return max(MIN_INTERVAL_VALUES, samples_needed(family))
+
+
+def _one_sided(samples: list[_Sample]) -> Iterator[str]:
+    old = {sample.name for sample in samples if sample.before}
+    new = {sample.name for sample in samples if sample.after}
+    if not old & new:
+        yield "no name is on both sides, so nothing could be compared"
+    alone = {"before": old - new, "after": new - old}
+    yield from (f"only {side}: {_list(names)}" for side, names in alone.items() if names)
+
+
+def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:
+    """What differs between the runs besides the change that is to be judged."""
+    for key in MACHINE:
+        old, new = _settings(before, key), _settings(after, key)
+        if old and new and old != new:
+            yield f"{key} differs: {_list(old)} before, {_list(new)} after"
+    old, new = (set(side.results["procs"].fillna(1)) for side in (before, after))
+    if old != new:
+        yield f"GOMAXPROCS differs: {_list(old)} before, {_list(new)} after"
+    units = pd.concat([before.units, after.units])
+    for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
+        given = values.unique()
+        if len(given) > 1:
+            yield f"{key} of {unit} is given as {_list(given)}; the first holds"
+
+
+def _settings(bench: Bench, key: str) -> set[str]:
+    return set(bench.config.loc[bench.config["key"] == key, "value"])
+
+
+def _ratio(before: float, after: float) -> float:
+    """After over before; two zeros have not changed, and from zero there is no ratio."""
+    if before == after:
+        return 1.0
+    return after / before if before else float("nan")
+
+
+def _geometric_mean(values: Iterable[float]) -> float | None:
+    array = np.array(list(values))
+    return float(np.exp(np.log(array).mean())) if (array > 0).all() else None
+
+
+def _list(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value) for value in values))

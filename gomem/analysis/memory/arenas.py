@@ -1,0 +1,173 @@
+"""Which mappings are the Go heap's arenas, in every layout since Go 1.5?
+
+An arena has no name on most kernels, and since Go 1.26 no fixed address. It is known by its shape:
+runs of anonymous memory that begin and end on an arena's boundary. Where MemStats of the moment
+is there, the runs must also hold as much as it says. Facts from the runtime's malloc.go, mheap.go
+and, before Go 1.11, malloc.go's one reservation of spans, bitmap and arena.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.memory.mapping_rows import (
+    ARENA,
+    ARENA_32_BIT,
+    CHUNK,
+    Cut,
+    anonymous,
+    assign,
+    is_32_bit,
+    mmap_area,
+    runs,
+    size_of,
+)
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+GO_PAGE = 8 * KIB  # the step of what lies in the arenas and counts as GCSys
+LEGACY_BASE = 0xC000000000
+LEGACY_ARENAS = (0xC420000000, 0xC820000000)  # Go 1.7 to 1.10, and 1.5 to 1.6
+LEGACY_LARGEST = 1 << 39
+LOWEST_ARENA = 1 << 32
+MOST_RUNS = 8  # of which every choice is tried against MemStats
+
+NAMED = "named by the runtime"
+LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
+
+
+def arena_bytes(frame: pd.DataFrame) -> int:
+    """Bytes of the arenas that are mapped for use: the read-write part of `go-heap`."""
+    used = (frame["kind"] == "go-heap") & (frame["perms"] != "---p")
+    return size_of(frame.loc[used, ["start", "end"]])
+
+
+def work_buffer_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int | None:
+    """GC work buffers in the arenas: what is left of them behind HeapSys and stacks.
+
+    The runtime's identity: arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB
+    and, with Go 1.23 seen here, unrolled pointer bitmaps in pages of 8 KiB: both part of GCSys.
+    None if what is left cannot be that, as when smaps and MemStats are of different moments.
+    """
+    return _work_buffers_in(arena_bytes(frame), memstats)
+
+
+def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
+    if pd.isna(memstats["HeapSys"]) or pd.isna(memstats["StackInuse"]):
+        return None
+    rest = mapped - int(memstats["HeapSys"]) - int(memstats["StackInuse"])
+    gc_bytes = memstats["GCSys"]
+    at_most = mapped if pd.isna(gc_bytes) else int(gc_bytes)
+    return rest if 0 <= rest <= at_most and rest % GO_PAGE == 0 else None
+
+
+def find_arenas(frame: pd.DataFrame, memstats: pd.Series | None) -> None:
+    """Give the arenas their kind; if the runtime named its mappings, they have it already."""
+    if (frame["rule"] == NAMED).any():
+        return
+    legacy = legacy_arena(frame)
+    if legacy is not None:
+        _assign_legacy(frame, legacy)
+        return
+    found = list(_runs_of_arenas(frame))
+    chosen = _as_memstats_says(found, memstats)
+    unit = "4 MiB" if is_32_bit(frame) else "64 MiB"
+    rule = f"anonymous, in whole {unit} arenas"
+    if not found and memstats is not None:
+        chosen = _where_the_kernel_chose(frame, memstats)
+        rule = "anonymous, in chunks of 4 MiB that hold what HeapSys and StackInuse say"
+    for run in chosen:
+        assign(frame, pd.Series(frame.index.isin(run.index), index=frame.index), "go-heap", rule)
+
+
+def _runs_of_arenas(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Runs of anonymous memory that are whole arenas and have grown as a heap grows."""
+    unit, lowest = (ARENA_32_BIT, 0) if is_32_bit(frame) else (ARENA, LOWEST_ARENA)
+    below = anonymous(frame) & (frame["end"] <= mmap_area(frame)) & (frame["start"] >= lowest)
+    for run in runs(frame, below):
+        first, last = int(run["start"].iloc[0]), int(run["end"].iloc[-1])
+        if first % unit == 0 and last % unit == 0 and _grown_like_a_heap(run):
+            yield run
+
+
+def _grown_like_a_heap(run: pd.DataFrame) -> bool:
+    """The part in use grows by 4 MiB (1.17 and later) or by whole arenas (1.11 to 1.16).
+
+    Where advice splits it into several mappings, each touches the next, so that the edges that
+    matter are those against reserved address space.
+    """
+    in_use = run["perms"] != "---p"
+    edges = run["start"][in_use & ~in_use.shift(1, fill_value=False)]
+    return bool(in_use.any()) and bool((edges % CHUNK == 0).all())
+
+
+def _in_use(run: pd.DataFrame) -> int:
+    return size_of(run[run["perms"] != "---p"])
+
+
+def _as_memstats_says(
+    found: Sequence[pd.DataFrame], memstats: pd.Series | None
+) -> Sequence[pd.DataFrame]:
+    """All runs; fewer, if only these hold what MemStats says.
+
+    A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is
+    of another moment, and the shape stands alone.
+    """
+    if memstats is None or not 1 < len(found) <= MOST_RUNS:
+        return found
+    for count in range(len(found), 0, -1):
+        for some in combinations(found, count):
+            if _work_buffers_in(sum(map(_in_use, some)), memstats) is not None:
+                return some
+    return found
+
+
+def _where_the_kernel_chose(frame: pd.DataFrame, memstats: pd.Series) -> list[pd.DataFrame]:
+    """Arenas in the mmap area: if all the runtime's wishes are taken, the kernel chooses a place.
+
+    glibc's arenas are aligned as well, but grow by pages. As the alignment alone is weak evidence
+    there, what is found counts only if it holds exactly what MemStats says.
+    """
+    aligned = (frame["start"] % ARENA == 0) & ((frame["end"] - frame["start"]) % CHUNK == 0)
+    found = list(runs(frame, anonymous(frame) & (frame["perms"] != "---p") & aligned))
+    fits = _work_buffers_in(sum(map(size_of, found)), memstats) is not None
+    return found if found and fits else []
+
+
+def legacy_arena(frame: pd.DataFrame) -> int | None:
+    """Where the arena begins if this is Go 1.5 to 1.10: below it stand spans and bitmap."""
+    unnamed = frame.loc[(frame["path"] == "") & (frame["inode"] == 0), ["start", "end"]]
+    spans = unnamed[unnamed["start"] == LEGACY_BASE]
+    if spans.empty or int(spans["end"].iloc[0]) % ARENA == 0:
+        return None
+    for arena in LEGACY_ARENAS:
+        if ((unnamed["start"] <= arena) & (unnamed["end"] > arena)).any():
+            return arena
+    return None
+
+
+def legacy_cut(frame: pd.DataFrame) -> list[Cut]:
+    """Before Go 1.11 bitmap and arena can be one mapping, cut where the arena begins.
+
+    The bitmap, which every collection writes, is taken to be resident first.
+    """
+    arena = legacy_arena(frame)
+    if arena is None:
+        return []
+    across = (frame["start"] < arena) & (frame["end"] > arena) & (frame["path"] == "")
+    return [Cut(int(frame.index[across][0]), arena)] if across.any() else []
+
+
+def _assign_legacy(frame: pd.DataFrame, arena: int) -> None:
+    reservation = (
+        anonymous(frame)
+        & (frame["start"] >= LEGACY_BASE)
+        & (frame["end"] <= arena + LEGACY_LARGEST)
+    )
+    assign(frame, reservation & (frame["start"] >= arena), "go-heap", "arena before Go 1.11")
+    assign(frame, reservation, "go-runtime", LEGACY_METADATA)

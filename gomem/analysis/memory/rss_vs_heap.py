@@ -1,0 +1,406 @@
+"""Where do a process's resident bytes go, part by part, and how many does nothing explain?
+
+The kernel's side is smaps: every mapping is of one kind. The runtime's side is MemStats, or the
+same numbers from runtime/metrics. Inside the arenas the runtime's claims are laid against what is
+resident; what is left over is either memory that was mapped and never touched (below zero) or
+resident memory that no claim covers (above zero). So the parts add up to RSS to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.memory.mappings import (
+    ClassifiedMappings,
+    arena_bytes,
+    metadata_claim,
+    work_buffer_bytes,
+)
+from gomem.analysis.memory.resident_totals import ResidentTotals, resident_totals
+from gomem.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PARTS = (
+    "heap_objects",
+    "heap_slack",
+    "heap_idle",
+    "stacks",
+    "heap_released_resident",
+    "heap_untouched",
+    "heap_unexplained",
+    "runtime_metadata",
+    "binary",
+    "libraries",
+    "native_heap",
+    "thread_stacks",
+    "mapped_files",
+    "shared_memory",
+    "kernel",
+    "anonymous_other",
+)
+PART_OF_KIND = {
+    "go-runtime": "runtime_metadata",
+    "binary": "binary",
+    "library": "libraries",
+    "native-heap": "native_heap",
+    "thread-stack": "thread_stacks",
+    "mapped-file": "mapped_files",
+    "shared-memory": "shared_memory",
+    "kernel": "kernel",
+    "anonymous-other": "anonymous_other",
+}
+MEANING = {
+    "heap_objects": "objects, live or not yet swept",
+    "heap_slack": "free slots in spans that hold objects",
+    "heap_idle": "spans without objects, kept for reuse",
+    "stacks": "goroutine stacks and GC work buffers in the arenas",
+    "heap_released_resident": "given back with MADV_FREE, still counted by the kernel",
+    "heap_untouched": "claimed by the runtime, never touched, so not resident",
+    "heap_unexplained": "resident in the arenas beyond every claim",
+    "runtime_metadata": "span structures, GC bitmaps, page tables of the runtime",
+    "binary": "the program's code, constants and globals",
+    "libraries": "shared objects",
+    "native_heap": "C's heap: brk and malloc arenas",
+    "thread_stacks": "stacks of threads",
+    "mapped_files": "files mapped by the program",
+    "shared_memory": "shared memory, memfd",
+    "kernel": "vdso and its like",
+    "anonymous_other": "what nothing explains",
+}
+HEAP_PARTS = frozenset(PARTS[:7])
+ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
+_WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
+CONFIDENCE = {
+    "counted": "a counter of the kernel's or the runtime's says it",
+    "inferred": "mappings without a name, known by their shape and place",
+    "left over": "what the other parts leave of a total",
+    "doubtful": "from two files that are not of one state of the process",
+}
+SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
+MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
+AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
+ROUNDING = 64 << 10  # VmRSS is counted per CPU; up to this it agrees
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One process's resident bytes at one moment, accounted for part by part.
+
+    Attributes:
+        rss_bytes: Resident bytes; None if no artefact of the moment says.
+        parts: A row per part: `part`, `bytes`, `claimed_bytes` (what the runtime says of it,
+            `<NA>` where it says nothing), `source` and `confidence` (see `CONFIDENCE`). `bytes`
+            adds up to `rss_bytes`, exactly.
+        checks: The kernel's other totals: `total`, `bytes`, `difference_bytes` to `rss_bytes`.
+        notes: What to know before believing it: assumptions, disagreements, what would be finer.
+        next_file: The file that would make it finer, and the command that gets it; empty if the
+            ledger has all it can use.
+    """
+
+    rss_bytes: int | None
+    parts: pd.DataFrame
+    checks: pd.DataFrame
+    notes: tuple[str, ...]
+    next_file: str = ""
+
+    def part(self, name: str) -> int:
+        """Bytes of one part; 0 if the ledger does not have it."""
+        return self._sizes.get(name, 0)
+
+    def has(self, name: str) -> bool:
+        """Whether the sources of the ledger can tell this part."""
+        return name in self._sizes
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Bytes by part; each part stands in one row."""
+        return dict(zip(self.parts["part"], self.parts["bytes"].tolist(), strict=True))
+
+    @property
+    def sides(self) -> pd.DataFrame:
+        """What the runtime claims beside what the kernel sees.
+
+        A row each for the arenas, the runtime's own structures and everything else: `where`,
+        `claimed_bytes` (`<NA>` where the runtime says nothing), `resident_bytes`, and
+        `difference_bytes`, resident less claimed.
+        """
+        parts = self.parts.assign(where=[_WHERE.get(part, OUTSIDE) for part in self.parts["part"]])
+        grouped = parts.groupby("where", sort=False)
+        table = pd.DataFrame(
+            {
+                "claimed_bytes": grouped["claimed_bytes"].sum(min_count=1),
+                "resident_bytes": grouped["bytes"].sum(),
+            }
+        )
+        table["difference_bytes"] = table["resident_bytes"] - table["claimed_bytes"]
+        return table.reset_index()
+
+    @property
+    def residual_bytes(self) -> int:
+        """Resident bytes that the parts do not add up to: 0, always."""
+        return (self.rss_bytes or 0) - int(self.parts["bytes"].sum()) if self.rss_bytes else 0
+
+
+def reconcile_rss(
+    classified: ClassifiedMappings | None = None,
+    memstats: pd.Series | None = None,
+    status: pd.Series | None = None,
+    rollup_rss_bytes: int | None = None,
+    skew_seconds: float | None = None,
+    *,
+    collections_between: int | None = None,
+    rollup: pd.Series | None = None,
+    cgroup: Mapping[str, int | None] | None = None,
+) -> Ledger:
+    """Account for resident memory with what the kernel and the runtime each know.
+
+    Args:
+        classified: The mappings of the moment; without them the ledger is coarser.
+        memstats: A row of the MemStats table of the same moment.
+        status: A row of the status table of the same moment.
+        rollup_rss_bytes: Rss of smaps_rollup, as a check.
+        skew_seconds: How far MemStats and the mappings lie apart in time, if known.
+        collections_between: Collections that ended between them, if they could be counted.
+        rollup: The row of smaps_rollup; without smaps it tells more than its Rss.
+        cgroup: Numbers of the control group's files by name, where nothing else says what is
+            resident.
+
+    Returns:
+        The ledger. Its parts are those that the sources can tell; they add up to `rss_bytes`.
+    """
+    if rollup is None and rollup_rss_bytes is not None:
+        rollup = pd.Series({"Rss": rollup_rss_bytes})
+    if classified is not None:
+        rows, notes = _fine(classified, memstats)
+        rss_bytes: int | None = int(classified.mappings["Rss"].sum())
+    else:
+        rows, rss_bytes, notes = _coarse(memstats, resident_totals(rollup, status, cgroup))
+    of_two_states = bool(collections_between) or not _fits(classified, memstats)
+    notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
+    checks = _checks(rss_bytes, status, rollup_rss_bytes)
+    notes += _disagreements(checks)
+    parts = pd.DataFrame(rows, columns=["part", "bytes", "claimed_bytes", "source"])
+    parts = parts.astype({"part": "str", "bytes": "int64", "claimed_bytes": "Int64"})
+    doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
+    inferred = None if classified is None else _inferred_kinds(classified.mappings)
+    confidence = [
+        _confidence(str(part), inferred, doubtful, of_both=memstats is not None)
+        for part in parts["part"]
+    ]
+    parts["confidence"] = pd.Series(confidence, index=parts.index, dtype="str")
+    if doubtful:
+        notes.append(
+            f"cannot be trusted: {', '.join(part for part in parts['part'] if part in doubtful)}; "
+            "RSS and the other parts are the kernel's alone and hold"
+        )
+    next_file = _next_file(classified, memstats, of_two_states=of_two_states)
+    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file)
+
+
+def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
+    """Whether the arenas in smaps hold what MemStats say; true if that cannot be asked."""
+    if classified is None or memstats is None:
+        return True
+    frame = classified.mappings
+    found = bool((frame["kind"] == "go-heap").any())
+    return not found or work_buffer_bytes(frame, memstats) is not None
+
+
+_OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
+_KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
+
+
+def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
+    """Kinds with resident mappings that have no name, and so their kind from a shape or place."""
+    return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
+
+
+def _confidence(
+    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
+) -> str:
+    """How a part is known; see `CONFIDENCE`.
+
+    Args:
+        part: Which.
+        inferred: Kinds that were not known by a name; None without mappings.
+        doubtful: Parts that hang on two files which do not fit.
+        of_both: Whether the runtime has its say, too.
+    """
+    if part in doubtful:
+        return "doubtful"
+    if inferred is None:
+        return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
+    if part in _LEFT_OVER and of_both:
+        return "left over"
+    if part in HEAP_PARTS and part not in {*_LEFT_OVER, "heap_released_resident"}:
+        return "counted"
+    kind = _KINDS_OF_PART.get(part, "go-heap")
+    # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
+    return "inferred" if kind in inferred - {"binary", "library"} else "counted"
+
+
+def _next_file(
+    classified: ClassifiedMappings | None, memstats: pd.Series | None, *, of_two_states: bool
+) -> str:
+    if classified is None:
+        return SMAPS_NEXT
+    if memstats is None:
+        return MEMSTATS_NEXT
+    return AGAIN_NEXT if of_two_states else ""
+
+
+_Row = tuple[str, int, int | None, str]
+
+
+def _fine(
+    classified: ClassifiedMappings, memstats: pd.Series | None
+) -> tuple[list[_Row], list[str]]:
+    frame = classified.mappings
+    notes = list(classified.notes)
+    arenas = frame.loc[frame["kind"] == "go-heap", ["Rss", "LazyFree"]]
+    if memstats is None:
+        rows = _heap_without_memstats(arenas)
+        if len(arenas):
+            notes.append("no MemStats of this moment, so the heap stands in one piece")
+    else:
+        work_buffers = work_buffer_bytes(frame, memstats) or 0
+        rows = _heap(arenas, memstats, work_buffers)
+    claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
+    resident = frame["Rss"].groupby(frame["kind"]).sum()
+    for kind, part in PART_OF_KIND.items():
+        if kind in resident.index or part == "runtime_metadata":
+            said = claimed if part == "runtime_metadata" else None
+            rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
+    return rows, notes
+
+
+def _claims(memstats: pd.Series, work_buffers: int) -> list[tuple[str, int, str]]:
+    """What the runtime says is in the arenas and not given back."""
+    field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
+    stacks = "MemStats.StackInuse"
+    return [
+        ("heap_objects", field["HeapAlloc"], "MemStats.HeapAlloc"),
+        ("heap_slack", field["HeapInuse"] - field["HeapAlloc"], "MemStats.HeapInuse - HeapAlloc"),
+        (
+            "heap_idle",
+            field["HeapIdle"] - field["HeapReleased"],
+            "MemStats.HeapIdle - HeapReleased",
+        ),
+        (
+            "stacks",
+            field["StackInuse"] + work_buffers,
+            f"{stacks} + GC work buffers" if work_buffers else stacks,
+        ),
+    ]
+
+
+_HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
+
+
+def has_heap_fields(memstats: pd.Series) -> bool:
+    """Whether a MemStats row has all that the ledger needs."""
+    return bool(memstats[list(_HEAP_FIELDS)].notna().all())
+
+
+def _heap(arenas: pd.DataFrame, memstats: pd.Series, work_buffers: int) -> list[_Row]:
+    claims = _claims(memstats, work_buffers)
+    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
+    rows: list[_Row] = [(part, size, size, source) for part, size, source in claims]
+    rows.append(("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"))
+    rest = int(arenas["Rss"].sum()) - sum(size for _, size, _ in claims) - lazy_free
+    source = "smaps Rss of go-heap, less the parts above"
+    rows.append(("heap_untouched", min(rest, 0), None, source))
+    rows.append(("heap_unexplained", max(rest, 0), None, source))
+    return rows
+
+
+def _heap_without_memstats(arenas: pd.DataFrame) -> list[_Row]:
+    if arenas.empty:
+        return []
+    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
+    resident = int(arenas["Rss"].sum()) - lazy_free
+    return [
+        ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"),
+        ("heap_unexplained", resident, None, "smaps Rss of go-heap; no MemStats to divide it"),
+    ]
+
+
+def _coarse(
+    memstats: pd.Series | None, totals: ResidentTotals | None
+) -> tuple[list[_Row], int | None, list[str]]:
+    """Without smaps: the runtime's claims against the kernel's totals."""
+    notes = ["no whole smaps of this moment; add one with: cat /proc/PID/smaps > smaps"]
+    rows: list[_Row] = []
+    if memstats is not None:
+        rows += [(part, size, size, source) for part, size, source in _claims(memstats, 0)]
+        metadata = metadata_claim(memstats)
+        rows.append(("runtime_metadata", metadata, metadata, "MemStats: the other *Sys fields"))
+    if totals is None:
+        notes.append("nothing of this moment says how much is resident")
+        return rows, None, notes
+    if totals.of_files is not None:
+        rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))
+    if totals.of_shared_memory is not None:
+        rows.append(("shared_memory", totals.of_shared_memory[0], None, totals.of_shared_memory[1]))
+    if memstats is not None and totals.lazy_free is not None:
+        rows.append(("heap_released_resident", totals.lazy_free[0], None, totals.lazy_free[1]))
+    rest = totals.rss_bytes - sum(row[1] for row in rows)
+    left_over = f"{totals.source}, less the parts"
+    if memstats is not None:
+        rows.append(("heap_untouched", min(rest, 0), None, left_over))
+    rows.append(("anonymous_other", max(rest, 0), None, left_over))
+    return rows, totals.rss_bytes, [*notes, *totals.notes]
+
+
+def _checks(
+    rss_bytes: int | None, status: pd.Series | None, rollup_rss_bytes: int | None
+) -> pd.DataFrame:
+    totals: list[tuple[str, int]] = []
+    if rollup_rss_bytes is not None:
+        totals.append(("smaps_rollup Rss", rollup_rss_bytes))
+    if status is not None and not pd.isna(status["VmRSS"]):
+        totals.append(("status VmRSS", int(status["VmRSS"])))
+    rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
+    return pd.DataFrame(rows, columns=["total", "bytes", "difference_bytes"]).astype(
+        {"total": "str", "bytes": "int64", "difference_bytes": "int64"}
+    )
+
+
+def _disagreements(checks: pd.DataFrame) -> list[str]:
+    return [
+        (
+            f"{row.total} differs from the sum of smaps by {format_bytes(row.difference_bytes)}: "
+            "the files are of different moments, or one is cut"
+        )
+        for row in checks.itertuples()
+        if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)
+    ]
+
+
+def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
+    apart = "" if skew_seconds is None else f" {format_seconds(skew_seconds)}"
+    if collections:
+        ran = "1 collection" if collections == 1 else f"{collections} collections"
+        return [f"MemStats and smaps lie{apart} apart, and {ran} ended between them"]
+    if skew_seconds is None or skew_seconds < 1:
+        return []
+    if collections == 0:
+        return [f"MemStats and smaps lie{apart} apart; no collection ended between them"]
+    note = (
+        f"MemStats and smaps lie{apart} apart; a collection between them moves hundreds of "
+        "megabytes from one part to another, and nothing here tells whether there was one"
+    )
+    return [note]
+
+
+__all__ = [
+    "CONFIDENCE", "HEAP_PARTS", "MEANING", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
+    "reconcile_rss",
+]  # fmt: skip

@@ -1,0 +1,209 @@
+"""Which interval between two profiles stands out, and who allocated in it?
+
+A monitoring agent takes a heap profile every so often. What made memory jump is usually gone when
+the next profile is taken: in use it shows nothing. But what was allocated is counted from the
+program's start and never forgotten, so the difference of two profiles has every spike between them,
+even one that was over in a millisecond. Here alloc_* is compared as differences and inuse_* as
+levels, and never the other way round.
+
+A profile shows what was allocated up to the last collections. If there was none between two, the
+second repeats the first; the interval then reaches to the next that is new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.inputs.pprof.table import Profile
+
+INTERVALS = (
+    Column("before", "str", "", "Moment of the earlier profile."),
+    Column("after", "str", "", "Moment of the later one, the first that is new."),
+    Column("seconds", "float64", "s", "Between the two."),
+    Column("allocated_bytes", "float64", "B", "Allocated between the two; an estimate."),
+    Column("bytes_per_second", "float64", "B", "Of it in a second, on average."),
+    Column("inuse_bytes", "float64", "B", "In use in the later profile: a level."),
+)
+
+EXTRA = (
+    Column("function", "str", "", "Who allocates."),
+    Column("bytes", "float64", "B", "Allocated in the interval."),
+    Column("usual_bytes", "float64", "B", "What its median rate in the others gives."),
+    Column("extra_bytes", "float64", "B", "The one less the other."),
+    Column("low", "float64", "B", "Lower end of the 95 % interval of what is extra."),
+    Column("high", "float64", "B", "Upper end of the same."),
+    Column("state", "str", "", "more, less, or ~ where it may be sampling noise."),
+)
+
+
+@dataclass(frozen=True)
+class Spike:
+    """One interval between two profiles, and who allocated in it.
+
+    Attributes:
+        before: Moment of the earlier profile.
+        after: Moment of the later one.
+        seconds: Between the two.
+        allocated_bytes: In between.
+        usual_bytes: What the median of the other intervals' rates gives in as many seconds.
+        intervals: How many there are in all.
+        allocated: Who, as differences of alloc_space; rows as in `EXTRA`, the largest first.
+        in_use: Levels of inuse_space at both moments, and their change.
+    """
+
+    before: str
+    after: str
+    seconds: float
+    allocated_bytes: float
+    usual_bytes: float
+    intervals: int
+    allocated: pd.DataFrame
+    in_use: SiteChanges
+
+    @property
+    def extra_bytes(self) -> float:
+        """What was allocated beyond the usual."""
+        return self.allocated_bytes - self.usual_bytes
+
+
+def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
+    """What was allocated between each heap profile of one process and the next that is new.
+
+    Args:
+        profiles: By moment; those that do not say when they were taken, or do not count
+            allocations, are left out. Where the count falls, a new process began: no interval.
+    """
+    rows = []
+    for (before, old), (after, new) in pairwise(_fresh(profiles)):
+        allocated = new.total("alloc_space") - old.total("alloc_space")
+        seconds = _seconds(old, new)
+        if allocated >= 0 and seconds > 0:
+            in_use = new.total("inuse_space")
+            rows.append((before, after, seconds, allocated, allocated / seconds, in_use))
+    columns = zip(*rows, strict=True) if rows else ([] for _ in INTERVALS)
+    names = [column.name for column in INTERVALS]
+    return build(dict(zip(names, map(list, columns), strict=True)), INTERVALS)
+
+
+def find_spike(
+    profiles: Mapping[str, Profile],
+    at: str | pd.Timestamp | None = None,
+    granularity: str = "functions",
+) -> Spike | None:
+    """Hold the profile of a spike against its predecessor.
+
+    Args:
+        profiles: Heap profiles of one process by moment.
+        at: A moment's name, or a time. Meant is the first profile from then on, which counts what
+            was allocated by then; the last one if there is none. None for the interval in which
+            most was allocated beyond the usual.
+        granularity: What a row stands for; see `Profile.top`.
+
+    Returns:
+        None if there are no two profiles to compare.
+
+    Raises:
+        KeyError: There is no such moment.
+    """
+    intervals = intervals_of(profiles)
+    if intervals.empty:
+        return None
+    row = intervals.iloc[_place(intervals, profiles, at)]
+    others = intervals.loc[intervals["after"] != row["after"], "bytes_per_second"]
+    usual = float(others.median()) if len(others) else np.nan
+    before, after = profiles[row["before"]], profiles[row["after"]]
+    changes = profile_changes(before, after, "alloc_space", granularity, one_process=True)
+    return Spike(
+        before=row["before"],
+        after=row["after"],
+        seconds=float(row["seconds"]),
+        allocated_bytes=float(row["allocated_bytes"]),
+        usual_bytes=usual * float(row["seconds"]),
+        intervals=len(intervals),
+        allocated=_extra(changes, _usual_rates(intervals, profiles, row, granularity), row),
+        in_use=profile_changes(before, after, "inuse_space", granularity),
+    )
+
+
+def _usual_rates(
+    intervals: pd.DataFrame, profiles: Mapping[str, Profile], spike: pd.Series, granularity: str
+) -> pd.Series:
+    """Each site's median rate in the other intervals."""
+    rates = [
+        (_allocated(profiles[after], granularity)).sub(
+            _allocated(profiles[before], granularity), fill_value=0.0
+        )
+        / seconds
+        for before, after, seconds in intervals[["before", "after", "seconds"]].itertuples(
+            index=False
+        )
+        if after != spike["after"]
+    ]
+    if not rates:
+        return pd.Series(dtype="float64")
+    return pd.concat(rates, axis=1).fillna(0.0).median(axis=1)
+
+
+def _allocated(profile: Profile, granularity: str) -> pd.Series:
+    top = profile.top("alloc_space", granularity)
+    return top.groupby("function")["flat"].sum().astype("float64")
+
+
+def _extra(changes: SiteChanges, usual_rates: pd.Series, spike: pd.Series) -> pd.DataFrame:
+    """What each site allocated beyond its usual, which is taken for exact."""
+    sites = changes.sites.astype({"change": "float64", "low": "float64", "high": "float64"})
+    usual = usual_rates.reindex(sites["function"]).fillna(0.0).to_numpy() * spike["seconds"]
+    low, high = sites["low"] - usual, sites["high"] - usual
+    columns = {
+        "function": sites["function"],
+        "bytes": sites["change"],
+        "usual_bytes": usual,
+        "extra_bytes": sites["change"] - usual,
+        "low": low,
+        "high": high,
+        "state": np.select([low > 0, high < 0], ["more", "less"], "~"),
+    }
+    table = build(columns, EXTRA).sort_values("extra_bytes", ascending=False, kind="stable")
+    return table.reset_index(drop=True)
+
+
+def _place(
+    intervals: pd.DataFrame, profiles: Mapping[str, Profile], at: str | pd.Timestamp | None
+) -> int:
+    """Row of the interval that is asked for."""
+    if at is None:
+        usual = intervals["bytes_per_second"].median() * intervals["seconds"]
+        return int((intervals["allocated_bytes"] - usual).argmax())
+    time = profiles[at].time if isinstance(at, str) else at
+    ends = pd.Series([profiles[name].time for name in intervals["after"]])
+    later = np.flatnonzero((ends >= time).to_numpy())
+    return int(later[0]) if len(later) else len(intervals) - 1
+
+
+def _fresh(profiles: Mapping[str, Profile]) -> list[tuple[str, Profile]]:
+    """Profiles with a time and the counts of allocations, in order of time, without repetitions."""
+    usable = [
+        (name, one)
+        for name, one in profiles.items()
+        if one.time is not None and {"alloc_space", "inuse_space"} <= set(one.sample_type_names)
+    ]
+    fresh: list[tuple[str, Profile]] = []
+    for name, profile in sorted(usable, key=lambda pair: pair[1].columns.time_nanos):
+        if not fresh or profile.total("alloc_space") != fresh[-1][1].total("alloc_space"):
+            fresh.append((name, profile))
+    return fresh
+
+
+def _seconds(old: Profile, new: Profile) -> float:
+    return (new.columns.time_nanos - old.columns.time_nanos) / 1e9

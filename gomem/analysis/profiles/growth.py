@@ -1,0 +1,326 @@
+"""What grows over a series of profiles, how fast, in which shape, and what of it is one leak?
+
+What is in use is a level, and has a slope. What was allocated only ever grows, in every healthy
+program: of it, only what was added between two profiles says something. So `series_of` gives levels
+of inuse_* and additions of alloc_*, and `growth` takes levels alone.
+
+The slope is Theil and Sen's: the median of the slopes of all pairs of moments, which a few odd
+moments cannot bend, with Sen's interval of ranks. To that interval comes the error of sampling: the
+objects behind a slow leak are few, and the same few in all profiles, so that neighbouring profiles
+agree with each other however far they are from the truth.
+
+A heap profile is renewed by collections. One that repeats its predecessor says nothing new, would
+lend the others a certainty that they have not, and is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.profiles.sampling import Sampling, limit_ratios, sampling_of
+from gomem.analysis.slopes import theil_sen
+from gomem.inputs.pprof.calls.stacks import Stacks
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.table import Profile
+
+    FloatArray = NDArray[np.float64]
+
+GROWTH = (
+    Column("stack", "str", "", "Function names, outermost first, joined by `;`."),
+    Column("function", "str", "", "Who allocates: the innermost of them."),
+    Column("first", "float64", "", "Level in the first profile; in the unit of the sample type."),
+    Column("last", "float64", "", "Level in the last profile."),
+    Column("slope", "float64", "", "Per second: Theil and Sen's."),
+    Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
+    Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
+    Column("shape", "str", "", "flat, ramp, step, plateau, saw-tooth or decline."),
+    Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
+    Column("projected_low", "float64", "", "Lower end of its 95 % interval; of ramps alone."),
+    Column("projected_high", "float64", "", "Upper end of its 95 % interval; of ramps alone."),
+    Column("leak", "Int64", "", "Stacks that grow together, numbered by size from 1; of ramps."),
+    Column("representative", "boolean", "", "The largest stack of its leak."),
+)
+
+HORIZON_SECONDS = 3600.0  # how far ahead to look, if nobody says
+LEAST_MOMENTS = 4  # below, no interval of ranks excludes anything
+MOST_MOMENTS = 120  # taken evenly from more: the pairs of these are 7140
+MOST_NAMED = 2000  # stacks with most in any profile; all others are one row
+OTHERS = "(other stacks)"
+MOST_STACKS = 500  # those that move most; the others are left out
+ALIKE = 0.9  # correlation over time of stacks that belong together
+OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
+NOISE = 3.0  # standard deviations: a smaller range is that of sampling
+MOVES = 0.1  # of the level: a smaller range is no change worth a name
+HALF, MOST = 0.5, 0.6  # of the range
+
+
+@dataclass(frozen=True)
+class Series:
+    """The values of each stack over the profiles of one process.
+
+    Attributes:
+        sample_type: Which, such as `inuse_space`.
+        unit: Its unit, as the profiles declare it.
+        moments: A row for each profile that is new: `moment`, `time`, `seconds` since the first.
+        values: Stacks × moments: levels of inuse_*; of alloc_*, what was added since the moment
+            before, and missing in the first, of which that is unknown.
+        variance: Of each value by sampling; missing if it is not known.
+        repeated: Profiles left out because they repeat the one before.
+        restarts: Moments before which alloc_* fell: another process, counted from its start.
+    """
+
+    sample_type: str
+    unit: str
+    moments: pd.DataFrame
+    values: pd.DataFrame
+    variance: pd.DataFrame
+    repeated: tuple[str, ...] = ()
+    restarts: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> pd.Series:
+        """All stacks together, by moment."""
+        return self.values.sum(axis=0, min_count=1)
+
+
+def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
+    """Lay periodic profiles of one process out as stacks over time.
+
+    Args:
+        profiles: By moment; those that do not say when they were taken are left out. Of more than
+            `MOST_NAMED` stacks, those that never have most are taken together.
+        sample_type: Which of their values. Names beginning with `alloc_` give additions.
+
+    Raises:
+        ValueError: A profile has not the sample type, or none says when it was taken.
+    """
+    timed = sorted(
+        ((name, one) for name, one in profiles.items() if one.time is not None),
+        key=lambda pair: pair[1].time.value if pair[1].time is not None else 0,
+    )
+    if not timed:
+        raise ValueError("no profile says when it was taken, wanted at least one that does")
+    fresh, repeated = _fresh(timed)
+    chosen = fresh[0][1].sample_type(sample_type)
+    frames, texts = _by_stack([one for _, one in fresh], sample_type)
+    values, variance = (
+        pd.DataFrame({name: one[part] for (name, _), one in zip(fresh, frames, strict=True)})
+        for part in ("value", "variance")
+    )
+    names = [texts[key] for key in values.index]
+    values = values.fillna(0.0).groupby(names).sum()
+    variance = variance.groupby(names).sum(min_count=1).where(values != 0, 0.0)
+    restarts: tuple[str, ...] = ()
+    if chosen.type.startswith("alloc_"):
+        values, variance, restarts = _additions(values, variance)
+    values.index.name = variance.index.name = "stack"
+    return Series(chosen.type, chosen.unit, _moments(fresh), values, variance, repeated, restarts)
+
+
+def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
+    """Find how each stack grows, and which of them are one leak.
+
+    Args:
+        series: Levels: of a sample type that begins with `inuse_`.
+        horizon_seconds: How far beyond the last profile to project.
+
+    Returns:
+        Rows as in `GROWTH`, the largest growth first. No rows of less than four moments.
+
+    Raises:
+        ValueError: The series holds additions, not levels.
+    """
+    if series.sample_type.startswith("alloc_"):
+        raise ValueError(f"{series.sample_type} are additions, which have no level; wanted inuse_*")
+    seconds, levels, noise = _chosen(series)
+    if len(np.unique(seconds)) < LEAST_MOMENTS or levels.empty:
+        return build({}, GROWTH)
+    values = levels.to_numpy(np.float64)
+    slope, low, high = theil_sen(seconds, values)
+    low, high = _with_sampling(slope, low, high, values, noise)
+    shapes = np.array([_shape(seconds, row, sd) for row, sd in zip(values, noise, strict=True)])
+    ramps = shapes == "ramp"
+    now = np.where(ramps, np.median(values - slope[:, None] * (seconds - seconds[-1]), axis=1), 0)
+    ahead = np.where(shapes == "saw-tooth", values.max(axis=1), values[:, -1])
+    frame = {
+        "stack": levels.index.to_numpy(dtype=object),
+        "function": [stack.rpartition(";")[2] for stack in levels.index],
+        "first": values[:, 0],
+        "last": values[:, -1],
+        "slope": slope,
+        "slope_low": low,
+        "slope_high": high,
+        "shape": shapes,
+        "projected": np.where(ramps, now + slope * horizon_seconds, ahead),
+        "projected_low": np.where(ramps, np.maximum(now + low * horizon_seconds, 0), np.nan),
+        "projected_high": np.where(ramps, now + high * horizon_seconds, np.nan),
+    }
+    table = build(frame, GROWTH[:-2]).sort_values("slope", ascending=False, kind="stable")
+    levels = levels.iloc[table.index]
+    return _with_leaks(table.reset_index(drop=True), levels)
+
+
+def _fresh(
+    timed: list[tuple[str, Profile]],
+) -> tuple[list[tuple[str, Profile]], tuple[str, ...]]:
+    """The profiles that differ from the one before, and the names of those that do not.
+
+    They are told apart by their totals: the order of the samples changes for no reason.
+    """
+    fresh: list[tuple[str, Profile]] = []
+    repeated = []
+    for name, profile in timed:
+        totals = profile.columns.value.sum(axis=0)
+        if fresh and np.array_equal(fresh[-1][1].columns.value.sum(axis=0), totals):
+            repeated.append(name)
+        else:
+            fresh.append((name, profile))
+    return fresh, tuple(repeated)
+
+
+def _moments(fresh: list[tuple[str, Profile]]) -> pd.DataFrame:
+    times = pd.Series([one.time for _, one in fresh], dtype="datetime64[ns, UTC]")
+    return pd.DataFrame(
+        {
+            "moment": pd.Series([name for name, _ in fresh], dtype="str"),
+            "time": times,
+            "seconds": (times - times.iloc[0]).dt.total_seconds(),
+        }
+    )
+
+
+def _by_stack(
+    profiles: list[Profile], sample_type: str
+) -> tuple[list[pd.DataFrame], dict[int, str]]:
+    """Of each profile value and variance by stack, and the names of those that have most.
+
+    The other stacks stand together under the number 0. Variances are missing if not known.
+    """
+    frames, most = [], pd.Series(dtype="float64", index=pd.Index([], dtype="uint64"))
+    stacks = [Stacks(one.columns) for one in profiles]
+    for one, of_one in zip(profiles, stacks, strict=True):
+        values = one.values(sample_type).astype(np.float64)
+        sampling = sampling_of(one, one.sample_type(sample_type).type)
+        rows = pd.DataFrame({"value": values, "variance": _variance(sampling, len(values))})
+        rows["first"] = np.arange(len(rows))
+        by_key = rows.groupby(of_one.keys)
+        sums = by_key[["value", "variance"]].sum(min_count=1).assign(first=by_key["first"].first())
+        frames.append(sums)
+        most = pd.concat([most, sums["value"].abs()]).groupby(level=0).max()
+    kept = most.sort_values(ascending=False, kind="stable").index[:MOST_NAMED]
+    names = {
+        key: of_one.text(int(first))
+        for of_one, sums in zip(stacks, frames, strict=True)
+        for key, first in sums.loc[sums.index.isin(kept), "first"].items()
+    }
+    return [_together(sums, kept) for sums in frames], names | {0: OTHERS}
+
+
+def _together(sums: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
+    """The stacks that are kept, and all others as one."""
+    key = np.where(sums.index.isin(kept), sums.index, 0)
+    return sums[["value", "variance"]].groupby(key).sum(min_count=1)
+
+
+def _variance(sampling: Sampling | str, samples: int) -> FloatArray:
+    return np.full(samples, np.nan) if isinstance(sampling, str) else sampling.variance
+
+
+def _additions(
+    values: pd.DataFrame, variance: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+    """What was added since the moment before; after a restart, since the start."""
+    added, added_variance = values.diff(axis=1), variance.diff(axis=1)
+    fell = values.sum(axis=0).diff() < 0
+    for name in values.columns[fell]:
+        added[name], added_variance[name] = values[name], variance[name]
+    return added, added_variance.clip(lower=0), tuple(values.columns[fell])
+
+
+def _chosen(series: Series) -> tuple[FloatArray, pd.DataFrame, FloatArray]:
+    """The moments and the stacks that are looked at; the standard deviation of each stack."""
+    seconds = series.moments["seconds"].to_numpy(np.float64)
+    places = np.unique(np.linspace(0, len(seconds) - 1, MOST_MOMENTS).round().astype(int))
+    if len(seconds) <= MOST_MOMENTS:
+        places = np.arange(len(seconds))
+    levels = series.values.iloc[:, places]
+    spread = (levels.max(axis=1) - levels.min(axis=1)).sort_values(ascending=False, kind="stable")
+    kept = spread[levels.max(axis=1) > 0].index[:MOST_STACKS]
+    noise = np.sqrt(series.variance.loc[kept].max(axis=1).fillna(0.0)).to_numpy(np.float64)
+    return seconds[places], levels.loc[kept], noise
+
+
+def _with_sampling(
+    slope: FloatArray, low: FloatArray, high: FloatArray, values: FloatArray, noise: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Add the error of the objects that were seen to that of the moments (as squares)."""
+    level = values.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least, most = limit_ratios(np.where(noise > 0, (level / noise) ** 2, np.inf))
+    # Of a slope below zero, less of it is the upper end.
+    below, above = np.abs(slope) * (1 - least), np.abs(slope) * (most - 1)
+    below, above = np.where(slope >= 0, below, above), np.where(slope >= 0, above, below)
+    return slope - np.hypot(slope - low, below), slope + np.hypot(high - slope, above)
+
+
+def _shape(seconds: FloatArray, levels: FloatArray, noise: float) -> str:
+    """How a stack moves, by where its rises and falls lie.
+
+    A fall as deep as half the range, after or before a rise as high, is a saw-tooth; a fall alone
+    a decline. A rise of which one step is more than half is a step; one that has ended by the last
+    third a plateau; any other a ramp.
+    """
+    extent = levels.max() - levels.min()
+    if extent <= max(NOISE * noise, MOVES * levels.max()):
+        return "flat"
+    steps = np.diff(levels) / extent
+    rises, falls = steps[steps > 0].sum(), -steps[steps < 0].sum()
+    if falls >= HALF:
+        return "saw-tooth" if rises >= HALF else "decline"
+    if steps.max() >= MOST:
+        return "step"
+    late = levels[seconds >= seconds[0] + (seconds[-1] - seconds[0]) * 2 / 3]
+    return "plateau" if late[-1] - late[0] <= MOVES * extent else "ramp"
+
+
+def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+    """Number the leaks: ramps that rise together and part only in their innermost frames."""
+    leaders: list[int] = []
+    leak = np.zeros(len(table), np.int64)
+    values = levels.to_numpy(np.float64)
+    frames = [stack.split(";") for stack in table["stack"]]
+    ramps = np.flatnonzero((table["shape"] == "ramp").to_numpy()).tolist()
+    place = {row: number for number, row in enumerate(ramps)}
+    alike = np.atleast_2d(np.corrcoef(values[ramps])) >= ALIKE if ramps else np.empty((0, 0))
+    for row in ramps:
+        together = (
+            number
+            for number, leader in enumerate(leaders, start=1)
+            if _shared_callers(frames[row], frames[leader]) and alike[place[row], place[leader]]
+        )
+        leak[row] = next(together, len(leaders) + 1)
+        if leak[row] > len(leaders):
+            leaders.append(row)
+    is_ramp = pd.Series(leak > 0)
+    table["leak"] = pd.Series(leak, dtype="Int64").where(is_ramp)
+    leads = pd.Series(np.isin(np.arange(len(table)), leaders), dtype="boolean")
+    table["representative"] = leads.where(is_ramp)
+    return table
+
+
+def _shared_callers(one: list[str], other: list[str]) -> bool:
+    """Whether two stacks part only in their innermost frames, and share two at least."""
+    pairs = enumerate(zip(one, other, strict=False))
+    shorter = min(len(one), len(other))
+    shared = next((depth for depth, (left, right) in pairs if left != right), shorter)
+    return shared >= max(2, shorter - OWN_FRAMES)

@@ -1,0 +1,106 @@
+"""Who has more than before, as pprof counts, and is it more than sampling can explain?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.inputs.pprof.table import Profile
+
+DIFFERENCES = (
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("flat", "int64", "", "More than before, of samples whose innermost frame it is."),
+    Column("flat_low", "Int64", "", "Lower end of flat's 95 % interval."),
+    Column("flat_high", "Int64", "", "Upper end of flat's 95 % interval."),
+    Column("flat_fraction", "float64", "fraction", "Flat by the total: see `Profile.diff`."),
+    Column("cum", "int64", "", "More than before, of samples in whose stack it is."),
+    Column("cum_low", "Int64", "", "Lower end of cum's 95 % interval."),
+    Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the total: see `Profile.diff`."),
+    Column("flat_state", "str", "", "new, gone, grew, shrank, or ~ if flat may not have changed."),
+    Column("cum_state", "str", "", "The same of cum."),
+)
+NORMALIZED = "one side was scaled to the sum of the other"
+
+
+@dataclass(frozen=True)
+class TopDifference:
+    """Who has more or less of one sample type than before.
+
+    Attributes:
+        sample_type: Which, such as `inuse_space`.
+        unit: Its unit, as the profile declares it.
+        total: What fractions are of.
+        top: Rows as in `DIFFERENCES`, in pprof's order.
+        note: Why there are no intervals; empty where there are.
+    """
+
+    sample_type: str
+    unit: str
+    total: int
+    top: pd.DataFrame
+    note: str = ""
+
+
+def top_difference(
+    difference: Profile,
+    after: Profile,
+    before: Profile,
+    sample_type: str | None = None,
+    *,
+    n: int | None = None,
+    granularity: str = "functions",
+    cum: bool = False,
+    one_process: bool = False,
+    normalized: bool = False,
+) -> TopDifference:
+    """Lay a difference out as `top_sites` does a profile, with intervals and states.
+
+    Args:
+        difference: `after.diff(before)`, with the same filters as the two.
+        after: The profile.
+        before: The base.
+        sample_type: Which of their values; the default one if None.
+        n: How many rows; all if None.
+        granularity: What a row stands for; see `Profile.top`.
+        cum: Order by cum rather than by flat.
+        one_process: Both are of one process; see `profile_changes`.
+        normalized: One side was scaled, so that nothing is known of its sampling.
+
+    Raises:
+        ValueError: There is no such sample type or granularity.
+    """
+    chosen = difference.sample_type(sample_type)
+    top = difference.top(chosen.type, granularity, cum=cum, n=n)
+    columns: dict[str, Any] = {name: top[name] for name in top.columns}
+    note = NORMALIZED if normalized else ""
+    for word in ("flat", "cum"):
+        changes = profile_changes(
+            before, after, chosen.type, granularity, cum=word == "cum", one_process=one_process
+        )
+        note = note or changes.note
+        columns |= _known(word, top["function"], changes.sites, known=not note)
+    total = difference.total(chosen.type)
+    return TopDifference(chosen.type, chosen.unit, total, build(columns, DIFFERENCES), note)
+
+
+def _known(
+    word: str, functions: pd.Series, sites: pd.DataFrame, *, known: bool
+) -> dict[str, pd.Series]:
+    """Bounds and state of each row; unknown for names that several rows have."""
+    by_name = sites.set_index("function")
+    shared = functions.duplicated(keep=False).to_numpy() | (not known)
+    low, high = (by_name[end].reindex(functions).mask(shared) for end in ("low", "high"))
+    return {
+        f"{word}_low": np.floor(low).astype("Int64").reset_index(drop=True),
+        f"{word}_high": np.ceil(high).astype("Int64").reset_index(drop=True),
+        f"{word}_state": by_name["state"].reindex(functions).mask(shared).reset_index(drop=True),
+    }

@@ -1,0 +1,233 @@
+"""Which moment of a capture an artefact belongs to, and when it was taken.
+
+Found, in this order, from a manifest (`gomem.json`), from sub-folders, from a stem or a time stamp
+that file names share, else from the artefacts' own clocks; files that give no clue are one moment.
+A log and a benchmark file belong to the whole capture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import Damage
+from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
+from gomem.inputs.cgroup.parse import file_of
+from gomem.sources import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gomem.sources import Source
+
+MANIFEST = "gomem.json"
+OF_THE_WHOLE = frozenset({"escapes", "gctrace", "gobench", "manifest"})
+ONLY_MOMENT = "capture"
+TOP_MOMENT = "(top)"
+
+_KIND_WORDS = frozenset(
+    [
+        "alloc",
+        "allocs",
+        "block",
+        "cpu",
+        "expvar",
+        "gctrace",
+        "goroutine",
+        "goroutines",
+        "gz",
+        "heap",
+        "inuse",
+        "json",
+        "limits",
+        "log",
+        "maps",
+        "mem",
+        "memory",
+        "memprof",
+        "memstats",
+        "metrics",
+        "mutex",
+        "out",
+        "pb",
+        "pprof",
+        "proc",
+        "prof",
+        "profile",
+        "proto",
+        "rollup",
+        "runtime",
+        "smaps",
+        "stat",
+        "statm",
+        "status",
+        "text",
+        "txt",
+        "vars",
+        "zst",
+    ]
+)
+_ISO = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z?")
+_UNIX = re.compile(r"(?<!\d)(1\d{9})(\d{3})?(?!\d)")
+_SEPARATORS = re.compile(r"[-_. ()]+")
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One file of a capture, placed: its source, kind, moment and time."""
+
+    source: Source
+    kind: str
+    moment: str
+    time: datetime | None
+    time_source: str
+    parsed: Any
+
+
+def place(
+    artefacts: Sequence[Artefact], manifest: dict[str, Any], present: Collection[str]
+) -> tuple[list[Artefact], list[Damage]]:
+    """Give every artefact its moment.
+
+    Args:
+        artefacts: As they were read, in the capture's order.
+        manifest: What `gomem.json` holds; empty without one.
+        present: Names of all files of the capture, readable or not.
+
+    Returns:
+        The artefacts with moment and time, in the same order, and what the manifest gets wrong.
+    """
+    of_manifest = _manifest_places(manifest)
+    damage = [
+        Damage(MANIFEST, "", f"the manifest names {path}, which is not there")
+        for path in of_manifest
+        if path not in present
+    ]
+    placed: list[Artefact] = []
+    by_folder: dict[str, list[Artefact]] = defaultdict(list)
+    for artefact in artefacts:
+        if artefact.source.name in of_manifest:
+            moment, time = of_manifest[artefact.source.name]
+            timed = replace(artefact, time=time, time_source="manifest") if time else artefact
+            placed.append(replace(timed, moment=moment))
+        elif artefact.kind in OF_THE_WHOLE:
+            placed.append(artefact)
+        else:
+            by_folder[_folder(artefact)].append(artefact)
+    for folder, group in by_folder.items():
+        top = TOP_MOMENT if len(by_folder) > 1 else ONLY_MOMENT
+        placed += _place_folder(group, folder, folder or top)
+    order = {artefact.source.name: number for number, artefact in enumerate(artefacts)}
+    return sorted(placed, key=lambda artefact: order[artefact.source.name]), damage
+
+
+def _place_folder(group: list[Artefact], folder: str, name: str) -> list[Artefact]:
+    """A folder is one moment, unless a kind repeats in it or its names tell different times."""
+    named_times = {artefact.time for artefact in group if artefact.time_source == "name"}
+    if not _repeated(group) and len(named_times) < 2:
+        return [replace(artefact, moment=name) for artefact in group]
+    by_stem: dict[str, list[Artefact]] = defaultdict(list)
+    for artefact in group:
+        by_stem[stem_of(PurePosixPath(artefact.source.name).name)].append(artefact)
+    placed = []
+    for stem, same in by_stem.items():
+        moment = "/".join(part for part in (folder, stem) if part) or name
+        placed += _by_clock(same, moment)
+    return placed
+
+
+def _repeated(group: list[Artefact]) -> bool:
+    slots = [_slot(artefact) for artefact in group]
+    return len(set(slots)) < len(slots)
+
+
+def _folder(artefact: Artefact) -> str:
+    parent = PurePosixPath(artefact.source.name).parent.as_posix()
+    return "" if parent == "." else parent
+
+
+def _manifest_places(manifest: dict[str, Any]) -> dict[str, tuple[str, datetime | None]]:
+    """Moment and time of each path that the manifest names."""
+    places: dict[str, tuple[str, datetime | None]] = {}
+    for moment in _dicts(manifest.get("moments")):
+        artefacts = moment.get("artefacts")
+        entries = list(artefacts.values()) if isinstance(artefacts, dict) else artefacts
+        for entry in _dicts(entries):
+            name = str(moment.get("name", ONLY_MOMENT))
+            places[str(entry.get("path", ""))] = (name, _parse_time(entry.get("time")))
+    return places
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _parse_time(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _slot(artefact: Artefact) -> str:
+    """What a moment can hold one of: a kind; of profiles and of a cgroup's files one of each."""
+    if artefact.kind == "cgroup":
+        return f"{artefact.kind} {file_of(artefact.source.name)}"
+    sort = getattr(artefact.parsed, "kind", "")
+    return f"{artefact.kind} {sort}" if artefact.kind == "pprof" else artefact.kind
+
+
+def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
+    """Artefacts whose names tell nothing apart: a new moment, in time, whenever a kind repeats."""
+    if not _repeated(group):
+        return [replace(artefact, moment=name) for artefact in group]
+    long_ago = datetime.min.replace(tzinfo=UTC)
+    in_time = sorted(group, key=lambda a: (a.time or long_ago, natural_key(a.source.name)))
+    placed: list[Artefact] = []
+    number, seen = 1, set[str]()
+    for artefact in in_time:
+        if _slot(artefact) in seen:
+            number, seen = number + 1, set()
+        seen.add(_slot(artefact))
+        placed.append(replace(artefact, moment=f"{name}-{number}"))
+    return placed
+
+
+def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
+    """When an artefact was taken: its name says it, or its own clock, or else its file."""
+    named = time_in_name(PurePosixPath(source.name).name)
+    if named is not None:
+        return named, "name"
+    own = getattr(parsed, "time", None)
+    if isinstance(own, datetime):
+        return own, "its own clock"
+    return source.modified, "file" if source.modified else ""
+
+
+def time_in_name(name: str) -> datetime | None:
+    """The time stamp in a file's name: ISO 8601 in its usual spellings, or Unix seconds; UTC."""
+    if iso := _ISO.search(name):
+        year, month, day, hour, minute, second = (int(iso[group]) for group in range(1, 7))
+        microsecond = int((iso[7] or "0").ljust(6, "0")[:6])
+        try:
+            return datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
+        except ValueError:
+            return None
+    if unix := _UNIX.search(name):
+        return datetime.fromtimestamp(int(unix[1]) + int(unix[2] or 0) / 1000, UTC)
+    return None
+
+
+def stem_of(name: str) -> str:
+    """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
+    if iso := _ISO.search(name):
+        return iso[0]
+    words = [word for word in _SEPARATORS.split(CGROUP_NAME.sub("", name)) if word]
+    return "-".join(word for word in words if word.lower() not in _KIND_WORDS)

@@ -1,0 +1,103 @@
+"""What is known of the collector: every question that a gctrace log answers, asked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gomem.analysis.collector.gc_cost import GcSummary, summarize_gc
+from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
+from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
+from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mutator_utilization
+from gomem.analysis.collector.pauses import GcPauses, gc_pauses
+from gomem.analysis.collector.phases import gc_phases
+from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.collector.steps import gc_steps
+from gomem.analysis.collector.timeline import gc_timeline
+from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.inputs.gctrace.table import GcLog
+
+TABLE_WINDOWS = 24  # of the timeline, where it is printed
+
+
+@dataclass(frozen=True)
+class GcFacts:
+    """The answers about one log.
+
+    Attributes:
+        path: The log, as evidence names it.
+        cycles: Its collections.
+        summary: What they cost.
+        pauses: Times and their quantiles.
+        utilization: What the program kept of its CPU.
+        triggers: Why each collection ran.
+        pacing: Survival, overshoot, headroom.
+        live: The live heap of each run, and its slope.
+        phases: Phases of each run.
+        scavenges: The scavenger's lines on the collector's clock.
+    """
+
+    path: str
+    cycles: pd.DataFrame
+    summary: GcSummary
+    pauses: GcPauses
+    utilization: MutatorUtilization
+    triggers: GcTriggers
+    pacing: HeapPacing
+    live: tuple[LiveHeap, ...]
+    phases: pd.DataFrame
+    scavenges: pd.DataFrame
+
+    @cached_property
+    def timeline(self) -> pd.DataFrame:
+        """The log over time, in as many windows as a figure shows."""
+        return gc_timeline(self.cycles)
+
+    @cached_property
+    def timeline_table(self) -> pd.DataFrame:
+        """The same in as many as a page prints."""
+        return gc_timeline(self.cycles, TABLE_WINDOWS)
+
+    @property
+    def longest_run(self) -> LiveHeap | None:
+        """The run that was watched longest."""
+        return max(self.live, key=lambda one: one.seconds, default=None)
+
+    def steps_of(self, *triggers: str) -> pd.DataFrame:
+        """The steps that begin with a collection of these triggers."""
+        steps = gc_steps(self.cycles)
+        return steps[self.triggers.cycles.loc[steps.index, "trigger"].isin(triggers)]
+
+    def marking_cpu_of(self, *triggers: str) -> float | None:
+        """CPU that marking of these triggers took of what GOMAXPROCS allowed meanwhile."""
+        steps = self.steps_of(*triggers)
+        available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
+        return float(steps["marking_cpu_seconds"].sum()) / available if available > 0 else None
+
+
+def gc_facts(log: GcLog, path: str, gogc_fraction: float | None = None) -> GcFacts:
+    """Ask a log every question once.
+
+    Args:
+        log: What was read.
+        path: What evidence calls it.
+        gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off.
+    """
+    cycles = log.cycles
+    return GcFacts(
+        path=path,
+        cycles=cycles,
+        summary=summarize_gc(cycles),
+        pauses=gc_pauses(cycles),
+        utilization=mutator_utilization(cycles),
+        triggers=gc_triggers(cycles, gogc_fraction),
+        pacing=heap_pacing(cycles),
+        live=live_heaps(cycles),
+        phases=gc_phases(cycles),
+        scavenges=gc_scavenges(cycles, log.scavenges),
+    )

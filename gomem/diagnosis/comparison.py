@@ -1,0 +1,392 @@
+"""Two captures, or two benchmark files, held against each other: what changed, and is it noise?
+
+What one capture a side can say, and what it cannot:
+
+* Benchmarks were measured many times a side. They are compared by ranks, as benchmark files are.
+* RSS, heap sizes and what the collector cost are one value a capture. That RSS fell from 184 to 23
+  MiB is a fact about two captures; whether the program did that, or two runs of it differ as much,
+  one capture a side cannot say. So there is the difference and no p, the verdict is `~`, and a note
+  says how many captures a side would settle it. More can be given; each adds a value to its side.
+  Measured: in four recordings of one pair of programs, RSS changed by +2, -27, 0 and +9 %.
+* A gctrace log has many pauses and intervals, but they are of one run, and follow from one another.
+  Their ranks can only tell that two runs differ, and two runs of one program do. So a log counts
+  as one measurement, too, summed up by medians and 99th percentiles.
+  Measured: of the 66 pairs among twelve runs of one program, one after the other on a busy machine,
+  ranks at 5 % call 40 different in their pauses, 48 in intervals, 49 in CPU a collection.
+* A sampled profile has intervals of its own. They tell a change from sampling noise, and no more.
+
+Benchmarks on the one hand and the levels of memory and collector on the other are two questions:
+the corrections for multiple comparisons are made among the metrics of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pandas as pd
+
+from gomem.analysis.comparison.before_after import (
+    METRICS,
+    Comparison,
+    compare_bench,
+    compare_samples,
+)
+from gomem.analysis.comparison.single_values import levels_of
+from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
+from gomem.analysis.profiles.allocations import top_sites
+from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
+from gomem.capture.capture import Capture, load
+from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose
+from gomem.errors import CaptureError
+from gomem.inputs.gobench.parse import looks_like_gobench
+from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench
+from gomem.inputs.read import read_bench
+from gomem.inputs.schema import Column, build, empty
+from gomem.sources import list_capture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from os import PathLike
+
+    from gomem.causes.answers import MomentFacts
+    from gomem.errors import Damage
+    from gomem.inputs.pprof.table import Profile
+
+    Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
+    Progress: TypeAlias = Callable[[str, int, int], None]
+
+SINCE_START = "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare like work"
+OF_SAMPLING = (
+    "new, gone, grew and shrank are beyond sampling noise, at 95 % a site: some 5 of 100 unchanged "
+    "sites are called so; and two runs of one program differ by more than sampling"
+)
+
+MOMENTS = (
+    Column("before", "str", "", "Moment of the capture before."),
+    Column("after", "str", "", "Moment of the capture after that it is held against."),
+    Column("before_rss_bytes", "Int64", "B", "RSS before."),
+    Column("after_rss_bytes", "Int64", "B", "RSS after."),
+    Column("change_bytes", "Int64", "B", "RSS after less before."),
+    Column("of_metrics", "bool", "", "The metrics of memory are of this pair."),
+    Column("of_sites", "bool", "", "The allocation sites are of this pair."),
+)
+LEDGER = (
+    Column("before_moment", "str", "", "Moment of the capture before."),
+    Column("after_moment", "str", "", "Moment of the capture after."),
+    Column("part", "str", "", "Part of resident memory."),
+    Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot tell it."),
+    Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot tell it."),
+    Column("change", "Int64", "B", "After less before."),
+)
+SITE_CHANGES = (
+    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space."),
+    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count."),
+    *SITES,
+)
+
+
+def compare(
+    before: Comparable | Sequence[Comparable], after: Comparable | Sequence[Comparable]
+) -> Comparison:
+    """Compare two captures, or two benchmark files: better, worse, or ~ where it may be noise.
+
+    Args:
+        before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
+            tuple of several is several measurements of one side.
+        after: The same.
+
+    Raises:
+        CaptureError: A path holds nothing that gomem can read, or one side is benchmark results
+            and the other is not.
+    """
+    old, new = ([open_side(one) for one in _several(side)] for side in (before, after))
+    old_benches, new_benches = _benches(old), _benches(new)
+    if len(old_benches) == len(old) and len(new_benches) == len(new):
+        return compare_bench(_joined(old_benches), _joined(new_benches))
+    old_captures, new_captures = _diagnoses(old), _diagnoses(new)
+    if len(old_captures) == len(old) and len(new_captures) == len(new):
+        return compare_diagnoses(old_captures, new_captures)
+    captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
+    raise CaptureError(
+        f"{captures}: no benchmark file, and the other side is one; compare like with like"
+    )
+
+
+def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
+    """What is at a path, or what is given, ready to be compared.
+
+    Args:
+        one: A path, or what was loaded from one.
+        progress: Called with each file's name, its number and how many there are.
+
+    Raises:
+        CaptureError: The path holds nothing that gomem can read.
+    """
+    if isinstance(one, (Diagnosis, Bench)):
+        return one
+    if isinstance(one, Capture):
+        return diagnose(one)
+    entries = list_capture(one).entries
+    if len(entries) == 1:
+        source = entries[0].open()
+        if looks_like_gobench(source.data):
+            return read_bench(replace(source, name=str(one)))
+    return diagnose(load(one, progress=progress))
+
+
+def compare_diagnoses(
+    before: Diagnosis | Sequence[Diagnosis], after: Diagnosis | Sequence[Diagnosis]
+) -> Comparison:
+    """Compare captures that were asked all questions: every layer of them, see the module's text.
+
+    Args:
+        before: One capture's answers, or several of one side.
+        after: The same.
+
+    Returns:
+        Metrics of the benchmarks, of memory and of the collector; the ledgers of all counterpart
+        moments; the allocation sites of the last ones, of each side's first capture. Of several
+        captures a side, the ledger has medians, which need not add up.
+    """
+    old, new = _several(before), _several(after)
+    pairs = counterparts(list(old[0].ledgers), list(new[0].ledgers))
+    last = pairs[-1] if pairs else ("", "")
+    old_profiles, new_profiles = (side[0].capture.heap_profiles for side in (old, new))
+    profiled = counterparts(list(old_profiles), list(new_profiles))[-1:]
+    benches = _compare_benches(old, new)
+    levels = _compare_levels((old, last[0]), (new, last[1]))
+    sites = _compare_profiles(old[0], new[0], profiled)
+    notes = [*_notes(old, new, [*pairs[-1:], *profiled]), *benches.notes, *levels.notes]
+    return Comparison(
+        metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
+        geomeans=benches.geomeans,
+        moments=_moments(old, new, pairs, profiled),
+        ledger=_ledgers(old, new, pairs),
+        sites=sites,
+        notes=(*notes, *_sites_notes(old, new, sites)),
+        damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
+        profiles=next(((old_profiles[one], new_profiles[other]) for one, other in profiled), None),
+    )
+
+
+def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
+    """Which moment is held against which: those of one name, in the order of the capture after.
+
+    The last moment after, if none before has its name, is held against the last one before.
+    """
+    same = [(name, name) for name in after if name in before]
+    if not before or not after or after[-1] in before:
+        return same
+    return [*same, (before[-1], after[-1])]
+
+
+def _several(side: Any) -> list[Any]:
+    several = list(side) if isinstance(side, (list, tuple)) else [side]
+    if not several:
+        raise ValueError("nothing on one side; wanted at least one capture or benchmark file")
+    return several
+
+
+def _compare_benches(old: Sequence[Diagnosis], new: Sequence[Diagnosis]) -> Comparison:
+    sides = [[b for one in side for b in one.capture.bench.values()] for side in (old, new)]
+    if not any(sides):
+        return Comparison(empty(METRICS))
+    return compare_bench(_joined(sides[0]), _joined(sides[1]))
+
+
+def _joined(benches: Sequence[Bench]) -> Bench:
+    """The results of several files as those of one; their configurations stay apart."""
+    results, config, first = [empty(RESULTS)], [empty(CONFIG)], 0
+    for bench in benches:
+        results.append(bench.results.assign(config=bench.results["config"] + first))
+        config.append(bench.config.assign(config=bench.config["config"] + first))
+        first = 1 + max([first, *results[-1]["config"]])
+    return Bench(
+        pd.concat(results, ignore_index=True),
+        pd.concat(config, ignore_index=True),
+        pd.concat([empty(UNIT_NOTES), *(bench.units for bench in benches)], ignore_index=True),
+        tuple(damage for bench in benches for damage in bench.damaged),
+    )
+
+
+_Side: TypeAlias = "tuple[Sequence[Diagnosis], str]"  # its captures, and the moment to look at
+
+
+def _compare_levels(before: _Side, after: _Side) -> Comparison:
+    old, new = (_levels(*side) for side in (before, after))
+    return compare_samples(old, new) if len(old) or len(new) else Comparison(empty(METRICS))
+
+
+def _levels(captures: Sequence[Diagnosis], moment: str) -> pd.DataFrame:
+    """One value a capture for each level, as samples to compare."""
+    return pd.concat([_levels_of(one, _facts_at(one, moment)) for one in captures])
+
+
+def _levels_of(diagnosis: Diagnosis, facts: MomentFacts | None) -> pd.DataFrame:
+    collector = None if diagnosis.gc is None else diagnosis.gc.values
+    if facts is None:
+        return levels_of(None, None, None, collector)
+    counts = diagnosis.capture.goroutines
+    of_moment = counts.loc[counts["moment"] == facts.name, "goroutines"]
+    goroutines = int(of_moment.sum()) if len(of_moment) else None
+    return levels_of(facts.rss_bytes, facts.memstats, goroutines, collector)
+
+
+def _facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
+    """What is known of a moment; of the last one if there is none of this name."""
+    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    named = [facts for facts in known if facts.name == moment]
+    chosen = named or known[-1:]
+    return chosen[0] if chosen else None
+
+
+def _moments(
+    old: Sequence[Diagnosis],
+    new: Sequence[Diagnosis],
+    pairs: Sequence[tuple[str, str]],
+    profiled: Sequence[tuple[str, str]],
+) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {column.name: [] for column in MOMENTS}
+    for pair in dict.fromkeys([*pairs, *profiled]):
+        known = pair in pairs
+        rss = [_rss(old, pair[0]) if known else None, _rss(new, pair[1]) if known else None]
+        columns["before"].append(pair[0])
+        columns["after"].append(pair[1])
+        columns["before_rss_bytes"].append(rss[0])
+        columns["after_rss_bytes"].append(rss[1])
+        columns["change_bytes"].append(_difference(*rss))
+        columns["of_metrics"].append(pair in pairs[-1:])
+        columns["of_sites"].append(pair in profiled)
+    return build(columns, MOMENTS)
+
+
+def _rss(captures: Sequence[Diagnosis], moment: str) -> int | None:
+    return _median(facts.rss_bytes for one in captures if (facts := _facts_at(one, moment)))
+
+
+def _ledgers(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    rows = []
+    for first, second in pairs:
+        for part in PARTS:
+            sizes = _part(old, first, part), _part(new, second, part)
+            if sizes != (None, None):
+                rows.append((first, second, part, *sizes, _difference(*sizes)))
+    return build({c.name: [row[i] for row in rows] for i, c in enumerate(LEDGER)}, LEDGER)
+
+
+def _part(captures: Sequence[Diagnosis], moment: str, part: str) -> int | None:
+    known = (facts for one in captures if (facts := _facts_at(one, moment)))
+    return _median(_part_bytes(facts, part) for facts in known)
+
+
+def _part_bytes(facts: MomentFacts, part: str) -> int | None:
+    """Bytes of a part: 0 where smaps has no mapping of its kind, unknown where nothing tells it."""
+    assert facts.ledger is not None
+    if facts.ledger.has(part):
+        return facts.ledger.part(part)
+    return 0 if facts.mappings is not None and part in PART_OF_KIND.values() else None
+
+
+def _median(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return round(median(known)) if known else None
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def _compare_profiles(
+    old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    changes = [empty(SITE_CHANGES)]
+    for first, second in profiled:
+        before, after = old.capture.heap_profiles[first], new.capture.heap_profiles[second]
+        both = set(before.sample_type_names) & set(after.sample_type_names)
+        changes += [compare_profiles(before, after, name) for name in SAMPLE_TYPES if name in both]
+    return pd.concat(changes, ignore_index=True)
+
+
+def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
+    """The allocation sites of two heap profiles, by one sample type; see `SITE_CHANGES`."""
+    changes = compare_sites(
+        _flat(before, sample_type),
+        _flat(after, sample_type),
+        before_unseen_high=unseen_in(before, after, sample_type),
+        after_unseen_high=unseen_in(after, before, sample_type),
+    )
+    unit = before.sample_type(sample_type).unit
+    return changes.assign(sample_type=sample_type, unit=unit)[[c.name for c in SITE_CHANGES]]
+
+
+def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
+    """Every site that has something of its own, with its interval."""
+    top = top_sites(profile, sample_type).top
+    top = top.loc[top["flat"] != 0, ["function", *FLAT]]
+    return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if is_exact(profile) else top
+
+
+def _notes(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], compared: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    for first, second in dict.fromkeys(compared):
+        if first != second:
+            yield f"no moment before is called {second}, so it is held against the last, {first}"
+    versions = [{str(one.capture.go_version) for one in side} for side in (old, new)]
+    if versions[0] != versions[1]:
+        yield f"Go release differs: {_list(versions[0])} before, {_list(versions[1])} after"
+    procs = [_gomaxprocs(side) for side in (old, new)]
+    if all(procs) and procs[0] != procs[1]:
+        yield f"GOMAXPROCS differs in gctrace: {_list(procs[0])} before, {_list(procs[1])} after"
+    for word, side, names in (("before", old, 0), ("after", new, 1)):
+        for pair in compared[:1]:
+            facts = _facts_at(side[0], pair[names])
+            notes = () if facts is None or facts.ledger is None else facts.ledger.notes
+            yield from (f"{word}, {pair[names]}: {note}" for note in notes)
+
+
+def _gomaxprocs(side: Sequence[Diagnosis]) -> set[int]:
+    logs = [one.capture.gc for one in side if one.capture.gc is not None]
+    return {int(procs) for log in logs for procs in log.cycles["gomaxprocs"].unique()}
+
+
+def _sites_notes(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], sites: pd.DataFrame
+) -> Iterator[str]:
+    for word, side in (("before", old), ("after", new)):
+        if not side[0].capture.heap_profiles:
+            yield f"no heap profile {word}, so allocation sites are not compared"
+    if sites.empty:
+        return
+    yield OF_SAMPLING
+    yield SINCE_START
+    if len(old) + len(new) > 2:
+        yield "sites are those of the first capture of each side"
+    rates = [{one.period for one in side[0].capture.heap_profiles.values()} for side in (old, new)]
+    if rates[0] != rates[1]:
+        yield f"MemProfileRate differs: {_list(rates[0])} before, {_list(rates[1])} after"
+
+
+def _damage(diagnosis: Diagnosis) -> list[Damage]:
+    """What could not be read, each with the capture that it is in."""
+    name = diagnosis.capture.name
+    return [
+        one if name.endswith(one.source) else replace(one, source=f"{name}/{one.source}")
+        for one in diagnosis.capture.damaged
+    ]
+
+
+def _benches(side: Sequence[Diagnosis | Bench]) -> list[Bench]:
+    return [one for one in side if isinstance(one, Bench)]
+
+
+def _diagnoses(side: Sequence[Diagnosis | Bench]) -> list[Diagnosis]:
+    return [one for one in side if isinstance(one, Diagnosis)]
+
+
+def _list(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value) for value in values))

@@ -1,0 +1,62 @@
+"""The compiler's escape analysis as a frame: what goes to the heap, where, and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from gomem.inputs.schema import Column, build, damage_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from gomem.errors import Damage
+    from gomem.inputs.escapes.parse import Escapes
+
+ESCAPES = (
+    Column("package", "str", "", "Import path of the package; empty if the output names none."),
+    Column("file", "str", "", "Source file, relative to where the build ran, or absolute."),
+    Column("line", "int64", "", "Line of the file."),
+    Column("column", "Int64", "", "Column of the line, in bytes from 1."),
+    Column("kind", "str", "", "moved, escapes, leaks, stays or other."),
+    Column("subject", "str", "", "The variable or expression; of other, the message."),
+    Column("function", "str", "", "Function it is in, where the compiler says so."),
+    Column("reason", "str", "", "Why, in words; empty where the compiler does not say (-m=2)."),
+    Column("flow", "str", "", "The compiler's explanation, a step a line; empty without -m=2."),
+)
+ON_THE_HEAP = ("moved", "escapes")
+
+
+@dataclass(frozen=True)
+class EscapeAnalysis:
+    """What the compiler decided.
+
+    Attributes:
+        verdicts: A row each; see `ESCAPES`.
+        damaged: What could not be read.
+    """
+
+    verdicts: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def on_the_heap(self) -> pd.DataFrame:
+        """The verdicts that make something be allocated."""
+        return self.verdicts[self.verdicts["kind"].isin(ON_THE_HEAP)]
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def _repr_html_(self) -> str:
+        shown = self.on_the_heap[["file", "line", "kind", "subject", "reason"]]
+        head = f"<p>{len(shown)} places where something is allocated on the heap</p>"
+        return head + shown.to_html(escape=True, index=False)
+
+
+def escapes_of(escapes: Escapes, damage: Iterable[Damage]) -> EscapeAnalysis:
+    """Lay verdicts out as rows, in the output's order."""
+    return EscapeAnalysis(build(asdict(escapes), ESCAPES), tuple(damage))

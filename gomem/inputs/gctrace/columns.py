@@ -1,0 +1,391 @@
+"""What was read of a piece of a gctrace log, laid out as columns of base units."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, excerpt
+from gomem.inputs.gctrace.grammar import (
+    GRAMMARS,
+    INTEGER_KINDS,
+    SIZE_BYTES,
+    Field,
+    Grammar,
+    Release,
+    releases,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.inputs.gctrace.unwrap import Unwrapped
+
+Columns = dict[str, np.ndarray]
+
+NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
+"""Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
+NO_DURATION_FROM_MS = 1e9
+"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
+_EVENTS = ("gc", "scav", "scvg", "pacer")
+
+
+@dataclass(frozen=True)
+class GcTraceColumns:
+    """A log's events, one array a field, all of one event of one length and in the log's order.
+
+    Names and units are those of `gomem.inputs.gctrace.table`. Integers are masked, floats NaN,
+    times NaT where the release prints nothing.
+
+    Attributes:
+        cycles: A collection each.
+        scavenges: A `scav` or `scvg` line each.
+        pacer: A `pacer` line each.
+        others: How many lines of each other kind there are.
+        go_releases: First and last release whose runtime prints these forms; None if no one
+            release prints all of them.
+    """
+
+    cycles: Columns
+    scavenges: Columns
+    pacer: Columns
+    others: dict[str, int]
+    go_releases: tuple[Release, Release] | None
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines of one form: their numbers from 0, and an array for each field of the form."""
+
+    grammar: Grammar
+    numbers: np.ndarray
+    columns: Sequence[np.ndarray]
+
+
+@dataclass
+class Readings:
+    """Takes what is read of a piece of a log.
+
+    Attributes:
+        lines_done: How many of its lines are done with.
+        others: Counts of other lines of the runtime.
+    """
+
+    lines_done: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+    _lines: list[_Lines] = field(default_factory=list)
+    _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
+    broken: list[tuple[int, bytes]] = field(default_factory=list)
+
+    def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
+        """Take lines of one form, as arrays."""
+        self._lines.append(_Lines(grammar, lines, columns))
+
+    def add_one(self, grammar: Grammar, line: int, numbers: tuple[bytes, ...]) -> None:
+        """Take one line, as its numbers are printed."""
+        self._single.setdefault(grammar, []).append((line, numbers))
+
+    def add_broken(self, line: int, text: bytes) -> None:
+        """Take a line that is ours and cannot be read."""
+        self.broken.append((line, text))
+
+    def lines(self, event: str) -> list[_Lines]:
+        """All lines of an event, by form."""
+        single = [
+            _Lines(
+                grammar,
+                np.array([line for line, _ in rows]),
+                [
+                    _numbers(column, part)
+                    for part, column in zip(
+                        grammar.fields, zip(*(row for _, row in rows), strict=True), strict=True
+                    )
+                ]
+                if grammar.fields
+                else [],
+            )
+            for grammar, rows in self._single.items()
+        ]
+        return [lines for lines in (*self._lines, *single) if lines.grammar.event == event]
+
+    @property
+    def grammars(self) -> list[Grammar]:
+        """The forms met."""
+        met = {lines.grammar for lines in self._lines if len(lines.numbers)} | set(self._single)
+        return [grammar for grammar in GRAMMARS if grammar in met]
+
+
+@dataclass
+class LogSoFar:
+    """What the next piece of a log must know of those before it.
+
+    Attributes:
+        source: What damage calls the log.
+        run: Which process, from 1, the last collection was of.
+        number: The last collection's number; None before the first.
+        at_seconds: When it began.
+        announced: Whether a `GC forced` still waits for its collection.
+        broken: Broken lines since the last collection.
+        too_old: Lines of releases before 1.5.
+        grammars: Forms met.
+    """
+
+    source: str
+    run: int = 1
+    number: int | None = None
+    at_seconds: float = 0.0
+    announced: bool = False
+    broken: int = 0
+    too_old: int = 0
+    grammars: set[Grammar] = field(default_factory=set)
+
+    def go_on(self, cycles: Columns, announced: bool, broken: Sequence[int]) -> None:
+        """Keep in mind how a piece ended."""
+        self.announced = announced
+        if not len(cycles["line"]):
+            self.broken += len(broken)
+            return
+        self.run, self.number = int(cycles["run"][-1]), int(cycles["number"].data[-1])
+        self.at_seconds = float(cycles["at_seconds"][-1])
+        self.broken = sum(line > cycles["line"][-1] for line in broken)
+
+
+def lay_out(
+    readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
+) -> tuple[GcTraceColumns, list[Damage]]:
+    """Columns in the log's order, with runs told apart, and what is broken or missing."""
+    source = so_far.source
+    cycles = _gather(readings.lines("gc"))
+    scavenges = _gather(readings.lines("scav") + readings.lines("scvg"))
+    pacer = _gather(readings.lines("pacer"))
+    cycles["run"] = _runs(cycles, so_far)
+    cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
+    for events in (scavenges, pacer):
+        _place(events, cycles, so_far)
+    damage = _broken(readings, unwrapped, source) + _impossible(cycles, unwrapped, source)
+    damage += _missing(cycles, readings, unwrapped, so_far)
+    so_far.go_on(cycles, announced, [line for line, _ in readings.broken])
+    so_far.too_old += readings.others["too_old"]
+    so_far.grammars |= set(readings.grammars)
+    for events in (cycles, scavenges, pacer):
+        events["time"] = unwrapped.times_of(events["line"])
+        events["line"] = unwrapped.line_numbers_of(events["line"])
+    others = _others(readings, (cycles, scavenges, pacer))
+    forms = [grammar for grammar in GRAMMARS if grammar in so_far.grammars]
+    return GcTraceColumns(cycles, scavenges, pacer, others, releases(forms)), damage
+
+
+def too_old(so_far: LogSoFar) -> list[Damage]:
+    """Lines of releases whose logs are not read, noted once for the whole log."""
+    if not so_far.too_old:
+        return []
+    what = f"{so_far.too_old} lines of the collector's from Go 1.4 or older; wanted 1.5 or later"
+    return [Damage(so_far.source, "", what)]
+
+
+def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
+    """Numbers as printed; integers that do not fit become the largest, which is no size."""
+    if part.kind not in INTEGER_KINDS:
+        return np.array([float(number) for number in column])
+    largest = np.iinfo(np.int64).max
+    return np.array([min(int(number), largest) for number in column], np.int64)
+
+
+def _gather(groups: Sequence[_Lines]) -> Columns:
+    """Lines of all forms of an event as columns of base units, in the log's order."""
+    lines = np.concatenate([np.empty(0, np.int64), *(group.numbers for group in groups)])
+    order = np.argsort(lines, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    columns: Columns = {"line": lines[order], "event": np.empty(len(lines), object)}
+    start = 0
+    for group in groups:
+        rows = place[start : start + len(group.numbers)]
+        columns["event"][rows] = group.grammar.event
+        for part, values in zip(group.grammar.fields, group.columns, strict=True):
+            if part.name != "_":
+                _put(columns, part, values, rows)
+        for name, flag in group.grammar.flags:
+            if name not in columns:
+                missing = np.zeros(len(lines), bool) if isinstance(flag, bool) else None
+                columns[name] = np.empty(len(lines), object) if missing is None else missing
+            columns[name][rows] = flag
+        start += len(rows)
+    return columns
+
+
+def _put(columns: Columns, part: Field, values: np.ndarray, rows: np.ndarray) -> None:
+    """Set a column's values, as base units, in some of its rows."""
+    total = len(columns["line"])
+    if part.kind in SIZE_BYTES or part.kind in {"n", "i"}:
+        if part.name not in columns:
+            columns[part.name] = _all_masked(total)
+        column = columns[part.name]
+        no_size = values >= NO_SIZE_FROM.get(part.kind, np.iinfo(np.int64).max)
+        known = np.where(no_size, 0, values) if no_size.any() else values
+        np.ma.getdata(column)[rows] = known * SIZE_BYTES.get(part.kind, 1)
+        np.ma.getmaskarray(column)[rows] = no_size  # the mask itself, see _all_masked
+        return
+    if part.name not in columns:
+        columns[part.name] = np.full(total, np.nan)
+    if part.kind == "ms":
+        # By way of whole nanoseconds: the float nearest to what is printed, not one beside it.
+        impossible = values >= NO_DURATION_FROM_MS
+        values = np.rint(values * 1e6) / 1e9
+        values[impossible] = np.inf
+    elif part.kind == "%":
+        values = values / 100
+    columns[part.name][rows] = values
+
+
+def _all_masked(length: int) -> np.ma.MaskedArray:
+    return np.ma.array(np.zeros(length, np.int64), mask=np.ones(length, bool))
+
+
+def join(pieces: Sequence[GcTraceColumns]) -> GcTraceColumns:
+    """The columns of a log whose pieces were laid out one after the other; takes them apart.
+
+    One column after the other is joined and let go of: a long log is not twice in memory.
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    others: Counter[str] = Counter()
+    for piece in pieces:
+        others.update(piece.others)
+    return GcTraceColumns(
+        cycles=_join_events([piece.cycles for piece in pieces]),
+        scavenges=_join_events([piece.scavenges for piece in pieces]),
+        pacer=_join_events([piece.pacer for piece in pieces]),
+        others=dict(others),
+        go_releases=pieces[-1].go_releases,
+    )
+
+
+def _join_events(pieces: Sequence[Columns]) -> Columns:
+    filled = [events for events in pieces if len(events["line"])] or list(pieces[:1])
+    names = dict.fromkeys(name for events in filled for name in events)
+    lengths = [len(events["line"]) for events in filled]
+    joined: Columns = {}
+    for name in names:
+        like = next(events[name] for events in filled if name in events)
+        parts = [
+            events.pop(name) if name in events else _unknown(like, length)
+            for events, length in zip(filled, lengths, strict=True)
+        ]
+        concatenate = np.ma.concatenate if isinstance(like, np.ma.MaskedArray) else np.concatenate
+        joined[name] = concatenate(parts)
+    return joined
+
+
+def _unknown(like: np.ndarray, length: int) -> np.ndarray:
+    """What stands for a column that a piece does not have."""
+    if isinstance(like, np.ma.MaskedArray):
+        return _all_masked(length)
+    if like.dtype.kind == "f":
+        return np.full(length, np.nan)
+    return np.zeros(length, like.dtype) if like.dtype.kind == "b" else np.full(length, None)
+
+
+def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
+    """Which process each collection is of, from 1: its numbers and its clock only go up."""
+    if not len(cycles["line"]):
+        return np.empty(0, np.int64)
+    number, at = cycles["number"].data, cycles["at_seconds"]
+    restarts = (np.diff(number) <= 0) | (np.diff(at) < 0)
+    first = so_far.number is not None and (
+        bool(number[0] <= so_far.number) or bool(at[0] < so_far.at_seconds)
+    )
+    return so_far.run + np.cumsum(np.concatenate(([first], restarts)))
+
+
+def _periodic(
+    cycles: Columns, announced: Sequence[_Lines], so_far: LogSoFar
+) -> tuple[np.ndarray, bool]:
+    """Collections that `GC forced` announced: the next one, unless the program asked for that.
+
+    Also whether one that was announced is still to come.
+    """
+    numbers = [np.array([-1])] if so_far.announced else []
+    numbers += [lines.numbers for lines in announced]
+    periodic = np.zeros(len(cycles["line"]), bool)
+    following = np.searchsorted(cycles["line"], np.concatenate([np.empty(0, np.int64), *numbers]))
+    periodic[following[following < len(periodic)]] = True
+    waits = bool((following == len(periodic)).any())
+    return (periodic & ~cycles["forced"] if len(periodic) else periodic), waits
+
+
+def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
+    """Set the run and the last collection printed before each line."""
+    before = np.searchsorted(cycles["line"], events["line"])
+    runs = np.concatenate(([so_far.run], cycles["run"]))
+    if so_far.number is None and len(cycles["run"]):
+        runs[0] = cycles["run"][0]
+    cycle_numbers = cycles["number"].data if len(cycles["line"]) else np.empty(0, np.int64)
+    numbers = np.concatenate(([so_far.number or 0], cycle_numbers))
+    events["run"] = runs[before]
+    none = (before == 0) & (so_far.number is None)
+    events["after_cycle"] = np.ma.array(numbers[before], mask=none)
+
+
+def _broken(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    what = "a line of the collector's that is torn, or of no known release"
+    return [
+        Damage(source, unwrapped.place_of(line), what, excerpt(text))
+        for line, text in readings.broken
+    ]
+
+
+def _impossible(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
+    """Durations that cannot be, made unknown."""
+    damage = []
+    for name, values in cycles.items():
+        if values.dtype.kind == "f" and np.isinf(values).any():
+            for line in cycles["line"][np.isinf(values)]:
+                what = f"{name} is more than {NO_DURATION_FROM_MS / 1000:.0f} s; left unknown"
+                damage.append(Damage(source, unwrapped.place_of(int(line)), what))
+            values[np.isinf(values)] = np.nan
+    return damage
+
+
+def _missing(
+    cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
+) -> list[Damage]:
+    """Collections whose numbers are skipped, where no broken line accounts for them.
+
+    A log may begin late; so nothing is missing before the first collection of its first run.
+    """
+    if not len(cycles["line"]):
+        return []
+    number, line, run = cycles["number"].data, cycles["line"], cycles["run"]
+    earlier = number[0] - 1 if so_far.number is None else so_far.number
+    previous = np.concatenate(([earlier], number[:-1]))
+    previous[np.diff(run, prepend=so_far.run) > 0] = 0
+    broken = np.sort([broken_line for broken_line, _ in readings.broken])
+    damage = []
+    for row in np.flatnonzero(number - previous > 1):
+        first, last = int(previous[row]) + 1, int(number[row]) - 1
+        since = line[row - 1] if row else -1
+        noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
+        noted += 0 if row else so_far.broken
+        if noted < last - first + 1:
+            which = f"collection {first}" if first == last else f"collections {first} to {last}"
+            what = f"{which} of run {run[row]} not found before this line"
+            damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))
+    return damage
+
+
+def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:
+    """Lines that are not events, by kind; what is left is the program's."""
+    others = {
+        event: sum(len(lines.numbers) for lines in readings.lines(event))
+        for event in ("gc-forced", "scan")
+    }
+    others |= readings.others
+    read = sum(len(columns["line"]) for columns in events) + sum(others.values())
+    others["broken"] = len(readings.broken)
+    # Two events can share a line; so this is not exact in a log that lost newlines.
+    others["program"] = max(0, readings.lines_done - read - len(readings.broken))
+    return {kind: lines for kind, lines in others.items() if lines}

@@ -1,0 +1,237 @@
+"""GODEBUG=gctrace=1 logs: what the collector says on the program's stderr, among all else there.
+
+Printed by    see gctrace_grammar, which holds every line of every release.
+Described in  the runtime's extern.go, under "gctrace", "scavtrace" and "gcpacertrace".
+Quirks        Sizes are whole MiB, rounded down, though the log says MB.
+              Durations keep two significant digits and are cut, never rounded.
+              The percentage is since the program's start, not of this cycle.
+              The program's stderr lies between the lines, in front of them, and inside them.
+              A goal of 2^40 MB or more says that there is none (GOGC=off).
+              `GC forced` is printed when two minutes passed without a collection; the line of that
+              collection, the next one, does not say so.
+
+Lines that stand alone are read as columns: with its numbers marked a line is a key that gives its
+form, and the numbers of all lines of a form are parsed as one CSV. Where that finds a number that
+is none, a regular expression says which lines have the form. What is left, some per cent of a bad
+log, is searched line by line.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from gomem.inputs.gctrace.columns import (
+    GcTraceColumns,
+    LogSoFar,
+    Readings,
+    join,
+    lay_out,
+    too_old,
+)
+from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
+from gomem.inputs.gctrace.impure_lines import Rest, has_own_line, search
+from gomem.inputs.gctrace.line_forms import mark_numbers
+from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES
+from gomem.inputs.gctrace.unwrap import Unwrapped
+from gomem.inputs.gctrace.wrappers import Unwrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gomem.errors import Damage
+
+CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bits
+LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
+PART_LINES = 1 << 13
+NEWLINE = 10
+
+_FORMS = tuple(grammar for grammar in GRAMMARS if grammar.is_columnar)
+_KEYS = pa.array(
+    [form.marked + ending for form in _FORMS for ending in (b"\n", b"\r\n")], pa.binary()
+)
+
+
+def looks_like_gctrace(data: bytes) -> bool:
+    """Whether there is any line of the collector in it, wrapped or among other output."""
+    return has_own_line(data)
+
+
+def parse_gctrace(log: bytes, *, source: str) -> tuple[GcTraceColumns, list[Damage]]:
+    """Parse the collector's lines out of a log.
+
+    Args:
+        log: The whole log, as the program wrote it or as a container runtime wrapped it.
+        source: What damage calls the log: as a rule, its path.
+
+    Returns:
+        The columns, and what could not be read. Times are seconds, `at_seconds` since the
+        program's start; sizes are bytes, exact to 1 MiB (gc, scvg) or 1 KiB (scav), rounded down.
+    """
+    slices = (log[start : start + CHUNK_BYTES] for start in range(0, len(log), CHUNK_BYTES))
+    return join_pieces(parse_pieces(slices, source=source))
+
+
+def join_pieces(
+    pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
+) -> tuple[GcTraceColumns, list[Damage]]:
+    """The whole of a log that was parsed in pieces."""
+    columns: list[GcTraceColumns] = []
+    damage: list[Damage] = []
+    for piece, piece_damage in pieces:
+        columns.append(piece)
+        damage += piece_damage
+    return join(columns), damage
+
+
+def parse_pieces(
+    pieces: Iterable[bytes], *, source: str
+) -> Iterator[tuple[GcTraceColumns, list[Damage]]]:
+    """Parse a log that comes in pieces, in the memory of a few of them.
+
+    What a torn line, a run or a number needs of the pieces before is carried on, so that the pieces
+    together are what `parse_gctrace` makes of the whole.
+
+    Args:
+        pieces: The log's bytes, cut anywhere.
+        source: What damage calls the log.
+
+    Yields:
+        For each piece its columns and damage; at least once.
+    """
+    so_far = LogSoFar(source)
+    unwrapper = Unwrapper(source)
+    rest = Unwrapped()
+    for piece, last in _whole_lines(pieces):
+        ahead = rest.followed_by(unwrapper.unwrap(piece))
+        end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
+        if not last and len(ahead.text) - end > LONGEST_LINE_BYTES:
+            end = len(ahead.text)
+            unwrapper.end_line()
+        readings = Readings()
+        done = _read_chunk(ahead.text[:end], readings, last) if end else 0
+        columns, damage = lay_out(readings, ahead, so_far)
+        rest = ahead.after(readings.lines_done, done)
+        if last:
+            pa.default_memory_pool().release_unused()
+        yield columns, [*ahead.damage, *damage, *(too_old(so_far) if last else ())]
+
+
+def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The pieces, cut after lines, and for each whether it is the last; at least one."""
+    held = b""
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        if len(held) * (not end) + len(piece) - end > LONGEST_LINE_BYTES:
+            end = len(piece)
+        if end:
+            yield b"".join((held, memoryview(piece)[:end])), False
+            held = b""
+        held += piece[end:]
+    yield held, True
+
+
+def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
+    """Read lines; return how many bytes are done with.
+
+    The lines after the last one that stood alone may hold the beginning of a torn one, so that,
+    except at the end of the log, they are left to be read again with what follows.
+    """
+    size = len(chunk)
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    lines = _lines(chunk)
+    offsets = _offsets(lines)
+    forms, doubtful = _forms_of(chunk, offsets)
+    alone = np.zeros(len(lines), bool)
+    parts = [
+        (_FORMS[form], part)
+        for form in np.flatnonzero(np.bincount(forms + 1, minlength=1)[1:])
+        for part in _parts(np.flatnonzero(forms == form))
+    ]
+    # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        read = pool.map(lambda part: _read_form(part[0], lines, part[1], doubtful), parts)
+        for (form, _), (which, columns) in zip(parts, read, strict=True):
+            alone[which] = True
+            readings.add(form, which, columns)
+    rest = Rest.of(lines, alone)
+    in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
+    kept = 0 if last else max(0, min(rest.trailing_lines, WINDOW_LINES, in_window))
+    done = search(rest, len(lines) - kept, readings)
+    readings.lines_done = done
+    return min(int(offsets[done]), size)
+
+
+def _parts(which: np.ndarray) -> list[np.ndarray]:
+    """Lines of a form, divided so that threads share the work."""
+    return np.array_split(which, len(which) // PART_LINES + 1)
+
+
+def _lines(text: bytes) -> pa.BinaryArray:
+    """The lines of a text, newlines included, without copying it."""
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE) + 1
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
+    return pa.BinaryArray.from_buffers(pa.binary(), len(ends), buffers)
+
+
+def _forms_of(chunk: bytes, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each line the form that its marked text is the key of, -1 for none; and long numbers.
+
+    Lines with numbers that may not fit are given by themselves, as numbers from 0.
+    """
+    marked, long_at = mark_numbers(chunk)
+    keys = pc.index_in(_lines(marked), value_set=_KEYS).fill_null(-2).to_numpy()
+    return keys >> 1, np.searchsorted(offsets, long_at, side="right") - 1
+
+
+def _read_form(
+    form: Grammar, lines: pa.BinaryArray, which: np.ndarray, doubtful: np.ndarray
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The numbers of those lines that have exactly this form, and which lines these are."""
+    text = lines.take(pa.array(which))
+    if not form.is_only_counted and not np.isin(doubtful, which).any():
+        try:
+            return which, _numbers_of(form, text)
+        except pa.ArrowInvalid:
+            pass  # a point too many: which line it is, the regular expression tells
+    fits = pc.match_substring_regex(text, form.line_regex)
+    which = which[fits.to_numpy(zero_copy_only=False)]
+    if form.is_only_counted or not len(which):
+        return which, [np.empty(0)] * len(form.fields)
+    return which, _numbers_of(form, text.filter(fits))
+
+
+def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
+    """The numbers of lines of a form, a column each."""
+    names = [str(number) for number in range(len(form.csv_columns))]
+    types = {
+        name: pa.int64() if field.kind in INTEGER_KINDS else pa.float64()
+        for name, field in zip(names, form.csv_columns, strict=True)
+        if field is not None
+    }
+    table = csv.read_csv(
+        pa.BufferReader(form.to_csv(_bytes_of(text))),
+        csv.ReadOptions(column_names=names, use_threads=False),
+        csv.ParseOptions(quote_char=False),
+        csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
+    )
+    return [column.to_numpy() for column in table.columns]
+
+
+def _bytes_of(lines: pa.BinaryArray) -> bytes:
+    """The text of an array of lines that was just made, so that it begins at its buffer's start."""
+    offsets = _offsets(lines)
+    return lines.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]]
+
+
+def _offsets(lines: pa.BinaryArray) -> np.ndarray:
+    return np.frombuffer(lines.buffers()[1], np.int32)[lines.offset : lines.offset + len(lines) + 1]

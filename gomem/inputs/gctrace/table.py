@@ -1,0 +1,244 @@
+"""A gctrace log as rows: collections, scavenges, the pacer's lines, and what else is in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
+from gomem.inputs.schema import Column, build, damage_table
+from gomem.releases import GoRelease, GoVersion
+from gomem.units import format_count, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.gctrace.columns import GcTraceColumns
+    from gomem.inputs.gctrace.grammar import Release
+
+_RUN = Column("run", "int64", "", "Which process of the log, from 1: numbers that go back end one.")
+_LINE = Column("line", "int64", "", "Line of the log, from 1; where it begins, if it was torn.")
+_TIME = Column(
+    "time", "datetime64[ns, UTC]", "", "When the line was written, if a log collector says so."
+)
+_AFTER = Column("after_cycle", "Int64", "", "Collection whose line was the last one before it.")
+_HERE = "To 1 MiB, rounded down."
+
+CYCLES = (
+    _RUN,
+    Column("number", "int64", "", "Which collection of its process, from 1: NumGC after it."),
+    Column("at_seconds", "float64", "s", "When it began, since the program's start; to 1 ms."),
+    _TIME,
+    Column("forced", "bool", "", "Asked for by the program; until 1.8 any that stopped the world."),
+    Column("periodic", "bool", "", "Announced by `GC forced`: none for two minutes before it."),
+    Column("leak_check", "bool", "", "Run for a goroutine-leak profile."),
+    Column(
+        "sweep_termination_seconds", "float64", "s", "First stop of the world; to two digits, cut."
+    ),
+    Column("scan_seconds", "float64", "s", "Concurrent scan; 1.5 only."),
+    Column("write_barrier_seconds", "float64", "s", "Switching the write barrier on; 1.5 only."),
+    Column("mark_seconds", "float64", "s", "Concurrent mark; to two digits, cut."),
+    Column(
+        "mark_termination_seconds", "float64", "s", "Second stop of the world; to two digits, cut."
+    ),
+    Column(
+        "cpu_sweep_termination_seconds", "float64", "s", "First stop times the Ps that it stopped."
+    ),
+    Column("cpu_scan_seconds", "float64", "s", "CPU of the concurrent scan; 1.5 only."),
+    Column("cpu_assist_seconds", "float64", "s", "CPU of marking done by allocating goroutines."),
+    Column("cpu_background_seconds", "float64", "s", "CPU of dedicated and fractional workers."),
+    Column("cpu_idle_seconds", "float64", "s", "CPU of marking on Ps that had nothing else to do."),
+    Column(
+        "cpu_mark_termination_seconds", "float64", "s", "Second stop times the Ps that it stopped."
+    ),
+    Column(
+        "gc_cpu_since_start_fraction",
+        "float64",
+        "fraction",
+        "GC's share of CPU since the program's start, not of this cycle; to 0.01, cut.",
+    ),
+    Column("heap_at_start_bytes", "Int64", "B", f"Heap when it began. {_HERE}"),
+    Column("heap_at_mark_end_bytes", "Int64", "B", f"Heap when marking ended. {_HERE}"),
+    Column("heap_live_bytes", "Int64", "B", f"Heap that was marked. {_HERE}"),
+    Column("heap_goal_bytes", "Int64", "B", f"Goal of this collection; missing if none. {_HERE}"),
+    Column("stacks_bytes", "Int64", "B", f"Stacks scanned; all stacks in 1.18, 1.19. {_HERE}"),
+    Column("globals_bytes", "Int64", "B", f"Globals with pointers; since 1.18. {_HERE}"),
+    Column("gomaxprocs", "int64", "count", "GOMAXPROCS when it began."),
+    _LINE,
+)
+
+_KIB_HERE = "scav to 1 KiB, scvg to 1 MiB, rounded down."
+SCAVENGES = (
+    _RUN,
+    _AFTER,
+    _TIME,
+    Column("event", "str", "", "`scav` (scavtrace=1, since 1.14) or `scvg` (gctrace=1, to 1.13)."),
+    Column("generation", "Int64", "", "Number that 1.15 to 1.18 (scav), and to 1.12 (scvg) print."),
+    Column("forced", "bool", "", "By debug.FreeOSMemory."),
+    Column("controller_reset", "boolean", "", "Its controller started over; scav since 1.18."),
+    Column("released_bytes", "Int64", "B", f"Released since the line before; {_KIB_HERE}"),
+    Column("released_background_bytes", "Int64", "B", "Of it, in the background; since 1.21."),
+    Column("released_eager_bytes", "Int64", "B", "Of it, at once, forced too; since 1.21."),
+    Column("released_total_bytes", "Int64", "B", f"HeapReleased; {_KIB_HERE}"),
+    Column("utilisation_fraction", "float64", "fraction", "HeapInuse of what is retained; cut."),
+    Column("heap_inuse_bytes", "Int64", "B", "HeapInuse; scvg only."),
+    Column("heap_idle_bytes", "Int64", "B", "HeapIdle; scvg only."),
+    Column("heap_sys_bytes", "Int64", "B", "HeapSys; scvg only."),
+    Column("consumed_bytes", "Int64", "B", "HeapSys less HeapReleased; scvg only."),
+    _LINE,
+)
+
+PACER = (
+    _RUN,
+    _AFTER,
+    _TIME,
+    Column("kind", "str", "", "`assist`, `goal` (to 1.17), `cycle` (since 1.18) or `sweep`."),
+    Column("assist_ratio", "float64", "ratio", "Scan work owed for each byte allocated."),
+    Column("scan_bytes", "Int64", "B", f"Heap to be scanned. {_HERE}"),
+    Column("heap_at_start_bytes", "Int64", "B", f"Heap when the collection began. {_HERE}"),
+    Column("heap_goal_bytes", "Int64", "B", f"Its goal. {_HERE}"),
+    Column("dedicated_workers", "Int64", "count", "Ps that mark and do nothing else."),
+    Column("fractional_workers", "float64", "count", "Share of a P's time for marking beside."),
+    Column("H_m_prev", "Int64", "B", "Marked by the collection before; to 1.17."),
+    Column("h_t", "float64", "ratio", "Trigger, as growth over H_m_prev; to 1.17."),
+    Column("H_T", "Int64", "B", "Trigger; to 1.17."),
+    Column("h_a", "float64", "ratio", "Heap reached, as growth over H_m_prev; to 1.17."),
+    Column("H_a", "Int64", "B", "Heap reached; to 1.17."),
+    Column("h_g", "float64", "ratio", "Goal, as growth over H_m_prev; to 1.17."),
+    Column("H_g", "Int64", "B", "Goal; to 1.17."),
+    Column("u_a", "float64", "fraction", "CPU that marking took; to 1.17."),
+    Column("u_g", "float64", "fraction", "CPU that marking aimed at; to 1.17."),
+    Column("W_a", "Int64", "B", "Scan work done; to 1.17."),
+    Column("goalΔ", "float64", "ratio", "Goal less trigger, as growth; to 1.17."),
+    Column("actualΔ", "float64", "ratio", "Heap reached less trigger, as growth; to 1.17."),
+    Column("u_a_over_u_g", "float64", "ratio", "u_a over u_g, as printed; to 1.17."),
+    Column("cpu_fraction", "float64", "fraction", "CPU that marking took; since 1.18, cut."),
+    Column("cpu_goal_fraction", "float64", "fraction", "CPU that it aimed at; since 1.18."),
+    Column("heap_work_bytes", "Int64", "B", "Heap scanned; since 1.18."),
+    Column("stack_work_bytes", "Int64", "B", "Stacks scanned; since 1.18."),
+    Column("globals_work_bytes", "Int64", "B", "Globals scanned; since 1.18."),
+    Column("expected_work_bytes", "Int64", "B", "Scan work expected; since 1.18."),
+    Column("trigger_bytes", "Int64", "B", "Heap at which it began; since 1.18."),
+    Column("heap_live_bytes", "Int64", "B", "Heap when marking ended, or when sweeping did."),
+    Column("goal_miss_bytes", "Int64", "B", "Heap when marking ended, less the goal; since 1.18."),
+    Column("cons_mark_ratio", "float64", "ratio", "Allocation against marking; since 1.18."),
+    Column("controller_reset", "bool", "", "The pacer's controller started over; 1.18, 1.19."),
+    Column("allocated_bytes", "Int64", "B", f"Allocated while sweeping. {_HERE}"),
+    Column("swept_pages", "Int64", "count", "Pages of 8 KiB that were swept."),
+    Column("pages_per_byte", "float64", "ratio", "Pages to sweep for each byte allocated."),
+    _LINE,
+)
+
+OTHER = (
+    Column("kind", "str", "", "`program`, `broken`, or a kind of line of the runtime's."),
+    Column("lines", "int64", "count", "How many."),
+)
+
+
+@dataclass(frozen=True)
+class GcLog:
+    """A gctrace log.
+
+    Attributes:
+        cycles: A row per collection; see `CYCLES`.
+        scavenges: A row per `scav` or `scvg` line; see `SCAVENGES`.
+        pacer: A row per `pacer` line; see `PACER`.
+        other: Lines of other kinds, counted; see `OTHER`.
+        go_version_range: The releases whose runtime prints these forms.
+        damaged: What could not be read.
+    """
+
+    cycles: pd.DataFrame
+    scavenges: pd.DataFrame
+    pacer: pd.DataFrame
+    other: pd.DataFrame
+    go_version_range: GoVersion
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def joined(self, others: Sequence[GcLog]) -> GcLog:
+        """One log of several, in their order: each file's processes are runs of their own."""
+        logs = (self, *others)
+        shifts = np.cumsum([0, *(_last_run(log) for log in logs)])[:-1]
+        frames = {
+            name: pd.concat(
+                [
+                    frame.assign(run=frame["run"] + shift)
+                    for log, shift in zip(logs, shifts, strict=True)
+                    for frame in (getattr(log, name),)
+                ],
+                ignore_index=True,
+            )
+            for name in ("cycles", "scavenges", "pacer")
+        }
+        other = pd.concat([log.other for log in logs]).groupby("kind", sort=False)["lines"].sum()
+        return GcLog(
+            **frames,
+            other=other.reset_index(),
+            go_version_range=_both([log.go_version_range for log in logs]),
+            damaged=tuple(damage for log in logs for damage in log.damaged),
+        )
+
+    def _repr_html_(self) -> str:
+        runs = self.cycles["run"].nunique()
+        seconds = self.cycles.groupby("run")["at_seconds"].max().sum()
+        head = (
+            f"{format_count(len(self.cycles))} collections in {format_seconds(seconds)}, "
+            f"{runs} runs, {len(self.scavenges)} scavenger lines, {len(self.damaged)} damaged; "
+            f"Go {self.go_version_range}"
+        )
+        return f"<p>{head}</p>{self.cycles.tail().to_html(escape=True)}"
+
+
+def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
+    """Lay a log's events out as rows, in the log's order; the frames take the arrays."""
+    return GcLog(
+        cycles=build(_with_times(columns.cycles, CYCLES), CYCLES, copy=False),
+        scavenges=build(_with_times(columns.scavenges, SCAVENGES), SCAVENGES, copy=False),
+        pacer=build(_with_times(columns.pacer, PACER), PACER, copy=False),
+        other=build({"kind": list(columns.others), "lines": list(columns.others.values())}, OTHER),
+        go_version_range=_version(columns.go_releases),
+        damaged=tuple(damage),
+    )
+
+
+def _with_times(columns: Mapping[str, Any], schema: Sequence[Column]) -> dict[str, Any]:
+    """The columns that the schema has, with times that know their zone."""
+    if not len(columns["line"]):
+        return {}
+    named = {column.name: columns[column.name] for column in schema if column.name in columns}
+    return {**named, "time": pd.Series(columns["time"]).dt.tz_localize("UTC")}
+
+
+def _version(range_of: tuple[Release, Release] | None) -> GoVersion:
+    """The range as far as it says anything: forms that all releases print narrow nothing."""
+    if range_of is None:
+        return GoVersion(evidence="the log holds lines of several releases")
+    (_, low), (_, high) = range_of
+    return GoVersion(
+        GoRelease(low) if low > OLDEST[1] else None,
+        GoRelease(high) if high < NEWEST[1] else None,
+        evidence="the form of the gctrace log",
+    )
+
+
+def _both(ranges: Sequence[GoVersion]) -> GoVersion:
+    """The releases that fit every log."""
+    low = max((one.low for one in ranges if one.low is not None), default=None)
+    high = min((one.high for one in ranges if one.high is not None), default=None)
+    if low is not None and high is not None and low > high:
+        return _version(None)
+    return GoVersion(low, high, evidence=ranges[0].evidence)
+
+
+def _last_run(log: GcLog) -> int:
+    runs = [frame["run"].max() for frame in (log.cycles, log.scavenges, log.pacer) if len(frame)]
+    return int(max(runs, default=1))

@@ -1,0 +1,140 @@
+"""Benchmark results as rows, one for each result and unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.inputs.schema import Column, build, damage_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.gobench.parse import GoBench
+
+RESULTS = (
+    Column("name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix."),
+    Column("procs", "Int64", "count", "GOMAXPROCS; missing if not printed, as at 1."),
+    Column("package", "str", "", "Import path, from the pkg line above; missing if there is none."),
+    Column("unit", "str", "", "Unit of the value, tidied to base units: sec/op, B/s, B/op."),
+    Column("value", "float64", "", "The measurement, in the row's unit, averaged over iterations."),
+    Column("printed_unit", "str", "", "Unit as printed: ns/op, MB/s."),
+    Column("printed_value", "float64", "", "The measurement as printed."),
+    Column("iterations", "int64", "count", "Runs that the value is an average of."),
+    Column("config", "int64", "", "Its configuration, by number, in the config frame."),
+    Column("line", "int64", "", "Line of the file, from 1."),
+)
+CONFIG = (
+    Column("config", "int64", "", "Number of the configuration."),
+    Column("key", "str", "", "Name of the setting: goos, goarch, pkg, cpu and so on."),
+    Column("value", "str", "", "Its value."),
+)
+UNIT_NOTES = (
+    Column("unit", "str", "", "The unit, tidied to base units."),
+    Column("key", "str", "", "What is said of it: better, assume."),
+    Column("value", "str", "", "The answer: higher or lower, exact or nothing."),
+    Column("line", "int64", "", "Line of the file, from 1."),
+)
+UNIT_NOTE_NAMES = [column.name for column in UNIT_NOTES]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The results of one benchmark file.
+
+    Attributes:
+        results: A row for each result and unit; see `RESULTS`.
+        config: The configurations, a row for each setting; see `CONFIG`.
+        units: What the file's `Unit` lines say; see `UNIT_NOTES`.
+        damaged: What could not be read.
+    """
+
+    results: pd.DataFrame
+    config: pd.DataFrame
+    units: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    @cached_property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def _repr_html_(self) -> str:
+        keys = ["package", "name", "procs", "unit"]
+        values = self.results.groupby(keys, sort=False, dropna=False)["value"]
+        summary = values.agg(["count", "median", "min", "max"]).reset_index()
+        head = f"{len(self.results)} measurements, {len(self.damaged)} lines that could not be read"
+        return f"<p>{head}</p>{summary.to_html(escape=True, index=False)}"
+
+
+def bench_of(parsed: GoBench, damage: Sequence[Damage]) -> Bench:
+    """Columns and damage of one file, as tables."""
+    return Bench(results_table(parsed), config_table(parsed), units_table(parsed), tuple(damage))
+
+
+def results_table(parsed: GoBench) -> pd.DataFrame:
+    """Lay measurements out as rows, in the file's order."""
+    columns = {
+        column.name: getattr(parsed.measurements, column.name)
+        for column in RESULTS
+        if column.name != "package"
+    }
+    packages = [settings.get("pkg") for settings in parsed.configurations]
+    columns["package"] = [packages[config] for config in parsed.measurements.config]
+    return build(columns, RESULTS)
+
+
+def config_table(parsed: GoBench) -> pd.DataFrame:
+    """Lay configurations out as rows, one for each setting."""
+    rows = [
+        (number, key, value)
+        for number, settings in enumerate(parsed.configurations)
+        for key, value in settings.items()
+    ]
+    columns = {column.name: [row[place] for row in rows] for place, column in enumerate(CONFIG)}
+    return build(columns, CONFIG)
+
+
+def units_table(parsed: GoBench) -> pd.DataFrame:
+    """Lay what is said of units out as rows."""
+    columns = {name: [getattr(note, name) for note in parsed.units] for name in UNIT_NOTE_NAMES}
+    return build(columns, UNIT_NOTES)
+
+
+def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The measurements of two files under names that match, as samples to compare.
+
+    GOMAXPROCS is part of the name, unless each file has one value of its own. The import path is,
+    where a file holds several packages.
+
+    Returns:
+        Columns `name`, `unit`, `value`, and what the files' `Unit` lines say: `better` (missing if
+        nothing) and `exact`.
+    """
+    sides = before.results, after.results
+    procs = [set(side["procs"].fillna(1)) for side in sides]
+    packages = [set(side["package"].dropna()) for side in sides]
+    with_procs = procs[0] == procs[1] or max(map(len, procs)) > 1
+    with_package = max(map(len, packages)) > 1
+    units = pd.concat([before.units, after.units], ignore_index=True)
+    first, second = (_samples(side, units, with_procs, with_package) for side in sides)
+    return first, second
+
+
+def _samples(
+    results: pd.DataFrame, units: pd.DataFrame, with_procs: bool, with_package: bool
+) -> pd.DataFrame:
+    name = results["name"]
+    if with_procs:
+        name = name + ("-" + results["procs"].astype("str")).where(results["procs"].notna(), "")
+    if with_package:
+        name = (results["package"] + ".").fillna("") + name
+    said = {(row.unit, row.key): row.value for row in units[::-1].itertuples()}
+    better = [said.get((unit, "better")) for unit in results["unit"]]
+    exact = [said.get((unit, "assume")) == "exact" for unit in results["unit"]]
+    columns = {"name": name, "unit": results["unit"], "value": results["value"]}
+    return pd.DataFrame({**columns, "better": pd.Series(better, dtype="str"), "exact": exact})

@@ -1,0 +1,119 @@
+"""runtime.MemStats dumps as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.schema import Column, build, damage_table
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.memstats.parse import MemStatsDumps
+
+STATS = (
+    Column("Alloc", "Int64", "B", "The same as HeapAlloc."),
+    Column("TotalAlloc", "Int64", "B", "Allocated on the heap since the start; only grows."),
+    Column("Sys", "Int64", "B", "Address space the runtime has in use; not RSS."),
+    Column("Lookups", "Int64", "count", "Pointer look-ups; 0 since Go 1.11."),
+    Column("Mallocs", "Int64", "count", "Objects allocated since the start."),
+    Column("Frees", "Int64", "count", "Objects freed since the start."),
+    Column("HeapAlloc", "Int64", "B", "Objects, live or not yet swept, in size-class sizes."),
+    Column("HeapSys", "Int64", "B", "Heap address space: HeapInuse + HeapIdle."),
+    Column("HeapIdle", "Int64", "B", "Spans without objects, given back or not."),
+    Column("HeapInuse", "Int64", "B", "Spans with objects; counted when taken, not when touched."),
+    Column("HeapReleased", "Int64", "B", "Idle and given back; since 1.13 also never touched."),
+    Column("HeapObjects", "Int64", "count", "Objects: Mallocs - Frees."),
+    Column("StackInuse", "Int64", "B", "Stack spans; they lie in the arenas, outside HeapSys."),
+    Column("StackSys", "Int64", "B", "StackInuse and stacks taken from the system."),
+    Column("MSpanInuse", "Int64", "B", "Span structures in use."),
+    Column("MSpanSys", "Int64", "B", "Span structures, taken from the system."),
+    Column("MCacheInuse", "Int64", "B", "Caches per P in use."),
+    Column("MCacheSys", "Int64", "B", "Caches per P, taken from the system."),
+    Column("BuckHashSys", "Int64", "B", "Buckets of the memory profile."),
+    Column("GCSys", "Int64", "B", "GC metadata and work buffers; the buffers lie in the arenas."),
+    Column("OtherSys", "Int64", "B", "Other runtime structures."),
+    Column("NextGC", "Int64", "B", "Heap goal of the next collection; missing when there is none."),
+    Column("LastGC", "datetime64[ns, UTC]", "", "End of the last collection."),
+    Column("PauseTotalNs", "Int64", "ns", "Stop-the-world time since the start, in nanoseconds."),
+    Column("NumGC", "Int64", "count", "Collections so far."),
+    Column("NumForcedGC", "Int64", "count", "Of them, asked for by the program; since Go 1.8."),
+    Column("GCCPUFraction", "float64", "fraction", "GC's share of CPU since the start, less idle."),
+    Column("place", "str", "", "Where in the file the dump begins."),
+)
+PAUSES = (
+    Column("dump", "int64", "", "Row of the dump."),
+    Column("number", "int64", "", "Which collection, from 1."),
+    Column("end", "datetime64[ns, UTC]", "", "End of the pause."),
+    Column("pause_seconds", "float64", "s", "Both stops of the collection, to 1 ns."),
+)
+SIZE_CLASSES = (
+    Column("dump", "int64", "", "Row of the dump."),
+    Column("Size", "int64", "B", "Largest object of the class."),
+    Column("Mallocs", "int64", "count", "Objects allocated since the start."),
+    Column("Frees", "int64", "count", "Objects freed since the start."),
+)
+
+
+@dataclass(frozen=True)
+class MemStats:
+    """The dumps of one artefact.
+
+    Attributes:
+        stats: A row per dump; see `STATS`.
+        pauses: A row per remembered pause, at most 256 a dump; see `PAUSES`.
+        size_classes: A row per entry of BySize; see `SIZE_CLASSES`.
+        damaged: What could not be read.
+    """
+
+    stats: pd.DataFrame
+    pauses: pd.DataFrame
+    size_classes: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def _repr_html_(self) -> str:
+        last = self.stats.iloc[-1]
+        shown = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse", "Sys")
+        cells = "".join(
+            f"<tr><th>{name}</th><td>{format_bytes(last[name])}</td></tr>" for name in shown
+        )
+        return f"<p>{len(self.stats)} MemStats dumps; the last:</p><table>{cells}</table>"
+
+
+def memstats_tables(dumps: MemStatsDumps, damage: Sequence[Damage]) -> MemStats:
+    """Lay dumps, their pauses and their size classes out as rows."""
+    last_gc = dumps.counters["LastGC"]
+    never = np.ma.getmaskarray(last_gc) | (last_gc.data == 0)
+    columns = {
+        **dumps.counters,
+        "LastGC": _times(last_gc.data, never),
+        "GCCPUFraction": dumps.gc_cpu_fraction,
+        "place": dumps.place,
+    }
+    dump, number, end, length = dumps.pauses.T
+    pauses = {
+        "dump": dump,
+        "number": number,
+        "end": _times(end, end == 0),
+        "pause_seconds": length / 1e9,
+    }
+    classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
+    return MemStats(
+        build(columns, STATS), build(pauses, PAUSES), build(classes, SIZE_CLASSES), tuple(damage)
+    )
+
+
+def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
+    times = pd.Series(nanoseconds.astype("datetime64[ns]")).dt.tz_localize("UTC")
+    return times.mask(unknown)

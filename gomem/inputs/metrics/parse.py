@@ -1,0 +1,93 @@
+"""runtime/metrics as flat JSON: `{"/memory/classes/heap/free:bytes": 1064960, …}`.
+
+Printed by    programs; the package has no dump format of its own.
+Described in  the package's description.go, where each name stands with its unit.
+Quirks        /gc/gomemlimit is 2^63-1 when unset, /gc/gogc 2^64-1 when off: no limit, not a size.
+              Histograms come as `{"counts": […], "buckets": […]}`; their outer bounds are
+              infinite, which JSON cannot write, so they stand as the texts "-Inf" and "+Inf".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.memstats.parse import describe_json, json_values
+
+NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
+NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """One reading.
+
+    Attributes:
+        scalars: Scalars by name; infinity where the runtime says that there is no limit.
+        histograms: By name: the bounds (one more than counts) and the counts.
+    """
+
+    scalars: dict[str, float] = field(default_factory=dict)
+    histograms: dict[str, tuple[list[float], list[int]]] = field(default_factory=dict)
+
+
+def is_metrics(value: object) -> bool:
+    """Whether a decoded JSON value is a reading: an object most of whose keys are metric names."""
+    if not isinstance(value, dict) or not value:
+        return False
+    named = sum(isinstance(key, str) and NAME.fullmatch(key) is not None for key in value)
+    return named * 2 > len(value)
+
+
+def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:
+    """Parse every reading in a JSON text: one object, or one a line.
+
+    Raises:
+        FormatError: There is no reading in it.
+    """
+    values, damage = json_values(data, source)
+    readings = [
+        _reading(value, source, place, damage) for place, value in values if is_metrics(value)
+    ]
+    if not readings:
+        if damage:
+            raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
+        raise FormatError(source, "", f"JSON without runtime/metrics: {describe_json(values)}")
+    return readings, damage
+
+
+def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage]) -> Metrics:
+    reading = Metrics()
+    for name, item in value.items():
+        if NAME.fullmatch(name) is None:
+            continue
+        if isinstance(item, (int, float)) and not isinstance(item, bool):
+            reading.scalars[name] = math.inf if item == NO_LIMIT.get(name) else float(item)
+        elif (histogram := _histogram(item)) is not None:
+            reading.histograms[name] = histogram
+        elif item is not None:
+            what = f"{name} is neither a number nor a histogram"
+            damage.append(Damage(source, place, what, excerpt(repr(item)[:200])))
+    return reading
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def _histogram(item: object) -> tuple[list[float], list[int]] | None:
+    if not isinstance(item, dict):
+        return None
+    lowered = {str(key).lower(): value for key, value in item.items()}
+    counts, buckets = lowered.get("counts"), lowered.get("buckets")
+    if not isinstance(counts, list) or not isinstance(buckets, list):
+        return None
+    if len(buckets) != len(counts) + 1 or not all(map(_is_count, counts)):
+        return None
+    try:
+        return [float(bound) for bound in buckets], counts
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,186 @@
+"""Who calls whom in a profile, and each of its stacks: as `go tool pprof` counts both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.inputs.pprof.calls.filters import matches
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.calls.nodes import Nodes
+
+EDGES = (
+    Column("caller", "str", "", "The frame that calls, as pprof prints it."),
+    Column("callee", "str", "", "The frame that is called."),
+    Column("weight", "int64", "", "Of samples in whose stack the call is, each counted once."),
+    Column("inlined", "bool", "", "Inlined into the caller wherever it is counted."),
+)
+TREE = (
+    Column("function", "str", "", "The frame that the row is about, as pprof prints it."),
+    Column("relation", "str", "", "What `other` is to it: caller, self or callee."),
+    Column("other", "str", "", "A frame that calls it, or is called by it, or it itself."),
+    Column("flat", "Int64", "", "Of samples whose innermost frame it is; in rows of itself."),
+    Column("cum", "int64", "", "Of samples in whose stack it, or the call, is."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the total; of a call, by its own cum."),
+    Column("inlined", "bool", "", "The call is inlined wherever it is counted."),
+)
+TRACES = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("value", "int64", "", "The sample's value."),
+    Column("depth", "int64", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column("function", "str", "", "The frame, as pprof prints it."),
+    Column("inlined", "bool", "", "Inlined into the frame after it."),
+)
+RELATIONS = ("caller", "self", "callee")
+CHUNK_FRAMES = 1 << 18
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Calls between nodes, one array a field; `caller` and `callee` are rows of the nodes."""
+
+    caller: NDArray[np.int64]
+    callee: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    inlined: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Frames of some samples, innermost first: whose they are, what they are, inlined or not."""
+
+    sample: NDArray[np.int64]
+    node: NDArray[np.int32]
+    inlined: NDArray[np.bool_]
+
+
+def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
+    """The frames of the samples from one to before another."""
+    columns = nodes.columns
+    offsets = columns.stack_offsets[first : last + 1]
+    stack = columns.stack[offsets[0] : offsets[-1]]
+    counts = np.diff(nodes.frame_offsets)[stack]
+    entry = np.repeat(np.arange(len(stack)), counts)
+    inner = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    sample = np.repeat(np.arange(first, last), np.diff(offsets))[entry]
+    frame = nodes.frame_offsets[stack[entry]] + inner
+    return Frames(sample, nodes.node_of_frame[frame], inner < counts[entry] - 1)
+
+
+def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
+    """Every call, once for each sample; one of a frame by itself is none."""
+    count = max(len(nodes), 1)
+    parts = [_edges_of_run(nodes, weights, *run) for run in nodes.runs()]
+    keys = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    weight = np.zeros(len(distinct), np.int64)
+    np.add.at(weight, inverse, np.concatenate([weight[:0], *(part[1] for part in parts)]))
+    outlined = np.zeros(len(distinct), np.bool_)
+    np.logical_or.at(
+        outlined, inverse, np.concatenate([outlined[:0], *(~part[2] for part in parts)])
+    )
+    return Edges(distinct // count, distinct % count, weight, ~outlined)
+
+
+def _edges_of_run(
+    nodes: Nodes, weights: NDArray[np.int64], first: int, last: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Calls of a run of samples, as caller * nodes + callee, with weight and whether inlined."""
+    count = max(len(nodes), 1)
+    frames = frames_of(nodes, first, last)
+    callee, caller = frames.node[:-1].astype(np.int64), frames.node[1:].astype(np.int64)
+    call = (frames.sample[1:] == frames.sample[:-1]) & (caller != callee)
+    call &= weights[frames.sample[:-1]] != 0 if len(call) else call
+    # Of a call that recurs in a stack the outermost one counts: it comes first from the root.
+    place = np.flatnonzero(call)[::-1]
+    key = caller[place] * count + callee[place]
+    sample = frames.sample[place]
+    order = np.lexsort((key, sample))
+    key, sample, place = key[order], sample[order], place[order]
+    once = np.ones(len(key), np.bool_)
+    once[1:] = (key[1:] != key[:-1]) | (sample[1:] != sample[:-1])
+    return key[once], weights[sample[once]], frames.inlined[place[once]]
+
+
+def edges_table(nodes: Nodes, weights: NDArray[np.int64]) -> pd.DataFrame:
+    """Calls as rows, the largest first; see `EDGES`."""
+    edges, names = edges_of(nodes, weights), nodes.names
+    table = {
+        "caller": [names[node] for node in edges.caller.tolist()],
+        "callee": [names[node] for node in edges.callee.tolist()],
+        "weight": edges.weight,
+        "inlined": edges.inlined,
+    }
+    frame = build(table, EDGES)
+    by_weight = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
+    return frame.loc[by_weight].reset_index(drop=True)
+
+
+def tree_table(
+    nodes: Nodes,
+    weights: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    total: int,
+    pattern: str | None = None,
+) -> pd.DataFrame:
+    """Each node with those that call it above and those that it calls below; see `TREE`.
+
+    Args:
+        nodes: A profile's nodes.
+        weights: One number a sample.
+        rows: Which nodes, in order.
+        total: What fractions of the nodes are of.
+        pattern: Only nodes in whose name it is found.
+    """
+    names = nodes.names
+    if pattern is not None and len(rows):
+        rows = rows[matches([names[row] for row in rows.tolist()], pattern)]
+    flat, cum, edges = nodes.flat(weights), nodes.cum(weights), edges_of(nodes, weights)
+    place = np.full(len(nodes), -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    none = np.zeros(len(rows), np.bool_)
+    about = np.concatenate([edges.callee, rows, edges.caller])
+    other = np.concatenate([edges.caller, rows, edges.callee])
+    weight = np.concatenate([edges.weight, cum[rows], edges.weight])
+    relation = np.repeat(np.arange(3), [len(edges.caller), len(rows), len(edges.caller)])
+    inlined = np.concatenate([edges.inlined, none, edges.inlined])
+    kept = np.flatnonzero(place[about] >= 0)
+    rank = np.unique(np.array(names, dtype=object), return_inverse=True)[1]
+    sorting = (rank[other[kept]], -np.abs(weight[kept]), relation[kept], place[about[kept]])
+    kept = kept[np.lexsort(sorting)]
+    of_itself = relation[kept] == RELATIONS.index("self")
+    whole = np.where(of_itself, total, cum[about[kept]]).astype(np.float64)
+    table = {
+        "function": [names[row] for row in about[kept].tolist()],
+        "relation": [RELATIONS[one] for one in relation[kept].tolist()],
+        "other": [names[row] for row in other[kept].tolist()],
+        "flat": np.ma.masked_array(flat[about[kept]], ~of_itself),
+        "cum": weight[kept],
+        "cum_fraction": weight[kept] / np.where(whole == 0, np.nan, whole),
+        "inlined": inlined[kept],
+    }
+    return build(table, TREE)
+
+
+def traces_table(nodes: Nodes, weights: NDArray[np.int64]) -> pd.DataFrame:
+    """A row a frame of each sample that has any, innermost first; see `TRACES`."""
+    frames = frames_of(nodes, 0, len(nodes.columns.value))
+    first = np.ones(len(frames.sample), np.bool_)
+    first[1:] = frames.sample[1:] != frames.sample[:-1]
+    start = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
+    names = nodes.names
+    table = {
+        "sample": frames.sample.astype(np.int32),
+        "value": weights[frames.sample],
+        "depth": np.arange(len(first)) - start,
+        "function": [names[node] for node in frames.node.tolist()],
+        "inlined": frames.inlined,
+    }
+    return build(table, TRACES)

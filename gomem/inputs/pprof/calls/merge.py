@@ -1,0 +1,274 @@
+"""Several profiles as one: merged, subtracted and scaled, with the rules of `go tool pprof`.
+
+Samples with the same stack and the same labels become one, and those that are 0 in all go. Stacks
+are the same if their functions, lines and places in the binary are; where it was loaded and how
+ids are numbered does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.inputs.pprof.columns import (
+    Functions,
+    Labels,
+    Locations,
+    Mappings,
+    PprofColumns,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+PAGE = 0x1000  # the sizes of mappings are compared to this many bytes
+LIMIT = 2.0**63
+
+
+def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
+    """The sum of some profiles.
+
+    Raises:
+        ValueError: There is none, or their sample types or period types differ.
+    """
+    if not profiles:
+        raise ValueError("no profiles to merge")
+    for other in profiles[1:]:
+        check_alike(profiles[0], other)
+    merger = _Merger()
+    for profile in profiles:
+        merger.add(profile)
+    return merger.columns(profiles)
+
+
+def scaled(columns: PprofColumns, factors: Sequence[float]) -> PprofColumns:
+    """A profile with its values times a factor for each sample type, rounded, halves away from 0.
+
+    Raises:
+        ValueError: A value leaves the range of 64 bits.
+    """
+    value = columns.value.copy()
+    for index, factor in enumerate(factors):
+        if factor == -1:
+            value[:, index] = -value[:, index]
+        elif factor != 1:
+            exact = value[:, index].astype(np.float64) * factor
+            if (np.abs(exact) >= LIMIT).any():
+                raise ValueError(f"values times {factor} do not fit in 64 bits")
+            value[:, index] = np.trunc(exact + np.copysign(0.5, exact)).astype(np.int64)
+    return replace(columns, value=value)
+
+
+def normalizing(columns: PprofColumns, base: PprofColumns) -> list[float]:
+    """By which factors a profile's sums become those of another."""
+    sums, wanted = columns.value.sum(axis=0).tolist(), base.value.sum(axis=0).tolist()
+    return [want / have if have else 0.0 for have, want in zip(sums, wanted, strict=True)]
+
+
+def check_alike(first: PprofColumns, other: PprofColumns) -> None:
+    """Refuse profiles whose numbers do not count the same.
+
+    Raises:
+        ValueError: Their sample types or period types differ.
+    """
+    for word in ("sample_types", "period_type"):
+        have, want = getattr(first, word), getattr(other, word)
+        if have != want:
+            what = word.replace("_", " ")
+            raise ValueError(f"the profiles do not count the same: {what} {have} and {want}")
+
+
+@dataclass
+class _Numbered:
+    """Things numbered from 0 as they come; equal ones have one number."""
+
+    numbers: dict[Any, int] = field(default_factory=dict)
+    rows: list[Any] = field(default_factory=list)
+
+    def of(self, key: Hashable, row: Any) -> int:
+        number = self.numbers.setdefault(key, len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(row)
+        return number
+
+
+@dataclass
+class _Merger:
+    """What has been merged so far."""
+
+    strings: _Numbered = field(default_factory=_Numbered)
+    functions: _Numbered = field(default_factory=_Numbered)
+    mappings: _Numbered = field(default_factory=_Numbered)
+    locations: _Numbered = field(default_factory=_Numbered)
+    samples: _Numbered = field(default_factory=_Numbered)
+
+    def __post_init__(self) -> None:
+        self.strings.of("", "")
+
+    def add(self, profile: PprofColumns) -> None:
+        strings = [self.strings.of(text, text) for text in profile.strings]
+        functions = self._functions(profile.functions, strings)
+        mappings, moved = self._mappings(profile.mappings, strings)
+        locations = self._locations(profile.locations, functions, mappings, moved)
+        stack = np.array(locations, np.int32)[profile.stack]
+        labels = _labels_by_sample(profile.labels, strings)
+        offsets = profile.stack_offsets.tolist()
+        for row in np.flatnonzero(profile.value.any(axis=1)).tolist():
+            key = (stack[offsets[row] : offsets[row + 1]].tobytes(), labels.get(row, ()))
+            number = self.samples.of(key, None)
+            before = self.samples.rows[number]
+            value = profile.value[row]
+            self.samples.rows[number] = value if before is None else before + value
+
+    def _functions(self, functions: Functions, strings: list[int]) -> list[int]:
+        names = (functions.name, functions.system_name, functions.file)
+        rows = zip(
+            *(column.tolist() for column in names), functions.start_line.tolist(), strict=True
+        )
+        keys = [
+            (strings[name], strings[system], strings[file], start)
+            for name, system, file, start in rows
+        ]
+        return [self.functions.of(key, key) for key in keys]
+
+    def _mappings(self, mappings: Mappings, strings: list[int]) -> tuple[list[int], list[int]]:
+        """The number of each mapping, and how far its addresses move to lie in the merged one."""
+        numbers, moved = [], []
+        flags = (
+            mappings.has_functions,
+            mappings.has_filenames,
+            mappings.has_line_numbers,
+            mappings.has_inline_frames,
+        )
+        for row, start in enumerate(mappings.start.tolist()):
+            limit, offset = int(mappings.limit[row]), int(mappings.offset[row])
+            file, build = strings[mappings.file[row]], strings[mappings.build_id[row]]
+            size = -(-((limit - start) & (2**64 - 1)) // PAGE)
+            known = (start, limit, offset, file, build, *(bool(flag[row]) for flag in flags))
+            number = self.mappings.of((size, offset, build or -file), known)
+            numbers.append(number)
+            moved.append(self.mappings.rows[number][0] - start)
+        return numbers, moved
+
+    def _locations(
+        self, locations: Locations, functions: list[int], mappings: list[int], moved: list[int]
+    ) -> list[int]:
+        numbers = []
+        for mapping, address, folded, lines in locations.entries():
+            known = mapping >= 0
+            own = (
+                (functions[function] if function >= 0 else -1, number, column)
+                for function, number, column in lines
+            )
+            key = (
+                mappings[mapping] if known else -1,
+                (address + (moved[mapping] if known else 0)) & (2**64 - 1),
+                folded,
+                tuple(own),
+            )
+            numbers.append(self.locations.of(key, key))
+        return numbers
+
+    def columns(self, profiles: Sequence[PprofColumns]) -> PprofColumns:
+        first = profiles[0]
+        kept = [
+            (key, value)
+            for key, value in zip(self.samples.numbers, self.samples.rows, strict=True)
+            if value.any()
+        ]
+        stacks = [np.frombuffer(stack, np.int32) for (stack, _), _ in kept]
+        labels = [(row, *label) for row, ((_, own), _) in enumerate(kept) for label in own]
+        times = [one.time_nanos for one in profiles if one.time_nanos]
+        return PprofColumns(
+            sample_types=first.sample_types,
+            value=_matrix([value for _, value in kept], len(first.sample_types)),
+            stack_offsets=_offsets([len(stack) for stack in stacks]),
+            stack=np.concatenate([np.zeros(0, np.int32), *stacks]),
+            labels=_label_columns(labels),
+            locations=self._location_columns(),
+            functions=self._function_columns(),
+            mappings=self._mapping_columns(),
+            strings=self.strings.rows,
+            time_nanos=min(times, default=0),
+            duration_nanos=sum(one.duration_nanos for one in profiles),
+            period_type=first.period_type,
+            period=max(one.period for one in profiles),
+            default_sample_type=_first([one.default_sample_type for one in profiles]),
+            comments=tuple(dict.fromkeys(text for one in profiles for text in one.comments)),
+            doc_url=_first([one.doc_url for one in profiles]),
+            drop_frames=first.drop_frames,
+            keep_frames=first.keep_frames,
+        )
+
+    def _location_columns(self) -> Locations:
+        rows = self.locations.rows
+        lines = _matrix([line for row in rows for line in row[3]], 3)
+        return Locations(
+            id=np.arange(1, len(rows) + 1),
+            mapping=np.array([row[0] for row in rows], np.int32),
+            address=np.array([row[1] for row in rows], np.uint64),
+            folded=np.array([row[2] for row in rows], np.bool_),
+            line_offsets=_offsets([len(row[3]) for row in rows]),
+            line_function=lines[:, 0].astype(np.int32),
+            line_number=lines[:, 1].copy(),
+            line_column=lines[:, 2].copy(),
+        )
+
+    def _function_columns(self) -> Functions:
+        table = _matrix(self.functions.rows, 4)
+        name, system_name, file = (table[:, column].astype(np.int32) for column in range(3))
+        ids = np.arange(1, len(table) + 1)
+        return Functions(ids, name, system_name, file, table[:, 3].copy())
+
+    def _mapping_columns(self) -> Mappings:
+        rows = self.mappings.rows
+        start, limit, offset = (
+            np.array([row[column] for row in rows], np.uint64) for column in range(3)
+        )
+        file, build_id = (np.array([row[column] for row in rows], np.int32) for column in (3, 4))
+        flags = (np.array([row[column] for row in rows], np.bool_) for column in range(5, 9))
+        return Mappings(np.arange(1, len(rows) + 1), start, limit, offset, file, build_id, *flags)
+
+
+def _labels_by_sample(
+    labels: Labels, strings: list[int]
+) -> dict[int, tuple[tuple[int, int, int, int], ...]]:
+    """Labels of each sample in an order of their own: whose they are does not depend on it."""
+    by_sample: dict[int, list[tuple[int, int, int, int]]] = {}
+    rows = zip(
+        labels.sample.tolist(),
+        labels.key.tolist(),
+        labels.text.tolist(),
+        labels.number.tolist(),
+        labels.unit.tolist(),
+        strict=True,
+    )
+    for sample, key, text, number, unit in rows:
+        if text or number or unit:  # others say nothing
+            label = (strings[key], strings[text], number, strings[unit])
+            by_sample.setdefault(sample, []).append(label)
+    return {
+        sample: tuple(sorted(own, key=lambda label: label[0])) for sample, own in by_sample.items()
+    }
+
+
+def _label_columns(rows: list[tuple[int, ...]]) -> Labels:
+    table = _matrix(rows, 5)
+    sample, key, text, unit = (table[:, column].astype(np.int32) for column in (0, 1, 2, 4))
+    return Labels(sample, key, text, table[:, 3].copy(), unit)
+
+
+def _matrix(rows: Sequence[Any], width: int) -> NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, width)
+
+
+def _offsets(counts: list[int]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def _first(texts: Sequence[str]) -> str:
+    return next((text for text in texts if text), "")

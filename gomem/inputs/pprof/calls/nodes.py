@@ -1,0 +1,307 @@
+"""What one row of `top` stands for, and what each row adds up to: as `go tool pprof` counts.
+
+A *frame* is one call in a stack; a location has several where calls were inlined. Frames that a
+granularity does not tell apart are one *node*. A node's flat value is that of the samples whose
+innermost frame it is; its cum value that of the samples in whose stack it is, once each, however
+often it recurs there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gomem.inputs.pprof.calls.names import (
+    NO_PACKAGE,
+    clean_path,
+    module_of,
+    package_of,
+    printable_name,
+    shown_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gomem.inputs.pprof.columns import PprofColumns
+
+IntArray = NDArray[np.int64]
+
+GRANULARITIES = ("functions", "filefunctions", "files", "lines", "addresses", "packages", "modules")
+OWN = ("packages", "modules")  # which pprof does not have
+EXACT_FLOAT = 1 << 53  # whole numbers up to here are exact as float64, and so are their sums
+CHUNK_FRAMES = 1 << 18  # sorted at a time: they stay in the CPU's cache
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes of a profile at one granularity.
+
+    Attributes:
+        columns: The profile.
+        granularity: One of `GRANULARITIES`.
+        node_of_frame: The node of each frame of each location.
+        frame_offsets: Location i has the frames `frame_offsets[i]` to `frame_offsets[i + 1]`,
+            innermost first, at least one.
+        keys: What tells the nodes apart, a row each: name, file, line, column, address, binary,
+            start line; texts are indices into `texts`.
+        texts: The names and paths.
+    """
+
+    columns: PprofColumns
+    granularity: str
+    node_of_frame: NDArray[np.int32]
+    frame_offsets: IntArray
+    keys: IntArray
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """How pprof prints each node."""
+        if self.granularity in OWN:
+            return [self.texts[row[0]] for row in self.keys.tolist()]
+        texts = self.texts
+        if self.keys[:, 0].all() and not self.keys[:, 1:5].any():  # named, and nothing else
+            return [texts[name] for name in self.keys[:, 0].tolist()]
+        return [
+            printable_name(
+                address=address & 0xFFFF_FFFF_FFFF_FFFF,
+                name=texts[name],
+                file=texts[file],
+                line=line,
+                column=column,
+                binary=texts[binary],
+            )
+            for name, file, line, column, address, binary, _ in self.keys.tolist()
+        ]
+
+    def flat(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """What the samples weigh whose innermost frame each node is."""
+        starts = self.columns.stack_offsets
+        samples = np.flatnonzero(starts[1:] > starts[:-1])
+        leaf = self._innermost.take(self.columns.stack.take(starts.take(samples)))
+        return _sum_by(leaf, weights.take(samples), len(self))
+
+    def cum(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """What the samples weigh in whose stack each node is.
+
+        Args:
+            weights: One number a sample; whole ones add up exactly.
+        """
+        total = np.zeros(len(self), weights.dtype)
+        for first, last in self.runs():
+            sample, node = self._pairs(first, last)
+            total += _sum_by(node, weights[first:last].take(sample), len(self))
+        return total
+
+    @cached_property
+    def _innermost(self) -> NDArray[np.int32]:
+        """The node of each location's innermost frame."""
+        return self.node_of_frame[self.frame_offsets[:-1]]
+
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Runs of samples with about `CHUNK_FRAMES` frames, at least one sample each."""
+        offsets = self.columns.stack_offsets
+        first, samples = 0, len(offsets) - 1
+        while first < samples:
+            full = int(np.searchsorted(offsets, offsets[first] + CHUNK_FRAMES, side="right")) - 1
+            last = min(max(full, first + 1), samples)
+            yield first, last
+            first = last
+
+    def _pairs(self, first: int, last: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Which nodes are in which samples of a run, each pair once; samples count from `first`."""
+        offsets = self.columns.stack_offsets[first : last + 1]
+        stack = self.columns.stack[offsets[0] : offsets[-1]]
+        bits = max(len(self) - 1, 1).bit_length()
+        dtype: type[np.int32 | np.int64] = np.int64
+        if (last - first) << bits < 1 << 31:
+            dtype = np.int32
+        base = np.arange(last - first, dtype=np.int64) << bits
+        sample: NDArray[Any] = np.repeat(base.astype(dtype), np.diff(offsets))
+        pairs = [sample | self._innermost.take(stack)]
+        if self._most_frames > 1:
+            pairs += self._outer_pairs(sample, stack)
+        pair = np.sort(np.concatenate(pairs) if len(pairs) > 1 else pairs[0])
+        if len(pair):
+            once = np.empty(len(pair), np.bool_)
+            once[0] = True
+            np.not_equal(pair[1:], pair[:-1], out=once[1:])
+            if not once.all():
+                pair = pair[once]
+        return pair >> bits, pair & dtype((1 << bits) - 1)
+
+    @cached_property
+    def _most_frames(self) -> int:
+        counts = np.diff(self.frame_offsets)
+        return int(counts.max()) if len(counts) else 0
+
+    def _outer_pairs(self, sample: NDArray[Any], stack: NDArray[np.int32]) -> list[NDArray[Any]]:
+        """Pairs of the frames into which a location's innermost one was inlined."""
+        pairs = []
+        left = np.diff(self.frame_offsets).take(stack)
+        for outer in range(1, self._most_frames):
+            deeper = (left > outer).nonzero()[0]
+            stack, sample, left = (each.take(deeper) for each in (stack, sample, left))
+            frame = self.frame_offsets.take(stack) + outer
+            pairs.append(sample | self.node_of_frame.take(frame))
+        return pairs
+
+
+def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
+    """Find a profile's nodes.
+
+    Raises:
+        ValueError: There is no such granularity.
+    """
+    if granularity not in GRANULARITIES:
+        raise ValueError(f"granularity {granularity!r}, wanted one of {', '.join(GRANULARITIES)}")
+    line, location, offsets = _frames(columns)
+    texts = _Texts()
+    keys = _FrameKeys(columns, texts, line, location).of(granularity)
+    node_keys, node_of_frame = _distinct(keys)
+    return Nodes(columns, granularity, node_of_frame, offsets, node_keys, texts.list)
+
+
+def _frames(columns: PprofColumns) -> tuple[IntArray, IntArray, IntArray]:
+    """Line and location of each frame, and the locations' offsets into them.
+
+    A location without lines has one frame all the same, of line -1.
+    """
+    counts = np.diff(columns.locations.line_offsets)
+    offsets = np.concatenate(([0], np.cumsum(np.maximum(counts, 1)))).astype(np.int64)
+    location = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))
+    line = np.full(offsets[-1], -1, np.int64)
+    line[counts[location] > 0] = np.arange(len(columns.locations.line_function))
+    return line, location, offsets
+
+
+class _Texts:
+    """Texts numbered from 0, the empty one first; equal texts have one number."""
+
+    def __init__(self) -> None:
+        self.list = [""]
+        self._numbers = {"": 0}
+
+    def numbers(self, texts: list[str]) -> IntArray:
+        numbers = self._numbers
+        fresh = [text for text in dict.fromkeys(texts) if text not in numbers]
+        numbers.update(zip(fresh, range(len(self.list), len(self.list) + len(fresh)), strict=True))
+        self.list += fresh
+        return np.fromiter(map(numbers.__getitem__, texts), np.int64, len(texts))
+
+
+@dataclass(frozen=True)
+class _FrameKeys:
+    """What tells frames apart, by granularity; see `Nodes.keys` for the order."""
+
+    columns: PprofColumns
+    texts: _Texts
+    line: IntArray
+    location: IntArray
+
+    def of(self, granularity: str) -> IntArray:
+        names = np.zeros(len(self.line), np.int64)
+        if granularity in OWN:
+            none = self.texts.numbers([NO_PACKAGE])
+            numbers = self._packages if granularity == "packages" else self._modules
+            names = np.where(self._function >= 0, self._of_function(numbers), none)
+        elif granularity != "files":
+            names = self._of_function(self._names)
+        files = lines = columns = addresses = np.zeros(len(self.line), np.int64)
+        if granularity in ("filefunctions", "files", "lines", "addresses"):
+            files = self._of_function(self._files)
+        if granularity in ("lines", "addresses"):
+            lines = self._of_line(self.columns.locations.line_number)
+        if granularity == "addresses":
+            columns = self._of_line(self.columns.locations.line_column)
+            addresses = self.columns.locations.address.view(np.int64)[self.location]
+        # pprof tells nameless frames apart by binary and by where their function starts. So at
+        # the granularity of files, where all are nameless, a file has a row for each function.
+        nameless = (names == 0) & (granularity not in OWN)
+        binaries = np.where(nameless, self._binaries()[self.location], 0)
+        starts = np.where(nameless, self._of_function(self._starts), 0)
+        return np.stack([names, files, lines, columns, addresses, binaries, starts], axis=1)
+
+    def _of_line(self, numbers: IntArray) -> IntArray:
+        """A number of the lines by frame, 0 where a frame has no function."""
+        return np.where(self._function >= 0, np.append(numbers, 0)[self.line], 0)
+
+    def _of_function(self, numbers: Callable[[], IntArray]) -> IntArray:
+        """A number of the functions by frame, 0 where a frame has no function."""
+        return np.append(numbers(), 0)[self._function]
+
+    @property
+    def _function(self) -> IntArray:
+        functions = np.append(self.columns.locations.line_function, -1)
+        return functions[self.line].astype(np.int64)
+
+    def _names(self) -> IntArray:
+        return self.texts.numbers(function_names(self.columns))
+
+    def _packages(self) -> IntArray:
+        return self.texts.numbers([package_of(name) for name in function_names(self.columns)])
+
+    def _modules(self) -> IntArray:
+        names, files = function_names(self.columns), function_files(self.columns)
+        return self.texts.numbers(
+            [module_of(name, file) for name, file in zip(names, files, strict=True)]
+        )
+
+    def _files(self) -> IntArray:
+        return self.texts.numbers(function_files(self.columns))
+
+    def _starts(self) -> IntArray:
+        return self.columns.functions.start_line
+
+    def _binaries(self) -> IntArray:
+        """The mapped file of each location, as a text's number."""
+        strings = self.columns.strings
+        files = self.texts.numbers([strings[file] for file in self.columns.mappings.file])
+        return np.append(files, 0)[self.columns.locations.mapping]
+
+
+def function_names(columns: PprofColumns) -> list[str]:
+    """The functions' names as pprof shows them."""
+    strings, functions = columns.strings, columns.functions
+    return [
+        shown_name(strings[name], strings[system_name])
+        for name, system_name in zip(
+            functions.name.tolist(), functions.system_name.tolist(), strict=True
+        )
+    ]
+
+
+def function_files(columns: PprofColumns) -> list[str]:
+    """The functions' files as pprof shows them."""
+    return [clean_path(columns.strings[file]) for file in columns.functions.file.tolist()]
+
+
+def _distinct(keys: IntArray) -> tuple[IntArray, NDArray[np.int32]]:
+    """The distinct rows, and for each row which of them it is."""
+    varying = np.flatnonzero((keys != keys[:1]).any(axis=0))
+    if not len(keys) or not len(varying):
+        return keys[:1], np.zeros(len(keys), np.int32)
+    order = np.lexsort(keys.T[varying])
+    ordered = keys[order]
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = (ordered[1:, varying] != ordered[:-1, varying]).any(axis=1)
+    inverse = np.empty(len(keys), np.int32)
+    inverse[order] = np.cumsum(first) - 1
+    return ordered[first], inverse
+
+
+def _sum_by(node: NDArray[Any], weights: NDArray[Any], count: int) -> NDArray[Any]:
+    """Sum weights by node; whole numbers exactly, wrapping like Go's at 64 bits."""
+    if weights.dtype == np.float64 or float(np.abs(weights, dtype=np.float64).sum()) < EXACT_FLOAT:
+        return np.bincount(node, weights, count).astype(weights.dtype)
+    total = np.zeros(count, weights.dtype)
+    np.add.at(total, node, weights)
+    return total

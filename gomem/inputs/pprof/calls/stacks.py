@@ -1,0 +1,99 @@
+"""Stacks that can be told apart across profiles without writing each of them out.
+
+Two profiles of one process number their functions and places in different ways; what they share
+are names. Written out, the stacks of a large profile take hundreds of megabytes, and a series has
+many profiles. So each stack gets a number made of its functions' names, 64 bits of it, and only
+those that are to be shown get a text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gomem.inputs.pprof.calls.nodes import function_names
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.columns import PprofColumns
+
+IntArray = NDArray[np.int64]
+KeyArray = NDArray[np.uint64]
+
+STEP = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose powers differ in all bits
+MOST_FRAMES = 128  # of a text, the innermost; Go writes no more
+MOST_NAME = 300  # characters of a function's name in a text
+CUT = "…"
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """The stacks of one profile.
+
+    Attributes:
+        columns: The profile.
+    """
+
+    columns: PprofColumns
+
+    @cached_property
+    def keys(self) -> KeyArray:
+        """A number for each sample: the same for the same functions in the same order."""
+        if not len(self.columns.stack):
+            return np.zeros(len(self.columns.value), np.uint64)
+        texts, offsets = self._frames
+        stack = self.columns.stack
+        counts = np.diff(offsets)[stack]
+        starts = np.concatenate(([0], np.cumsum(counts)))
+        entry = np.repeat(np.arange(len(stack)), counts)
+        within = np.arange(len(entry)) - starts[entry]
+        frame = np.array([_number(text) for text in texts], np.uint64)[
+            offsets[stack[entry]] + within
+        ]
+        of_sample = starts[self.columns.stack_offsets]
+        depth = np.arange(len(frame)) - np.repeat(of_sample[:-1], np.diff(of_sample))
+        powers = np.cumprod(np.full(int(depth.max()) + 1, STEP, np.uint64))
+        sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(frame * powers[depth])))
+        return np.asarray(sums[of_sample[1:]] - sums[of_sample[:-1]], np.uint64)
+
+    def text(self, sample: int) -> str:
+        """A sample's functions, outermost first, joined by `;`: its name as a folded stack."""
+        texts, offsets = self._frames
+        first, last = self.columns.stack_offsets[sample : sample + 2].tolist()
+        names: list[str] = []
+        for place in self.columns.stack[first:last].tolist():
+            names += texts[offsets[place] : offsets[place + 1]]
+            if len(names) > MOST_FRAMES:
+                names[MOST_FRAMES:] = [CUT]
+                break
+        return ";".join(_shown(name) for name in reversed(names))
+
+    @cached_property
+    def _frames(self) -> tuple[list[str], IntArray]:
+        """Functions of all places, innermost first, and where those of each place begin.
+
+        A place of which no function is known has its address.
+        """
+        locations, names = self.columns.locations, function_names(self.columns)
+        functions = locations.line_function.tolist()
+        ends = locations.line_offsets.tolist()
+        texts: list[str] = []
+        offsets = [0]
+        for place, address in enumerate(locations.address.tolist()):
+            known = functions[ends[place] : ends[place + 1]] or [-1]
+            texts += [names[one] if one >= 0 else f"{address:#x}" for one in known]
+            offsets.append(len(texts))
+        return texts, np.array(offsets, np.int64)
+
+
+def _number(text: str) -> int:
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}{CUT}"

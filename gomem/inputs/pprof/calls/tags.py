@@ -1,0 +1,201 @@
+"""Labels of samples: which samples have one, and what the samples of each add up to.
+
+A numeric label has one unit for its key, as `go tool pprof` sees it: the first that the profile
+gives, else `bytes` for `alignment` and `request`, else the key itself. Labels that say nothing,
+of number 0 and without a unit, are none.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.pprof.calls.filters import matches
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.columns import PprofColumns
+
+TAGS = (
+    Column("key", "str", "", "The label's name."),
+    Column("text", "str", "", "Its value, if that is text."),
+    Column("number", "Int64", "", "Its value, if that is a number."),
+    Column("unit", "str", "", "The number's unit."),
+    Column("value", "int64", "", "What the samples with it add up to."),
+    Column("fraction", "float64", "fraction", "That by the profile's total."),
+)
+
+_RANGE = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
+_SIZES = (
+    ("b", "byte"),
+    ("kb", "kbyte", "kilobyte"),
+    ("mb", "mbyte", "megabyte"),
+    ("gb", "gbyte", "gigabyte"),
+    ("tb", "tbyte", "terabyte"),
+    ("pb", "pbyte", "petabyte"),
+)
+_TIMES = {
+    1.0: ("ns", "nanosecond"),
+    1e3: ("us", "μs", "microsecond"),
+    1e6: ("ms", "millisecond"),
+    1e9: ("s", "sec", "second"),
+    3600e9: ("hr", "hour"),
+}
+_UNITS = {
+    **{name: ("size", 1024.0**power) for power, names in enumerate(_SIZES) for name in names},
+    **{name: ("time", factor) for factor, names in _TIMES.items() for name in names},
+}
+
+
+def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
+    """Which samples have a label that an expression asks for, as pprof's `tagfocus` does.
+
+    Args:
+        columns: A profile.
+        expression: `key=value` or a value of any key. A number or a range of numbers, with units
+            or without (`32kb`, `32kb:64kb`, `:1mb`, `1mb:`), is of numeric labels. Else it is a
+            pattern of texts, or several with commas between; without a key each of them must be
+            found in some `key:text` of the sample, with one any of them in the key's text.
+
+    Raises:
+        ValueError: It holds a pattern that is none.
+    """
+    key, equals, value = expression.partition("=")
+    if not equals:
+        key, value = "", expression
+    wanted = _range(value)
+    if wanted is not None:
+        return _with_number(columns, key, *wanted)
+    found = [_with_text(columns, key, pattern) for pattern in value.split(",")]
+    return np.logical_or.reduce(found) if key else np.logical_and.reduce(found)
+
+
+def tags_table(columns: PprofColumns, values: NDArray[np.int64], total: int) -> pd.DataFrame:
+    """A row a label's value, the keys and their values in pprof's order: largest first.
+
+    Keys are in order of their names: as pprof, which does not add up keys to sort them.
+    """
+    labels, units = columns.labels, units_of(columns)
+    rows = np.flatnonzero(_says_something(columns))
+    keyed = pd.DataFrame(
+        {
+            "key": [columns.strings[key] for key in labels.key[rows].tolist()],
+            "text": _texts(columns, rows),
+            "number": np.where(labels.text[rows] != 0, 0, labels.number[rows]),
+            "value": values[labels.sample[rows]],
+        }
+    )
+    sums = keyed.groupby(["key", "text", "number"], dropna=False, sort=False)["value"].sum()
+    tags = sums.reset_index()
+    tags["magnitude"] = -tags["value"].abs()
+    tags = tags.sort_values(["key", "magnitude", "text", "number"], kind="stable")
+    of_text = tags["text"].notna().to_numpy()
+    table = {
+        "key": tags["key"].tolist(),
+        "text": [
+            text if known else None for text, known in zip(tags["text"], of_text, strict=True)
+        ],
+        "number": np.ma.masked_array(tags["number"].to_numpy(np.int64), of_text),
+        "unit": [
+            None if text else units[key] for key, text in zip(tags["key"], of_text, strict=True)
+        ],
+        "value": tags["value"].to_numpy(np.int64),
+        "fraction": tags["value"].to_numpy(np.float64) / (total or np.nan),
+    }
+    return build(table, TAGS)
+
+
+def units_of(columns: PprofColumns) -> dict[str, str]:
+    """The unit of each numeric label by its key."""
+    labels, strings = columns.labels, columns.strings
+    units: dict[str, str] = {}
+    rows = np.flatnonzero(_says_something(columns) & (labels.text == 0))
+    pairs = np.unique(np.stack([labels.key[rows], labels.unit[rows]]), axis=1, return_index=True)
+    order = np.argsort(pairs[1])
+    for key, unit in pairs[0].T[order].tolist():
+        if unit:
+            units.setdefault(strings[key], strings[unit])
+    for key in sorted({strings[key] for key in pairs[0][0].tolist()} - units.keys()):
+        units[key] = "bytes" if key in ("alignment", "request") else key
+    return units
+
+
+def _says_something(columns: PprofColumns) -> NDArray[np.bool_]:
+    labels = columns.labels
+    return (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
+
+
+def _texts(columns: PprofColumns, rows: NDArray[np.int64]) -> list[str | None]:
+    return [columns.strings[text] if text else None for text in columns.labels.text[rows].tolist()]
+
+
+def _with_text(columns: PprofColumns, key: str, pattern: str) -> NDArray[np.bool_]:
+    labels, strings = columns.labels, columns.strings
+    rows = np.flatnonzero(labels.text != 0)
+    pairs, inverse = np.unique(
+        np.stack([labels.key[rows], labels.text[rows]]), axis=1, return_inverse=True
+    )
+    named = [(strings[one], strings[text]) for one, text in pairs.T.tolist()]
+    shown = [text if key else f"{one}:{text}" for one, text in named]
+    found = matches(shown, pattern) & np.array([key in ("", one) for one, _ in named], np.bool_)
+    samples = np.zeros(len(columns.value), np.bool_)
+    samples[labels.sample[rows[found[inverse.reshape(-1)]]]] = True
+    return samples
+
+
+def _with_number(
+    columns: PprofColumns, key: str, low: float, high: float, unit: str
+) -> NDArray[np.bool_]:
+    labels, strings, units = columns.labels, columns.strings, units_of(columns)
+    rows = np.flatnonzero((labels.text == 0) & _says_something(columns))
+    samples = np.zeros(len(columns.value), np.bool_)
+    for one in np.unique(labels.key[rows]).tolist():
+        name = strings[one]
+        factor = _factor(units[name], unit)
+        if key in ("", name) and factor is not None:
+            of_key = rows[labels.key[rows] == one]
+            number = labels.number[of_key] * factor
+            samples[labels.sample[of_key[(number >= low) & (number <= high)]]] = True
+    return samples
+
+
+def _range(text: str) -> tuple[float, float, str] | None:
+    """Bounds and their unit, if it is a number or a range of numbers."""
+    ends = list(_RANGE.finditer(text))[:2]
+    if not ends:
+        return None
+    number, unit = int(ends[0][1]), ends[0][2] or ""
+    if len(ends) == 1:
+        bounds = {
+            ends[0][0]: (number, number),
+            f"{ends[0][0]}:": (number, np.inf),
+            f":{ends[0][0]}": (-np.inf, number),
+        }.get(text)
+        return None if bounds is None else (*bounds, unit)
+    factor = _factor(ends[1][2] or "", unit)
+    if text != f"{ends[0][0]}:{ends[1][0]}" or factor is None:
+        return None
+    return number, int(ends[1][1]) * factor, unit
+
+
+def _factor(unit: str, other: str) -> float | None:
+    """How many of another unit one of a unit is; None if they measure different things.
+
+    A unit that measures neither size nor time goes with any other, as it does in pprof.
+    """
+    known, wanted = _UNITS.get(_plain(unit)), _UNITS.get(_plain(other))
+    if known is None:
+        return 1.0
+    if wanted is None or known[0] != wanted[0]:
+        return None
+    return known[1] / wanted[1]
+
+
+def _plain(unit: str) -> str:
+    lower = unit.lower()
+    return lower.removesuffix("s") if len(lower) > 2 else lower

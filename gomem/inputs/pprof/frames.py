@@ -1,0 +1,182 @@
+"""What a pprof profile holds, as frames: samples, stacks, functions, mappings and labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.columns import PprofColumns, ValueType
+
+# The columns of `samples` that every profile has; before them stands one for each sample type.
+SAMPLES = (
+    Column("frames", "int64", "count", "Frames of the stack, inlined calls among them."),
+    Column("object_bytes", "Int64", "B", "The label `bytes`: in Go's heap profiles, object size."),
+)
+STACKS = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("depth", "int32", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column("function", "category", "", "Function, as pprof prints it."),
+    Column("file", "category", "", "Its source file."),
+    Column("line", "Int64", "", "Line of the file."),
+    Column("inlined", "bool", "", "Inlined into the frame after it."),
+)
+FUNCTIONS = (
+    Column("name", "str", "", "Function, as pprof prints it."),
+    Column("system_name", "str", "", "Its name in the binary."),
+    Column("package", "str", "", "Import path of its package."),
+    Column("file", "str", "", "Source file."),
+    Column("start_line", "Int64", "", "Line where it begins; in Go's profiles since 1.20."),
+)
+MAPPINGS = (
+    Column("start", "uint64", "address", "First address."),
+    Column("limit", "uint64", "address", "One past the last address."),
+    Column("offset", "uint64", "B", "Where in the file the mapping begins."),
+    Column("file", "str", "", "The mapped file."),
+    Column("build_id", "str", "", "Its build ID."),
+    Column("has_functions", "bool", "", "Its functions are known."),
+)
+LABELS = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("key", "str", "", "The label's name."),
+    Column("text", "str", "", "Its value, if that is text."),
+    Column("number", "Int64", "", "Its value, if that is a number."),
+    Column("unit", "str", "", "The number's unit, as the profile declares it."),
+)
+
+BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}
+
+
+def samples_table(columns: PprofColumns) -> pd.DataFrame:
+    """A row a sample: a column for each sample type, and those of `SAMPLES`."""
+    names = value_names(columns.sample_types)
+    table: dict[str, Any] = dict(zip(names, columns.value.T, strict=True))
+    table["frames"] = _frame_counts(columns)
+    table["object_bytes"] = _object_bytes(columns)
+    schema = [
+        Column(name, "int64", BASE_UNITS.get(one.unit, ""), f"{one.type}, in {one.unit}.")
+        for name, one in zip(names, columns.sample_types, strict=True)
+    ]
+    return build(table, (*schema, *SAMPLES))
+
+
+def stacks_table(columns: PprofColumns) -> pd.DataFrame:
+    """A row a frame of each sample, innermost first; see `STACKS`."""
+    locations, stack = columns.locations, columns.stack
+    lines = np.diff(locations.line_offsets)
+    per_entry = np.maximum(lines, 1)[stack]
+    entry = np.repeat(np.arange(len(stack)), per_entry)
+    ends = np.cumsum(per_entry)
+    inner = np.arange(len(entry)) - np.repeat(ends - per_entry, per_entry)
+    location = stack[entry]
+    line = np.where(lines[location] > 0, locations.line_offsets[location] + inner, -1)
+    before = np.concatenate(([0], ends))[columns.stack_offsets]
+    frames = np.diff(before)
+    function = np.append(locations.line_function, -1)[line]
+    number = np.append(locations.line_number, 0)[line]
+    table = {
+        "sample": np.repeat(np.arange(len(frames)), frames).astype(np.int32),
+        "depth": (np.arange(len(entry)) - np.repeat(before[:-1], frames)).astype(np.int32),
+        "function": _categories(function_names(columns), function),
+        "file": _categories(function_files(columns), function),
+        "line": np.ma.masked_equal(number, 0),
+        "inlined": inner < per_entry[entry] - 1,
+    }
+    return build(table, STACKS)
+
+
+def functions_table(columns: PprofColumns) -> pd.DataFrame:
+    """A row a function; see `FUNCTIONS`."""
+    functions, names = columns.functions, function_names(columns)
+    table = {
+        "name": names,
+        "system_name": _texts(columns, functions.system_name),
+        "package": [package_of(name) for name in names],
+        "file": function_files(columns),
+        "start_line": np.ma.masked_equal(functions.start_line, 0),
+    }
+    return build(table, FUNCTIONS)
+
+
+def mappings_table(columns: PprofColumns) -> pd.DataFrame:
+    """A row a mapped file; see `MAPPINGS`."""
+    mappings = columns.mappings
+    table = {
+        "start": mappings.start,
+        "limit": mappings.limit,
+        "offset": mappings.offset,
+        "file": _texts(columns, mappings.file),
+        "build_id": _texts(columns, mappings.build_id),
+        "has_functions": mappings.has_functions,
+    }
+    return build(table, MAPPINGS)
+
+
+def labels_table(columns: PprofColumns) -> pd.DataFrame:
+    """A row a label of a sample; see `LABELS`."""
+    labels = columns.labels
+    strings = np.array(columns.strings, dtype=object)
+    table = {
+        "sample": labels.sample,
+        "key": strings[labels.key],
+        "text": _chosen(strings, labels.text),
+        "number": np.ma.masked_array(labels.number, labels.text != 0),
+        "unit": _chosen(strings, labels.unit),
+    }
+    return build(table, LABELS)
+
+
+def value_names(sample_types: Sequence[ValueType]) -> list[str]:
+    """Column names of the sample types: their own, with the unit where two have the same."""
+    types = [one.type for one in sample_types]
+    reserved = {column.name for column in SAMPLES}
+    return [
+        f"{one.type}_{one.unit}" if types.count(one.type) > 1 or one.type in reserved else one.type
+        for one in sample_types
+    ]
+
+
+def _texts(columns: PprofColumns, indices: NDArray[np.int32]) -> list[str]:
+    return [columns.strings[index] for index in indices.tolist()]
+
+
+def _chosen(strings: NDArray[Any], index: NDArray[np.int32]) -> NDArray[Any]:
+    """Strings by index; None for 0, which is how a profile leaves a string out."""
+    texts = strings[index]
+    texts[index == 0] = None
+    return texts
+
+
+def _frame_counts(columns: PprofColumns) -> NDArray[np.int64]:
+    """Frames of each sample's stack; a location without lines is one frame."""
+    per_location = np.maximum(np.diff(columns.locations.line_offsets), 1)
+    before = np.concatenate(([0], np.cumsum(per_location[columns.stack])))
+    return np.diff(before[columns.stack_offsets])
+
+
+def _object_bytes(columns: PprofColumns) -> np.ma.MaskedArray[Any, Any]:
+    """The numeric label `bytes` of each sample, masked where it has none."""
+    sizes = np.ma.masked_array(np.zeros(len(columns.value), np.int64), mask=True)
+    if "bytes" in columns.strings:
+        labels = columns.labels
+        of_size = (labels.key == columns.strings.index("bytes")) & (labels.text == 0)
+        sizes[labels.sample[of_size]] = labels.number[of_size]
+    return sizes
+
+
+def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:
+    """A text of each row's function; missing where it is not known."""
+    distinct = list(dict.fromkeys(text for text in texts if text))
+    code_of = {text: code for code, text in enumerate(distinct)}
+    codes = np.array([*(code_of.get(text, -1) for text in texts), -1], np.int32)
+    return pd.Categorical.from_codes(codes[row], pd.Index(distinct, dtype="str"))

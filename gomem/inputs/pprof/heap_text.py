@@ -1,0 +1,354 @@
+"""The text form of a heap profile: `/debug/pprof/heap?debug=1`.
+
+Written by    Go's runtime/pprof; until Go 1.7 also without `debug=1`. tcmalloc writes it, too.
+Described in  the runtime's runtime/pprof/pprof.go, in writeHeap and printStackRecord.
+Quirks        The values are raw samples: each stands for 1 / (1 - exp(-size / rate)) objects.
+              The header prints twice the rate.
+              Addresses are those to which a call returns; the lines below, that name them, have
+              one less (but in Go 1.5 the same). Inlined calls repeat the address of their caller.
+              The runtime's own innermost frames have an address and no line.
+              The order of the records has changed, and the header's sums are not theirs.
+              MemStats follow, read before the profile; since Go 1.15 the peak RSS, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.pprof.columns import (
+    Functions,
+    Labels,
+    Locations,
+    Mappings,
+    PprofColumns,
+    ValueType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADER = re.compile(
+    rb"\s*heap profile: *\d+: *-?\d+ *\[ *\d+: *-?\d+ *\] *@ *(heap\w*)(?:/(\d{1,18}))?"
+)
+_RECORD = re.compile(
+    rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: *0x[0-9a-f]{1,16})*)"
+)
+_FRAME = re.compile(rb"#\t0x([0-9a-f]{1,16})(?:\t(.+)\+0x[0-9a-f]+\t+(.*):(\d{1,9}))?\s*")
+_STAT = re.compile(rb"# (\w+) = (.+)")
+_PAIR = re.compile(rb"(\d+) / (\d+)")
+_RING = re.compile(rb"\[[\d ]*\]")
+_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+MEMSTATS = b"# runtime.MemStats"
+LIBRARIES = b"MAPPED_LIBRARIES:"
+NOT_COUNTERS = frozenset({b"true", b"false"})
+STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
+SAMPLE_TYPES = tuple(
+    ValueType(*names)
+    for names in (
+        ("alloc_objects", "count"),
+        ("alloc_space", "bytes"),
+        ("inuse_objects", "count"),
+        ("inuse_space", "bytes"),
+    )
+)
+LAST_OF_ALL = "NumGC"  # of the MemStats that every release writes, near their end
+LARGEST = 2**63  # what no count may reach
+
+Frame = tuple[bytes, bytes, int]  # function, file, line
+
+
+@dataclass(frozen=True)
+class HeapText:
+    """A heap profile in text.
+
+    Attributes:
+        columns: The profile, its values scaled to what the samples stand for.
+        memstats: The MemStats after it, as JSON; None if there are none.
+        max_rss_bytes: The peak RSS after it; None if there is none.
+    """
+
+    columns: PprofColumns
+    memstats: bytes | None
+    max_rss_bytes: int | None
+
+
+def looks_like_heap_text(data: bytes) -> bool:
+    """Whether it begins with the header of a heap profile in text."""
+    return _HEADER.match(data) is not None
+
+
+def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]]:
+    """Read a heap profile in text with the MemStats at its end.
+
+    Args:
+        data: The whole text.
+        source: What damage calls it: as a rule, its path.
+
+    Returns:
+        The profile, with four sample types as in protobuf, its values scaled up and truncated as
+        the runtime does it there, its innermost frames in the runtime left out as there; and
+        the lines that could not be read. A text without its end is damage, too.
+
+    Raises:
+        FormatError: It does not begin with the header of such a profile.
+    """
+    reader = _Reader(data, source)
+    return reader.read(), reader.damage
+
+
+def memstats_of(data: bytes, *, source: str) -> bytes:
+    """The MemStats at the end of such a text, as JSON that `parse_memstats` reads.
+
+    Raises:
+        FormatError: The text ends without them.
+    """
+    memstats = _memstats_json(_stats(data.partition(MEMSTATS)[2]))
+    if memstats is None:
+        what = "a heap profile in text without MemStats at its end: it is cut"
+        raise FormatError(source, f"byte {len(data)}", what)
+    return memstats
+
+
+@dataclass
+class _Reader:
+    """One text being read; equal stacks, locations, functions and strings are kept once."""
+
+    data: bytes
+    source: str
+    damage: list[Damage] = field(default_factory=list)
+    values: list[tuple[int, int, int, int]] = field(default_factory=list)
+    stacks: list[list[int]] = field(default_factory=list)
+    locations: dict[tuple[int, tuple[Frame, ...]], int] = field(default_factory=dict)
+    functions: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
+    strings: dict[str, int] = field(
+        default_factory=lambda: {text: row for row, text in enumerate(STRINGS)}
+    )
+
+    def read(self) -> HeapText:
+        records, _, tail = self.data.partition(MEMSTATS)
+        stats = _stats(tail)
+        self._check_end(stats)
+        addresses: list[int] | None = None
+        frames: list[tuple[int, Frame | None]] = []
+        for record, frame in self._lines(records):
+            if frame is not None:
+                frames.append(frame)
+                continue
+            self._close(addresses, frames)
+            addresses, frames = [int(one, 16) for one in record[5].split()], []
+            inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
+            self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
+        self._close(addresses, frames)
+        max_rss = stats.get("MaxRSS")
+        return HeapText(
+            self._columns(),
+            _memstats_json(stats),
+            max_rss if isinstance(max_rss, int) else None,
+        )
+
+    def _check_end(self, stats: dict[str, Any]) -> None:
+        if self._header[1] == b"heap" and LAST_OF_ALL not in stats:
+            what = "ends without its MemStats: it is cut, and records may be missing"
+            self.damage.append(Damage(self.source, f"byte {len(self.data)}", what))
+
+    @cached_property
+    def _header(self) -> re.Match[bytes]:
+        header = _HEADER.match(self.data)
+        if header is None:
+            raise FormatError(self.source, "byte 0", "not a heap profile in text")
+        return header
+
+    @property
+    def _rate(self) -> int:
+        """MemProfileRate, 1 where the values are not sampled."""
+        if self._header[1] == b"heapprofile":
+            return 1
+        return int(self._header[2] or 0) // (2 if self._header[1] == b"heap" else 1)
+
+    def _lines(self, records: bytes) -> Iterator[tuple[Any, Any]]:
+        """Records and the frames below them, as (match, None) and (None, frame)."""
+        below = records[self._header.end() :]
+        first = records[: self._header.end()].count(b"\n") + 1
+        for number, line in enumerate(below.split(b"\n"), start=first):
+            if line.startswith(b"#\t") and (frame := _FRAME.fullmatch(line)) and self.values:
+                named = None if frame[2] is None else (frame[2], frame[3], int(frame[4]))
+                yield None, (int(frame[1], 16), named)
+            elif line.startswith(LIBRARIES):
+                return
+            elif record := _RECORD.fullmatch(line.strip()):
+                if _stands_for_too_much(record, self._rate):
+                    what = "stands for more than 64 bits hold"
+                    self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+                else:
+                    yield record, None
+            elif line.strip() not in (b"", b"#"):
+                what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
+                self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
+
+    def _close(self, addresses: list[int] | None, frames: list[tuple[int, Frame | None]]) -> None:
+        """Make a stack of a record's addresses and of what the lines below it say of them."""
+        if addresses is None:
+            return
+        located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
+        self.stacks.append([self._location(*one) for one in located])
+
+    def _location(self, address: int, frames: tuple[Frame, ...]) -> int:
+        for name, file, _ in frames:
+            self.functions.setdefault((name, file), len(self.functions))
+        return self.locations.setdefault((max(address, 0), frames), len(self.locations))
+
+    def _string(self, text: bytes) -> int:
+        return self.strings.setdefault(text.decode("utf-8", "backslashreplace"), len(self.strings))
+
+    def _columns(self) -> PprofColumns:
+        raw = np.array(self.values, np.int64).reshape(-1, 4)
+        lengths = [len(stack) for stack in self.stacks]
+        functions = self._function_columns()
+        return PprofColumns(
+            sample_types=SAMPLE_TYPES,
+            value=np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)]),
+            stack_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            stack=np.array([row for stack in self.stacks for row in stack], np.int32),
+            labels=_size_labels(raw),
+            locations=self._location_columns(),
+            functions=functions,
+            mappings=_no_mappings(),
+            strings=list(self.strings),
+            time_nanos=0,
+            duration_nanos=0,
+            period_type=ValueType("space", "bytes"),
+            period=self._rate,
+            default_sample_type="",
+            comments=(),
+            doc_url="",
+            drop_frames="",
+            keep_frames="",
+        )
+
+    def _function_columns(self) -> Functions:
+        names = np.array([self._string(name) for name, _ in self.functions], np.int32)
+        files = np.array([self._string(file) for _, file in self.functions], np.int32)
+        ids = np.arange(1, len(names) + 1)
+        return Functions(ids, names, names, files, np.zeros(len(names), np.int64))
+
+    def _location_columns(self) -> Locations:
+        count = len(self.locations)
+        lines = [line for _, frames in self.locations for line in frames]
+        lengths = [len(frames) for _, frames in self.locations]
+        return Locations(
+            id=np.arange(1, count + 1),
+            mapping=np.full(count, -1, np.int32),
+            address=np.array([address for address, _ in self.locations], np.uint64),
+            folded=np.zeros(count, np.bool_),
+            line_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            line_function=np.array(
+                [self.functions[name, file] for name, file, _ in lines], np.int32
+            ),
+            line_number=np.array([line for _, _, line in lines], np.int64),
+            line_column=np.zeros(len(lines), np.int64),
+        )
+
+
+def _located(
+    addresses: list[int], frames: list[tuple[int, Frame | None]]
+) -> list[tuple[int, tuple[Frame, ...]]]:
+    """Give each address its lines, innermost first.
+
+    The frames follow the addresses, but for those that the runtime hides at either end. An
+    address that comes k times in a row (recursion) shares out the lines of its run evenly.
+    """
+    located: list[tuple[int, tuple[Frame, ...]]] = []
+    place = frame = 0
+    while frame < len(frames):
+        while place < len(addresses) and addresses[place] - frames[frame][0] not in (0, 1):
+            if located:
+                located.append((addresses[place] - 1, ()))
+            place += 1
+        run = place
+        while run < len(addresses) and addresses[run] == addresses[place]:
+            run += 1
+        last = frame
+        while last < len(frames) and frames[last][0] == frames[frame][0]:
+            last += 1
+        times = max(run - place, 1)
+        lines = [one for _, one in frames[frame:last] if one is not None]
+        each = len(lines) // times if len(lines) % times == 0 else len(lines)
+        located += [
+            (frames[frame][0], tuple(lines[start : start + each]))
+            for start in range(0, max(len(lines), 1), max(each, 1))
+        ]
+        place, frame = run, last
+    return located
+
+
+def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:
+    """What sampled objects and bytes stand for, cut to whole numbers as the runtime cuts them."""
+    if rate <= 1:
+        return raw
+    count, size = raw.astype(np.float64).T
+    there = (count != 0) & (size != 0)
+    mean = np.divide(size, count, out=np.ones(len(raw)), where=there)
+    scale = np.divide(1, -np.expm1(-mean / rate), out=np.zeros(len(raw)), where=there)
+    return np.column_stack([count * scale, size * scale]).astype(np.int64)
+
+
+def _stands_for_too_much(record: re.Match[bytes], rate: int) -> bool:
+    """Whether scaling makes a number that 64 bits do not hold; one object stands for rate / size.
+
+    The runtime's own counts come nowhere near.
+    """
+    numbers = [abs(int(number)) for number in record.groups()[:4]]
+    return max(numbers) * (rate + 1) >= LARGEST
+
+
+def _size_labels(raw: np.ndarray) -> Labels:
+    """The size of each record's objects, as the label `bytes` of protobuf has it."""
+    count = np.where(raw[:, 0] != 0, raw[:, 0], raw[:, 2])
+    size = np.where(raw[:, 0] != 0, raw[:, 1], raw[:, 3])
+    sample = np.flatnonzero(count)
+    none = np.zeros(len(sample), np.int32)
+    key = np.full(len(sample), STRINGS.index("bytes"), np.int32)
+    return Labels(sample.astype(np.int32), key, none, size[sample] // count[sample], none)
+
+
+def _no_mappings() -> Mappings:
+    numbers = np.zeros(0, np.int64)
+    addresses, rows, flags = (
+        numbers.astype(np.uint64),
+        numbers.astype(np.int32),
+        numbers.astype(np.bool_),
+    )
+    return Mappings(
+        numbers, addresses, addresses, addresses, rows, rows, flags, flags, flags, flags
+    )
+
+
+def _stats(tail: bytes) -> dict[str, Any]:
+    """The numbers by name; `Stack = a / b` is in use and taken from the system."""
+    stats: dict[str, Any] = {}
+    for line in tail.splitlines():
+        stat = _STAT.fullmatch(line.strip())
+        if stat is None or stat[2] in NOT_COUNTERS:
+            continue
+        name, value = stat[1].decode(), stat[2]
+        if pair := _PAIR.fullmatch(value):
+            stats[f"{name}Inuse"], stats[f"{name}Sys"] = int(pair[1]), int(pair[2])
+        elif _RING.fullmatch(value):
+            stats[name] = [int(number) for number in value[1:-1].split()]
+        elif _NUMBER.fullmatch(value):
+            stats[name] = json.loads(value)
+    return stats
+
+
+def _memstats_json(stats: dict[str, Any]) -> bytes | None:
+    if LAST_OF_ALL not in stats:
+        return None
+    return json.dumps({name: value for name, value in stats.items() if name != "MaxRSS"}).encode()

@@ -1,0 +1,155 @@
+"""Samples of a profile: their stacks, values and labels, read a window of the file at a time.
+
+What is made of a window to read it stays in the CPU's cache. Only what is kept of it grows with
+the profile: four bytes a frame, eight a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.inputs.pprof.columns import IntArray, Labels, RowArray
+from gomem.inputs.pprof.protobuf.schema import LABEL_FIELDS, SAMPLE_FIELDS
+from gomem.inputs.pprof.protobuf.varints import CHUNK_BYTES
+from gomem.inputs.pprof.protobuf.wire import Fields, Messages, WireError, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.inputs.pprof.protobuf.rows import Rows
+
+
+class SampleError(ValueError):
+    """A sample that is none, or that names what the profile does not hold.
+
+    Attributes:
+        sample: Which one, from 0.
+    """
+
+    def __init__(self, sample: int, what: str) -> None:
+        self.sample = sample
+        super().__init__(f"sample {sample}{what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples as columns; see `PprofColumns`."""
+
+    value: IntArray
+    stack_offsets: IntArray
+    stack: RowArray
+    labels: Labels
+
+
+def read_samples(
+    parts: Sequence[bytes],
+    size: int,
+    *,
+    types: int,
+    locations: Rows,
+    strings: int,
+) -> Samples:
+    """Read all samples of a profile.
+
+    Args:
+        parts: The sample messages.
+        size: How many bytes they have at most, all together.
+        types: How many values each sample has to have.
+        locations: The profile's locations.
+        strings: How many strings the profile has.
+
+    Raises:
+        SampleError: A sample cannot be read, has another number of values, or names a location or
+            a string that is not there.
+    """
+    count = len(parts)
+    reader = _Reader(count, size, types, locations, strings)
+    window = max(1, CHUNK_BYTES * count // max(size, 1))
+    for first in range(0, count, window):
+        messages = Messages.join(parts[first : first + window])
+        try:
+            reader.read(first, scan(messages, SAMPLE_FIELDS))
+        except WireError as error:
+            raise SampleError(first + error.message, f": {error}") from None
+    return reader.samples()
+
+
+class _Reader:
+    """The columns while they fill.
+
+    A stack has no more frames than its message has bytes. What is not filled of that costs no
+    memory: no page of it is touched.
+    """
+
+    def __init__(self, samples: int, size: int, types: int, locations: Rows, strings: int) -> None:
+        self.types = types
+        self.locations = locations
+        self.strings = strings
+        self.value = np.empty((samples, types), np.int64)
+        self.offsets = np.zeros(samples + 1, np.int64)
+        self.stack = np.empty(size, np.int32)
+        self.labels: list[tuple[IntArray | RowArray, ...]] = []
+
+    def read(self, first: int, fields: Fields) -> None:
+        """Add the samples of a window, of which the first is that sample of the profile."""
+        last = first + len(fields.messages)
+        self.value[first:last] = self._values(first, fields)
+        ids, offsets = fields.many(1)
+        rows = self.locations.of(ids)
+        if len(rows) and rows.min() < 0:
+            self._refuse_unknown(first, ids[int(np.argmin(rows))], offsets, int(np.argmin(rows)))
+        begin = int(self.offsets[first])
+        self.stack[begin : begin + len(rows)] = rows
+        np.add(offsets[1:], begin, out=self.offsets[first + 1 : last + 1])
+        self._read_labels(first, fields)
+
+    def samples(self) -> Samples:
+        empty = (*(np.zeros(0, np.int32),) * 3, np.zeros(0, np.int64), np.zeros(0, np.int32))
+        columns = [list(column) for column in zip(empty, *self.labels, strict=True)]
+        self.labels.clear()
+        labels = Labels(*map(_joined, columns))
+        return Samples(self.value, self.offsets, self.stack[: self.offsets[-1]], labels)
+
+    def _values(self, first: int, fields: Fields) -> Any:
+        values, offsets = fields.many(2)
+        counts = np.diff(offsets)
+        if (counts != self.types).any():
+            sample = int(np.argmax(counts != self.types))
+            what = f" has {counts[sample]} values, the profile declares {self.types} sample types"
+            raise SampleError(first + sample, what)
+        return values.reshape(-1, self.types)
+
+    def _refuse_unknown(self, first: int, named: int, offsets: IntArray, entry: int) -> None:
+        sample = int(np.searchsorted(offsets, entry, side="right")) - 1
+        what = f" names location {named}, which the profile does not hold"
+        raise SampleError(first + sample, what)
+
+    def _read_labels(self, first: int, samples: Fields) -> None:
+        messages, inner = samples.nested(3)
+        if not len(messages):
+            return
+        owner = inner + np.int32(first)
+        try:
+            fields = scan(messages, LABEL_FIELDS)
+        except WireError as error:
+            raise SampleError(int(owner[error.message]), f": {error}") from None
+        key, text, unit = (self._texts(fields.one(number), owner) for number in (1, 2, 4))
+        self.labels.append((owner, key, text, fields.one(3), unit))
+
+    def _texts(self, indices: IntArray, owner: RowArray) -> RowArray:
+        """Check indices into the string table."""
+        if indices.min() < 0 or indices.max() >= self.strings:
+            first = int(np.argmax((indices < 0) | (indices >= self.strings)))
+            what = f" names string {indices[first]}, the table has {self.strings}"
+            raise SampleError(int(owner[first]), what)
+        return indices.astype(np.int32)
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """Pieces of a column as one; they are let go at once."""
+    joined = np.concatenate(pieces)
+    pieces.clear()
+    return joined

@@ -1,0 +1,471 @@
+"""A pprof profile: its frames, its views as `go tool pprof` has them, its parts and differences.
+
+A sample's values stay what the profile says they are, in the unit that it declares: bytes, counts
+and, in CPU, block and mutex profiles, nanoseconds. They are whole numbers and add up exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.pprof import frames as pprof_frames
+from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
+from gomem.inputs.schema import Column, build, damage_table
+from gomem.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gomem.errors import Damage
+    from gomem.inputs.memstats.table import MemStats
+    from gomem.inputs.pprof.columns import PprofColumns, ValueType
+
+TOP = (
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("flat", "int64", "", "Of samples whose innermost frame it is."),
+    Column("cum", "int64", "", "Of samples in whose stack it is, each counted once."),
+    Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
+)
+
+HEAP_TYPES = frozenset({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"})
+
+_KINDS = {
+    ("goroutine",): "goroutine",
+    ("goroutineleak",): "goroutineleak",
+    ("threadcreate",): "threadcreate",
+    ("samples", "cpu"): "cpu",
+}
+_GOROOT = re.compile(
+    r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A pprof profile.
+
+    Attributes:
+        source: What it was read from: as a rule, a path.
+        columns: Its fields as arrays.
+        damaged: What of it could not be read.
+        memstats: The MemStats that a heap profile in text ends with.
+        max_rss_bytes: The peak RSS that such a text ends with, since Go 1.15.
+        totals: What fractions are of, by sample type, if not of its own samples: a part of a
+            profile keeps the total of the whole.
+        undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
+    """
+
+    source: str
+    columns: PprofColumns
+    damaged: tuple[Damage, ...] = ()
+    memstats: MemStats | None = None
+    max_rss_bytes: int | None = None
+    totals: tuple[int, ...] | None = None
+    undropped: PprofColumns | None = None
+
+    @property
+    def sample_types(self) -> tuple[ValueType, ...]:
+        """What the profile's numbers count, and their units."""
+        return self.columns.sample_types
+
+    @property
+    def sample_type_names(self) -> list[str]:
+        """The sample types by name, in the profile's order."""
+        return [one.type for one in self.sample_types]
+
+    @cached_property
+    def default_sample_type(self) -> str:
+        """The sample type meant when none is named: the profile's own choice, or its last."""
+        names = self.sample_type_names
+        wanted = self.columns.default_sample_type
+        return wanted if wanted in names else names[-1]
+
+    @cached_property
+    def time(self) -> pd.Timestamp | None:
+        """When it was taken, UTC."""
+        nanoseconds = self.columns.time_nanos
+        return pd.Timestamp(nanoseconds, unit="ns", tz="UTC") if nanoseconds else None
+
+    @property
+    def period(self) -> int | None:
+        """Events between samples: in heap profiles, allocated bytes (MemProfileRate)."""
+        return self.columns.period or None
+
+    @property
+    def period_type(self) -> ValueType:
+        """What the period counts, and its unit; both empty if the profile does not say."""
+        return self.columns.period_type
+
+    @cached_property
+    def kind(self) -> str:
+        """What was profiled.
+
+        One of heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block and other.
+        """
+        types = tuple(self.sample_type_names)
+        if types == ("contentions", "delay"):
+            return self._kind_of_contention()
+        if set(types) >= HEAP_TYPES:
+            return "allocs" if self.default_sample_type.startswith("alloc_") else "heap"
+        return _KINDS.get(types, "heap" if "inuse_space" in types else "other")
+
+    @cached_property
+    def go_version(self) -> str | None:
+        """The Go release that its paths name, such as `go1.24.2`.
+
+        The standard library's files lie under the GOROOT of the release that built the program,
+        unless it was built with -trimpath or its GOROOT is called otherwise.
+        """
+        for file in dict.fromkeys(function_files(self.columns)):
+            match = _GOROOT.search(file)
+            if match:
+                return match[1]
+        return None
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """A row a sample: a column for each sample type, and those of `pprof_frames.SAMPLES`."""
+        return pprof_frames.samples_table(self.columns)
+
+    @cached_property
+    def stacks(self) -> pd.DataFrame:
+        """A row a frame of each sample, innermost first; see `pprof_frames.STACKS`."""
+        return pprof_frames.stacks_table(self.columns)
+
+    @cached_property
+    def functions(self) -> pd.DataFrame:
+        """A row a function; see `pprof_frames.FUNCTIONS`."""
+        return pprof_frames.functions_table(self.columns)
+
+    @cached_property
+    def mappings(self) -> pd.DataFrame:
+        """A row a mapped file; see `pprof_frames.MAPPINGS`."""
+        return pprof_frames.mappings_table(self.columns)
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """A row a label of a sample; see `pprof_frames.LABELS`."""
+        return pprof_frames.labels_table(self.columns)
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    def sample_type(self, name: str | None = None) -> ValueType:
+        """The sample type of a name, by pprof's rules.
+
+        Args:
+            name: A type's name; `inuse_space` also finds `space`. The default one if None.
+
+        Raises:
+            ValueError: The profile has no such sample type.
+        """
+        return self.sample_types[self._column(name)]
+
+    def values(self, sample_type: str | None = None) -> NDArray[np.int64]:
+        """Each sample's value of a sample type."""
+        return np.ascontiguousarray(self.columns.value[:, self._column(sample_type)])
+
+    def total(self, sample_type: str | None = None) -> int:
+        """What pprof's percentages are of: the sum of the samples' magnitudes.
+
+        Of a part of a profile it is that of the whole; of a difference as `diff_base`, that of
+        the base.
+        """
+        if self.totals is not None:
+            return self.totals[self._column(sample_type)]
+        return int(np.abs(self.values(sample_type)).sum())
+
+    def nodes(self, granularity: str = "functions") -> Nodes:
+        """What `top` has rows for; kept for the next call."""
+        kept: dict[str, Nodes] = self.__dict__.setdefault("_nodes", {})
+        if granularity not in kept:
+            kept[granularity] = nodes_of(self.columns, granularity)
+        return kept[granularity]
+
+    def top(
+        self,
+        sample_type: str | None = None,
+        granularity: str = "functions",
+        *,
+        cum: bool = False,
+        n: int | None = None,
+    ) -> pd.DataFrame:
+        """Who has the most, as `go tool pprof -top` counts.
+
+        Args:
+            sample_type: Which of the profile's values; the default one if None.
+            granularity: What a row stands for: functions, filefunctions, files, lines, addresses
+                (as pprof prints them) or packages (which pprof does not have).
+            cum: Order by cum rather than by flat.
+            n: How many rows; all if None.
+
+        Returns:
+            Rows as in `TOP`, in pprof's order. Rows that are 0 in both are left out.
+
+        Raises:
+            ValueError: There is no such sample type or granularity.
+        """
+        values, nodes = self.values(sample_type), self.nodes(granularity)
+        flat, cumulative = nodes.flat(values), nodes.cum(values)
+        rows = top_order(nodes, flat, cumulative, by_cum=cum)[:n]
+        total = self.total(sample_type) or np.nan
+        columns = {
+            "function": [nodes.names[row] for row in rows.tolist()],
+            "flat": flat[rows],
+            "cum": cumulative[rows],
+            "flat_fraction": flat[rows] / total,
+            "cum_fraction": cumulative[rows] / total,
+        }
+        return build(columns, TOP)
+
+    def tree(
+        self,
+        sample_type: str | None = None,
+        granularity: str = "functions",
+        *,
+        pattern: str | None = None,
+        cum: bool = False,
+        n: int | None = None,
+    ) -> pd.DataFrame:
+        """Who calls whom, as `go tool pprof -tree` counts; see `pprof_graph.TREE`.
+
+        Args:
+            sample_type: Which of the profile's values; the default one if None.
+            granularity: What a row stands for; see `top`.
+            pattern: Only frames in whose name it is found, as `-peek` has it.
+            cum: Order by cum rather than by flat.
+            n: Of how many frames; all if None.
+
+        Raises:
+            ValueError: There is no such sample type or granularity, or the pattern is none.
+        """
+        from gomem.inputs.pprof.calls.graph import tree_table
+
+        values, nodes = self.values(sample_type), self.nodes(granularity)
+        rows = top_order(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum)[:n]
+        return tree_table(nodes, values, rows, self.total(sample_type), pattern)
+
+    def peek(
+        self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
+    ) -> pd.DataFrame:
+        """The callers and callees of the frames in whose name a pattern is found; see `tree`."""
+        return self.tree(sample_type, granularity, pattern=pattern)
+
+    def edges(self, sample_type: str | None = None, granularity: str = "functions") -> pd.DataFrame:
+        """Every call with what passes through it; see `pprof_graph.EDGES`."""
+        from gomem.inputs.pprof.calls.graph import edges_table
+
+        return edges_table(self.nodes(granularity), self.values(sample_type))
+
+    def traces(
+        self, sample_type: str | None = None, granularity: str = "functions"
+    ) -> pd.DataFrame:
+        """Every sample with its stack; see `pprof_graph.TRACES`."""
+        from gomem.inputs.pprof.calls.graph import traces_table
+
+        return traces_table(self.nodes(granularity), self.values(sample_type))
+
+    def tags(self, sample_type: str | None = None) -> pd.DataFrame:
+        """What the samples of each label add up to; see `pprof_tags.TAGS`."""
+        from gomem.inputs.pprof.calls.tags import tags_table
+
+        return tags_table(self.columns, self.values(sample_type), self.total(sample_type))
+
+    def filtered(
+        self,
+        *,
+        focus: str | None = None,
+        ignore: str | None = None,
+        hide: str | None = None,
+        show: str | None = None,
+        show_from: str | None = None,
+        prune_from: str | None = None,
+        tagfocus: str | None = None,
+        tagignore: str | None = None,
+        noinlines: bool = False,
+    ) -> Profile:
+        """A part of the profile; fractions stay those of the whole, as in `go tool pprof`.
+
+        Args:
+            focus: Only samples in whose stack this pattern is found.
+            ignore: Only samples in whose stack it is not found.
+            hide: Without the frames in which it is found.
+            show: With no frames but those in which it is found.
+            show_from: Without the frames outside of the outermost one in which it is found.
+            prune_from: Without the frames inside of the innermost one in which it is found.
+            tagfocus: Only samples with such a label; see `pprof_tags.samples_with`.
+            tagignore: Only samples without one.
+            noinlines: Inlined calls count to the function that they were inlined into.
+
+        Raises:
+            ValueError: A pattern is none.
+        """
+        from gomem.inputs.pprof.calls import filters
+        from gomem.inputs.pprof.calls.tags import samples_with
+
+        part = filters.by_name(self.columns, focus=focus, ignore=ignore, hide=hide, show=show)
+        if show_from is not None:
+            part = filters.show_from(part, show_from)
+        if tagfocus is not None:
+            part = filters.keep_samples(part, samples_with(part, tagfocus))
+        if tagignore is not None:
+            part = filters.keep_samples(part, ~samples_with(part, tagignore))
+        if prune_from is not None:
+            part = filters.prune_from(part, prune_from)
+        if noinlines:
+            part = filters.without_inlined(part)
+        return self._part(part)
+
+    def focus(self, pattern: str) -> Profile:
+        """Only samples in whose stack a pattern is found; see `filtered`."""
+        return self.filtered(focus=pattern)
+
+    def ignore(self, pattern: str) -> Profile:
+        """Only samples in whose stack a pattern is not found; see `filtered`."""
+        return self.filtered(ignore=pattern)
+
+    def diff(self, base: Profile, *, as_diff_base: bool = True, normalize: bool = False) -> Profile:
+        """What this profile has more than a base.
+
+        Args:
+            base: The profile to subtract; of the same sample types.
+            as_diff_base: Fractions are of the base, as with pprof's `-diff_base`; else of the
+                difference, as with `-base`, which is for two readings of counts that only grow.
+            normalize: Scale this profile first, so that both have the same sums.
+
+        Raises:
+            ValueError: The two do not count the same.
+        """
+        from gomem.inputs.pprof.calls import merge
+
+        own, other = self.undropped or self.columns, base.undropped or base.columns
+        merge.check_alike(own, other)
+        if normalize:
+            own = merge.scaled(own, merge.normalizing(own, other))
+        negated = merge.scaled(other, [-1.0] * len(self.sample_types))
+        columns = _without_dropped(merge.merged([own, negated]))
+        totals = tuple(int(total) for total in np.abs(negated.value).sum(axis=0))
+        damaged = (*self.damaged, *base.damaged)
+        if not as_diff_base or not any(totals):
+            return Profile(self.source, columns, damaged)
+        own_totals = np.abs(columns.value).sum(axis=0).tolist()
+        totals = tuple(total or int(own) for total, own in zip(totals, own_totals, strict=True))
+        return Profile(self.source, columns, damaged, totals=totals)
+
+    def merge(self, *others: Profile) -> Profile:
+        """This profile and others as one: samples of one stack and one set of labels are added.
+
+        Raises:
+            ValueError: They do not count the same.
+        """
+        from gomem.inputs.pprof.calls.merge import merged
+
+        profiles = (self, *others)
+        columns = _without_dropped(merged([one.undropped or one.columns for one in profiles]))
+        return Profile(
+            self.source, columns, tuple(one for each in profiles for one in each.damaged)
+        )
+
+    def to_pprof(self) -> bytes:
+        """The profile as gzipped profile.proto, which `go tool pprof` and others read."""
+        from gomem.inputs.pprof.protobuf.write import write_pprof
+
+        return write_pprof(self.undropped or self.columns)
+
+    def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
+        """The profile as folded stacks: `main.main;main.work 120`, a line a stack."""
+        from gomem.inputs.pprof.folded import write_folded
+
+        traces = self.traces(sample_type, granularity)
+        stacks = traces.groupby("sample")["function"].agg(tuple)
+        values = traces.groupby("sample")["value"].first()
+        return write_folded(zip(stacks, values.tolist(), strict=True))
+
+    def flame(
+        self,
+        base: Profile | None = None,
+        sample_type: str | None = None,
+        *,
+        upwards: bool = False,
+        name: str = "flame",
+    ) -> Any:
+        """The profile as a flame graph, to be shown in a notebook; see `gomem.flame`.
+
+        Args:
+            base: An earlier profile to hold it against.
+            sample_type: Which of its values; the default one if None.
+            upwards: Put calls above their callers; below, if not.
+            name: Unique on its page.
+
+        Raises:
+            ValueError: A profile has not the sample type, or the name is no id.
+        """
+        import gomem  # a view is above this floor: what is public is not above anybody
+
+        return gomem.flame(self, base, sample_type, upwards=upwards, name=name)
+
+    def _part(self, columns: PprofColumns) -> Profile:
+        """A profile of some of the samples or frames, with the totals of the whole."""
+        totals = tuple(self.total(name) for name in self.sample_type_names)
+        return replace(self, columns=columns, totals=totals, undropped=None)
+
+    def _column(self, name: str | None) -> int:
+        names = self.sample_type_names
+        wanted = self.default_sample_type if name is None else name
+        for index, one in enumerate(names):
+            if one in (wanted, wanted.removeprefix("inuse_")):
+                return index
+        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}")
+
+    def _kind_of_contention(self) -> str:
+        """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
+        leaves = self.top(n=None).query("flat != 0")["function"]
+        if leaves.empty:
+            return "other"
+        return "mutex" if leaves.str.contains("nlock").any() else "block"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(one.type)}</th><td>{_shown(self.total(one.type), one.unit)}</td></tr>"
+            for one in self.sample_types
+        )
+        taken = f", {self.time:%Y-%m-%d %H:%M:%S} UTC" if self.time is not None else ""
+        head = f"{self.kind} profile, {len(self.columns.value)} samples{taken}"
+        damage = f"<p>{len(self.damaged)} parts could not be read</p>" if self.damaged else ""
+        return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
+
+
+def _without_dropped(columns: PprofColumns) -> PprofColumns:
+    """Leave out what a merged profile asks to leave out; its patterns have been read before."""
+    from gomem.inputs.pprof.calls.filters import drop_uninteresting
+
+    try:
+        return drop_uninteresting(columns)
+    except ValueError:
+        return columns
+
+
+def top_order(
+    nodes: Nodes, flat: NDArray[np.int64], cum: NDArray[np.int64], *, by_cum: bool
+) -> NDArray[np.int64]:
+    """The nodes that are not 0, in pprof's order: by magnitude, then name, then the other one."""
+    rows = np.flatnonzero((flat != 0) | (cum != 0))
+    names = np.array(nodes.names, dtype=object)[rows]
+    rank = np.unique(names, return_inverse=True)[1] if len(rows) else rows
+    first, second = (cum, flat) if by_cum else (flat, cum)
+    order = np.lexsort((-np.abs(second[rows]), rank, -np.abs(first[rows])))
+    return rows[order]
+
+
+def _shown(value: int, unit: str) -> str:
+    return format_bytes(value) if unit == "bytes" else f"{format_count(value)} {escape(unit)}"

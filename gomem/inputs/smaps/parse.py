@@ -1,0 +1,275 @@
+"""/proc/PID/smaps, smaps_rollup and maps: one header line for each mapping, then its fields.
+
+Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
+Described in  the kernel's Documentation/filesystems/proc.rst.
+Quirks        `kB` is KiB, rounded down, though every size but swap's is whole pages.
+              Which fields there are depends on the kernel; a new one is kept under its own name.
+              THPeligible and ProtectionKey are plain numbers, VmFlags is words.
+              smaps_rollup has one header, named [rollup], that spans all mappings.
+              maps is the headers alone.
+              The last header, [vsyscall], lies above 2^63.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.errors import Damage, excerpt
+from gomem.inputs.smaps.columns import uniform_entries
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# What stands behind the addresses is the same in many headers.
+BEHIND = re.compile(
+    rb"([r-][w-][x-][ps]) ([0-9a-f]{1,16}) ([0-9a-f]+:[0-9a-f]+) (\d{1,19})(?: +(.*))?"
+)
+ADDRESS_PAIRS = re.compile(rb"(?:[0-9a-f]{1,16}-[0-9a-f]{1,16}(?: |$))+")
+HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
+FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
+PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
+ROLLUP_PATH = "[rollup]"
+LOST_HEADER = (
+    "wanted a mapping's header first; what follows counts, but as a mapping that is nowhere"
+)
+
+
+# Fields whose header is lost still count: they are a mapping of their own, at no address.
+NO_HEADER = next(HEADER.finditer(b"0-0 ---p 00000000 00:00 0 [header lost]"))
+
+
+@dataclass(frozen=True, slots=True)
+class Mappings:
+    """Mappings in the file's order, one array a field, all of one length.
+
+    Attributes:
+        start: First address.
+        end: Address behind the last byte.
+        perms: Four letters, such as `rw-p`.
+        offset: Place in the file in bytes.
+        device: Device of the file, `major:minor`.
+        inode: 0 for anonymous memory.
+        path: File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
+        fields: By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
+        flags: VmFlags, as words; empty where there are none.
+        line: Line of the header, from 1.
+    """
+
+    start: NDArray[np.uint64]
+    end: NDArray[np.uint64]
+    perms: list[str]
+    offset: NDArray[np.uint64]
+    device: list[str]
+    inode: NDArray[np.uint64]
+    path: list[str]
+    fields: dict[str, np.ma.MaskedArray]
+    flags: list[str]
+    line: NDArray[np.int64]
+
+
+def kind_of_mappings(data: bytes) -> str | None:
+    """`smaps`, `smaps_rollup` or `maps` if the content is one of them."""
+    lines = data[:4096].replace(b"\r\n", b"\n").split(b"\n")
+    header = HEADER.fullmatch(lines[0])
+    if header is None:
+        return "smaps" if _first_header_lost(lines) else None
+    if (header[7] or b"").strip() == ROLLUP_PATH.encode():
+        return "smaps_rollup"
+    return "smaps" if len(lines) > 1 and FIELD.match(lines[1]) else "maps"
+
+
+def _first_header_lost(lines: Sequence[bytes]) -> bool:
+    """Whether fields of a mapping come first, and a header behind them."""
+    places = (place for place in range(1, len(lines)) if HEADER.match(lines[place]))
+    first = next(places, len(lines))
+    fields = lines[:first]
+    return 0 < first < len(lines) and all(
+        FIELD.fullmatch(line.rstrip()) or line.startswith(b"VmFlags:") for line in fields
+    )
+
+
+def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
+    """Parse smaps, smaps_rollup or maps.
+
+    Args:
+        data: The whole file.
+        source: What damage calls the file.
+
+    Returns:
+        The mappings, and what could not be read: lines of neither shape, fields that do not end
+        as the kernel ends them, and entries with fewer fields than the first, as a cut file has.
+    """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+    entries = _uniform(data)
+    if entries is not None:
+        return entries, []
+    lines = data.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return _entries_one_by_one(lines, source)
+
+
+def _uniform(data: bytes) -> Mappings | None:
+    """The usual file, of one shape from the first entry to the last."""
+    entries = uniform_entries(data)
+    if entries is None:
+        return None
+    if entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
+        return None
+    behind = [header.partition(b" ")[2] for header in entries.headers]
+    addresses = _address_pairs([header.partition(b" ")[0] for header in entries.headers])
+    if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
+        return None
+    fields = {
+        name.decode("ascii", "replace"): np.ma.MaskedArray(
+            values * KIB if name in entries.in_kib else values
+        )
+        for name, values in entries.fields.items()
+    }
+    words = {line: _flags_of(line) for line in set(entries.flags)}
+    flags = [words[line] for line in entries.flags] or [""] * len(behind)
+    numbers = np.arange(len(behind), dtype=np.int64) * entries.stride + 1
+    return _mappings(addresses, behind, fields, flags, numbers)
+
+
+def _address_pairs(texts: Sequence[bytes]) -> NDArray[np.uint64] | None:
+    """Two columns, start and end; None if one text is not two addresses."""
+    joined = b" ".join(texts)
+    if not ADDRESS_PAIRS.fullmatch(joined):
+        return None
+    halves = joined.replace(b"-", b" ").split()
+    whole = bytes.fromhex(b"".join([half.rjust(16, b"0") for half in halves]).decode("ascii"))
+    return np.frombuffer(whole, dtype=">u8").astype(np.uint64).reshape(-1, 2)
+
+
+def _flags_of(line: bytes) -> str:
+    return line[8:].strip().decode("ascii", "replace")
+
+
+def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list[Damage]]:
+    """Any file: entries whose fields differ, unknown lines between, an end that is missing."""
+    headers: list[re.Match[bytes]] = []
+    numbers: list[int] = []
+    entries: list[dict[bytes, int]] = []
+    flags: list[str] = []
+    damage: list[Damage] = []
+    for number, line in enumerate(lines, start=1):
+        header = HEADER.fullmatch(line)
+        if header:
+            headers.append(header)
+            numbers.append(number)
+            entries.append({})
+            flags.append("")
+        elif (field := _field(line)) is not None:
+            if not headers or field[0] in entries[-1]:
+                headers.append(NO_HEADER)
+                numbers.append(number)
+                entries.append({})
+                flags.append("")
+                damage.append(_line_damage(source, number, line, LOST_HEADER))
+            entries[-1][field[0]] = field[1]
+        elif not headers:
+            damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
+        elif line.startswith(b"VmFlags:"):
+            flags[-1] = _flags_of(line)
+        elif line.strip():
+            damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
+    damage += _short_entries(headers, entries, numbers, source)
+    pairs = [(int(header[1], 16), int(header[2], 16)) for header in headers]
+    addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
+    behind = [header[0].partition(b" ")[2] for header in headers]
+    places = np.array(numbers, dtype=np.int64)
+    return _mappings(addresses, behind, _fields(entries), flags, places), damage
+
+
+def _field(line: bytes) -> tuple[bytes, int] | None:
+    match = FIELD.fullmatch(line.rstrip())
+    if match is None or len(match[2]) > 18:
+        return None
+    plain = match[1] in PLAIN_FIELDS
+    if bool(match[3]) == plain:
+        return None
+    return match[1], int(match[2]) * (1 if plain else KIB)
+
+
+def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:
+    names = list(dict.fromkeys(name for entry in entries for name in entry))
+    return {
+        name.decode("ascii", "replace"): np.ma.MaskedArray(
+            np.array([entry.get(name, 0) for entry in entries], dtype=np.int64),
+            mask=[name not in entry for entry in entries],
+        )
+        for name in names
+    }
+
+
+def _short_entries(
+    headers: Sequence[re.Match[bytes]],
+    entries: Sequence[dict[bytes, int]],
+    numbers: Sequence[int],
+    source: str,
+) -> list[Damage]:
+    """Entries with fewer fields than the fullest: their missing bytes would be a smaller number."""
+    fullest = max((len(entry) for entry in entries), default=0)
+    return [
+        Damage(
+            source,
+            f"line {number}",
+            f"mapping has {len(entry)} fields, others have {fullest}; sums are too small by its "
+            "missing fields; copy the file again in one read",
+            excerpt(header[0]),
+        )
+        for header, entry, number in zip(headers, entries, numbers, strict=True)
+        if len(entry) < fullest
+    ]
+
+
+def _line_damage(source: str, number: int, line: bytes, wanted: str) -> Damage:
+    return Damage(source, f"line {number}", f"not a line of smaps; {wanted}", excerpt(line))
+
+
+def _mappings(
+    addresses: NDArray[np.uint64],
+    behind: Sequence[bytes],
+    fields: dict[str, np.ma.MaskedArray],
+    flags: list[str],
+    line: NDArray[np.int64],
+) -> Mappings:
+    """Columns of headers; what stands behind many an address is decoded once."""
+    known = {text: _decoded(text) for text in set(behind)}
+    columns = zip(*(known[text] for text in behind), strict=True) if behind else [()] * 5
+    perms, offset, device, inode, path = columns
+    return Mappings(
+        start=addresses[:, 0],
+        end=addresses[:, 1],
+        perms=list(perms),
+        offset=np.array(offset, dtype=np.uint64),
+        device=list(device),
+        inode=np.array(inode, dtype=np.uint64),
+        path=list(path),
+        fields=fields,
+        flags=flags,
+        line=line,
+    )
+
+
+def _decoded(behind: bytes) -> tuple[str, int, str, int, str]:
+    """Permissions, offset, device, inode and path."""
+    match = BEHIND.fullmatch(behind)
+    assert match is not None
+    path = (match[5] or b"").decode("utf-8", "backslashreplace")
+    return (
+        match[1].decode("ascii"),
+        int(match[2], 16),
+        match[3].decode("ascii"),
+        int(match[4]),
+        path,
+    )

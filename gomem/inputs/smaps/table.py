@@ -1,0 +1,121 @@
+"""Mappings of a process as rows: smaps, smaps_rollup and maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.schema import Column, build, damage_table
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.errors import Damage
+    from gomem.inputs.smaps.parse import Mappings
+
+# The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
+SIZES = (
+    ("Size", "Address space."),
+    ("KernelPageSize", "Page size of the mapping."),
+    ("MMUPageSize", "Page size the hardware uses."),
+    ("Rss", "Resident, whole pages."),
+    ("Pss", "Resident, shared pages divided by their users."),
+    ("Pss_Dirty", "The dirty part of Pss."),
+    ("Pss_Anon", "The anonymous part of Pss; smaps_rollup only."),
+    ("Pss_File", "The file part of Pss; smaps_rollup only."),
+    ("Pss_Shmem", "The shared-memory part of Pss; smaps_rollup only."),
+    ("Shared_Clean", "Resident, mapped elsewhere too, not modified."),
+    ("Shared_Dirty", "Resident, mapped elsewhere too, modified."),
+    ("Private_Clean", "Resident here only, not modified; MADV_FREE leaves pages here."),
+    ("Private_Dirty", "Resident here only, modified."),
+    ("Referenced", "Resident and marked accessed since the mark was last cleared."),
+    ("Anonymous", "Resident and not of a file."),
+    ("KSM", "Merged by kernel samepage merging."),
+    ("LazyFree", "Given back with MADV_FREE: resident until the kernel needs the page."),
+    ("AnonHugePages", "In transparent huge pages."),
+    ("ShmemPmdMapped", "Shared memory in huge pages."),
+    ("FilePmdMapped", "File pages in huge pages."),
+    ("Shared_Hugetlb", "hugetlbfs pages, shared; not in Rss."),
+    ("Private_Hugetlb", "hugetlbfs pages, private; not in Rss."),
+    ("Swap", "Swapped out."),
+    ("SwapPss", "Swapped out, shared pages divided by their users."),
+    ("Locked", "Locked in memory."),
+)
+
+HEADER = (
+    Column("start", "uint64", "address", "First address."),
+    Column("end", "uint64", "address", "Address behind the last byte."),
+    Column("perms", "str", "", "Permissions: read, write, execute; private or shared."),
+    Column("offset", "uint64", "B", "Place in the file."),
+    Column("device", "str", "", "Device of the file, major:minor."),
+    Column("inode", "uint64", "", "Inode of the file; 0 for anonymous memory."),
+    Column("path", "str", "", "File, [heap], [anon: Go: heap] …; empty for anonymous memory."),
+)
+FIELDS = (
+    *(Column(name, "Int64", "B", f"{means} To 1 KiB.") for name, means in SIZES),
+    Column("THPeligible", "Int64", "", "1 if transparent huge pages may be used here."),
+    Column("ProtectionKey", "Int64", "", "Memory protection key."),
+    Column("VmFlags", "str", "", "The kernel's two-letter flags; empty where not printed."),
+    Column("line", "int64", "", "Line of the header, from 1."),
+)
+MAPPINGS = (*HEADER, *FIELDS)
+
+
+def mappings_table(mappings: Mappings) -> pd.DataFrame:
+    """Lay mappings out as rows, in the file's order.
+
+    Fields of the kernel's that the dictionary does not know stand behind it under their own names.
+    """
+    known = {column.name for column in MAPPINGS}
+    columns = {
+        **{column.name: getattr(mappings, column.name) for column in HEADER},
+        **{name: values for name, values in mappings.fields.items() if name in known},
+        "VmFlags": mappings.flags,
+        "line": mappings.line,
+    }
+    frame = build(columns, MAPPINGS)
+    extra = {
+        name: pd.Series(values.data, dtype="Int64").mask(np.ma.getmaskarray(values))
+        for name, values in mappings.fields.items()
+        if name not in known
+    }
+    return frame.assign(**extra)
+
+
+@dataclass(frozen=True)
+class Smaps:
+    """One process's mappings at one time.
+
+    Attributes:
+        mappings: A row per VMA; see `MAPPINGS`. `Rss` and its like are missing from `maps`.
+        damaged: What could not be read.
+    """
+
+    mappings: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+    @cached_property
+    def totals(self) -> pd.Series:
+        """Sums of the sizes over all mappings in bytes, as in smaps_rollup; `<NA>` if unknown."""
+        names = [name for name, _ in SIZES if not name.endswith("PageSize")]
+        return self.mappings[names].sum(min_count=1).rename("bytes")
+
+    def _repr_html_(self) -> str:
+        largest = self.mappings.nlargest(10, "Rss")[["path", "perms", "Size", "Rss", "Swap"]]
+        head = f"{len(self.mappings)} mappings, {format_bytes(self.totals['Rss'])} resident"
+        return f"<p>{head}; the ten largest:</p>{largest.to_html(escape=True)}"
+
+
+def smaps_of(mappings: Mappings, damage: Sequence[Damage]) -> Smaps:
+    """Columns and damage of one file, as a table with its totals."""
+    return Smaps(mappings_table(mappings), tuple(damage))

@@ -1,0 +1,58 @@
+"""What the kernel counts for a process as a whole, as one row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.inputs.status.parse import Status
+
+STATUS = (
+    Column("Name", "str", "", "Program name, at most 15 bytes."),
+    Column("Threads", "Int64", "count", "Threads."),
+    Column("VmPeak", "Int64", "B", "Largest address space so far."),
+    Column("VmSize", "Int64", "B", "Address space."),
+    Column("VmLck", "Int64", "B", "Locked."),
+    Column("VmPin", "Int64", "B", "Pinned."),
+    Column("VmHWM", "Int64", "B", "Largest resident set so far."),
+    Column("VmRSS", "Int64", "B", "Resident: RssAnon + RssFile + RssShmem."),
+    Column("RssAnon", "Int64", "B", "Resident, anonymous; MADV_FREE pages included."),
+    Column("RssFile", "Int64", "B", "Resident pages of files."),
+    Column("RssShmem", "Int64", "B", "Resident shared memory."),
+    Column("VmData", "Int64", "B", "Private writable address space."),
+    Column("VmStk", "Int64", "B", "Main thread's stack."),
+    Column("VmExe", "Int64", "B", "Text of the executable."),
+    Column("VmLib", "Int64", "B", "Text of libraries."),
+    Column("VmPTE", "Int64", "B", "Page tables; in no RSS."),
+    Column("VmSwap", "Int64", "B", "Swapped out, without shared memory."),
+    Column("HugetlbPages", "Int64", "B", "hugetlbfs pages; in no RSS."),
+)
+STATM = (
+    Column("size", "int64", "pages", "Address space."),
+    Column("resident", "int64", "pages", "Resident."),
+    Column("shared", "int64", "pages", "Resident pages of files and shared memory."),
+    Column("text", "int64", "pages", "Text of the executable."),
+    Column("lib", "int64", "pages", "Always 0."),
+    Column("data", "int64", "pages", "Private writable address space and stack."),
+    Column("dt", "int64", "pages", "Always 0."),
+)
+
+
+def statm_table(pages: dict[str, int]) -> pd.DataFrame:
+    """One row, in pages: their size is not in the artefact, so they are not turned into bytes."""
+    return build({name: [number] for name, number in pages.items()}, STATM)
+
+
+def status_table(status: Status) -> pd.DataFrame:
+    """One row; a field that the kernel does not print is `<NA>`."""
+    found = {**status.sizes, **status.counts}
+    columns: dict[str, list[object]] = {
+        column.name: [found[column.name]] for column in STATUS if column.name in found
+    }
+    if status.name is not None:
+        columns["Name"] = [status.name]
+    return build(columns, STATUS) if columns else build({"Name": [None]}, STATUS)

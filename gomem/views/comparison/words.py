@@ -1,0 +1,143 @@
+"""What a comparison's views share: words for its rows, and which rows belong where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gomem.analysis.comparison.single_values import COLLECTOR, MEMORY, RSS
+from gomem.units import format_bytes
+from gomem.views.share import without_home
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.analysis.comparison.before_after import Comparison
+
+LAYERS = (MEMORY, COLLECTOR)
+CLAIMS = ("better", "worse", "changed")
+STATES = ("new", "gone", "grew", "shrank")
+SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
+NO_GEOMEAN = "a median is not above 0, so there is no geometric mean"
+# The collector's levels by their names; those of memory are MemStats' own, which people search for.
+_LEVELS = {
+    "seconds": "time in the log",
+    "cycles": "collections",
+    "interval_p50_seconds": "GC interval p50",
+    "stw_p50_seconds": "pause p50",
+    "stw_p99_seconds": "pause p99",
+    "longest_stop_seconds": "longest stop",
+    "gc_cpu_fraction": "GC CPU",
+    "assist_fraction": "assists, of GC",
+    "allocation_rate_bytes_per_second": "allocation rate",
+    "heap_live_last_bytes": "live heap, last",
+    "heap_peak_bytes": "largest heap",
+    "heap_goal_bytes": "heap goal, last",
+}
+
+
+def shareable(comparison: Comparison) -> Comparison:
+    """The same without home directories: a comparison is passed on."""
+    damaged = [
+        replace(
+            one,
+            source=without_home(one.source),
+            what=without_home(one.what),
+            text=without_home(one.text),
+        )
+        for one in comparison.damaged
+    ]
+    notes = tuple(without_home(note) for note in comparison.notes)
+    return replace(comparison, damaged=tuple(damaged), notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two moments that are held against each other."""
+
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return self.before if self.before == self.after else f"{self.before} against {self.after}"
+
+
+def level_name(name: str) -> str:
+    """A level as people read it."""
+    return _LEVELS.get(name, name)
+
+
+def metrics_of(comparison: Comparison, layer: str) -> pd.DataFrame:
+    """The metrics of memory or of the collector."""
+    return comparison.metrics[comparison.metrics["layer"] == layer]
+
+
+def benchmarks_of(comparison: Comparison) -> pd.DataFrame:
+    """The metrics that are not levels of a capture."""
+    return comparison.metrics[~comparison.metrics["layer"].isin(LAYERS)]
+
+
+def are_single(metrics: pd.DataFrame) -> bool:
+    """Whether no metric has more than one value a side, so that nothing can be told from noise."""
+    return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
+
+
+def pair_of(comparison: Comparison, question: str) -> Pair | None:
+    """The moments that the metrics (`of_metrics`) or the sites (`of_sites`) are of."""
+    if comparison.moments.empty:
+        return None
+    rows = comparison.moments[comparison.moments[question]]
+    return Pair(rows["before"].iloc[0], rows["after"].iloc[0]) if len(rows) else None
+
+
+def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
+    """The parts of one pair of moments, without those that are 0 or unknown on both sides."""
+    ledger = comparison.ledger
+    of_pair = (ledger["before_moment"] == pair.before) & (ledger["after_moment"] == pair.after)
+    return ledger[of_pair & (ledger[["before", "after"]].fillna(0) != 0).any(axis=1)]
+
+
+def measured_and_levels(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The metrics that have a verdict to give, and the levels that one capture a side has none of.
+
+    With several captures a side, levels are metrics as any other.
+    """
+    levels = metrics["layer"].isin(LAYERS)
+    if not are_single(metrics[levels]):
+        return metrics, metrics.iloc[:0]
+    return metrics[~levels], metrics[levels]
+
+
+def rss_change(comparison: Comparison) -> tuple[str, float | None] | None:
+    """RSS of both sides in words, and by which fraction it changed."""
+    pair, metrics = pair_of(comparison, "of_metrics"), metrics_of(comparison, MEMORY)
+    rows = metrics[(metrics["name"] == RSS) & metrics["difference"].notna()]
+    if pair is None or rows.empty:
+        return None
+    sides = [format_bytes(rows[f"{side}_median"].iloc[0]) for side in ("before", "after")]
+    words = f"RSS at {pair}: {sides[0]} before, {sides[1]} after"
+    return words, rows["change"].iloc[0]
+
+
+def changed_sites(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
+    """The sites of a sample type that changed by more than sampling explains."""
+    if sites.empty:
+        return sites
+    return sites[(sites["sample_type"] == sample_type) & (sites["state"] != "~")]
+
+
+def states_counted(sites: pd.DataFrame, sample_type: str) -> str:
+    """How many sites are in which state: `4 gone, 1 shrank, 8 ~`."""
+    if sites.empty:
+        return ""
+    counts = sites.loc[sites["sample_type"] == sample_type, "state"].value_counts()
+    return ", ".join(f"{counts[state]} {state}" for state in (*STATES, "~") if state in counts)
+
+
+def verdicts_counted(metrics: pd.DataFrame) -> str:
+    """How many metrics got which verdict: `19 metrics: 9 better, 10 ~ (may be noise)`."""
+    counts = metrics["verdict"].value_counts()
+    found = [f"{counts[word]} {word}" for word in CLAIMS if word in counts]
+    noise = [f"{counts['~']} ~ (may be noise)"] if "~" in counts else []
+    number = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
+    return f"{number}: {', '.join([*found, *noise])}"

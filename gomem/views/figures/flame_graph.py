@@ -1,0 +1,246 @@
+"""A profile as a flame graph: one SVG that says everything without a script.
+
+Calls hang below their callers (an icicle); a frame is as wide as what it has, with all below it.
+Each frame's exact numbers stand in its title, which browsers show under the pointer and read aloud.
+Where scripts may run, a small one adds zoom, search and keys.
+
+Of two profiles the frames are as wide as the larger side. Orange is more, blue is less, the
+stronger the larger the share; hatched is what sampling alone may explain.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from gomem.analysis.profiles.call_tree import CallTree, call_tree
+from gomem.inputs.pprof.calls.names import package_of
+from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
+from gomem.views.comparison.text import printable
+from gomem.views.figures.figure import minus
+from gomem.views.writers.flame_script import SCRIPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.inputs.pprof.table import Profile
+
+WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
+GAP = 0.8  # between frames side by side
+CHARACTER = 6.7  # how wide one is, in the same
+MOST_NAME = 300  # characters of a name; Go's longest, of generic types, are about as long
+LEAST_LABEL = 3  # characters: a shorter piece of a name says nothing
+TEXT = "#17191c"  # dark on all fillings, which are the same on light and on dark paper
+WHOLE = "#b9bec3"
+PACKAGES = ("#f2c879", "#e8a35c", "#9fcbe8", "#a8d5a2", "#d8b7dd", "#e5d98b")
+MORE = ("#f7dcb0", "#f0b75f", "#e69f00")
+LESS = ("#c6e0f2", "#86bfe6", "#56a8de")
+SAME = "#d5d8db"
+SHARES = (0.1, 0.5)  # of change, by the larger side: from where on a colour is stronger
+
+
+@dataclass(frozen=True)
+class FlameGraph:
+    """A flame graph to stand in a page.
+
+    Attributes:
+        name: Unique on its page; ids in the SVG begin with it.
+        title: What it shows, in a few words.
+        description: What is to be seen in it, for those who cannot see it.
+        tree: The frames.
+        upwards: Whether calls stand above their callers.
+    """
+
+    name: str
+    title: str
+    description: str
+    tree: CallTree
+    upwards: bool = False
+
+    def __post_init__(self) -> None:
+        """A name that cannot be an id is a mistake of the caller's."""
+        if not re.fullmatch(r"[A-Za-z][\w-]*", self.name):
+            raise ValueError(f"{self.name!r}: not an id; wanted a letter, then word characters")
+
+    def svg(self) -> str:
+        """The graph as an SVG element, without a script."""
+        frames = self.tree.frames.to_dict("records")
+        depth = max(frame["depth"] for frame in frames)
+        words = _Words(self.tree)
+        drawn = "\n".join(self._frame(frame, depth, words) for frame in frames)
+        return f"{self._opening(depth)}\n{drawn}\n</svg>"
+
+    def _opening(self, depth: int) -> str:
+        name = self.name
+        noise = (
+            f'<defs><pattern id="{name}-noise" width="6" height="6" '
+            'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+            f'<path d="M0 0V6" stroke="{TEXT}" stroke-width="1.6" opacity=".35"/></pattern></defs>'
+        )
+        return (
+            f'<svg class="figure flame" xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {WIDTH} {(depth + 1) * ROW}" role="img" '
+            f'aria-labelledby="{name}-title {name}-desc" style="width:100%;height:auto;'
+            f'font:11px ui-monospace,Menlo,Consolas,monospace">'
+            f'<title id="{name}-title">{escape(self.title)}</title>'
+            f'<desc id="{name}-desc">{escape(self.description)}</desc>'
+            f"{noise if self.tree.is_difference else ''}"
+        )
+
+    def _frame(self, frame: dict[str, Any], deepest: int, words: _Words) -> str:
+        left, width = frame["start"] * WIDTH, frame["width"] * WIDTH
+        row = deepest - frame["depth"] if self.upwards else frame["depth"]
+        top = row * ROW
+        gap = GAP if width > 4 * GAP else 0.0
+        box = f'x="{left:.2f}" y="{top}" width="{width - gap:.2f}" height="{ROW - 1}"'
+        hatching = f'<rect {box} fill="url(#{self.name}-noise)"/>' if words.is_noise(frame) else ""
+        label = escape(shortened(known_name(frame["name"]), width))
+        text = f'<text x="{left + 3:.2f}" y="{top + 12}" fill="{TEXT}">{label}</text>'
+        return (
+            f'<g data-p="{frame["parent"]}" data-x="{frame["start"]:.6f}" '
+            f'data-w="{frame["width"]:.6f}"><title>{escape(words.of(frame))}</title>'
+            f'<rect {box} fill="{words.colour(frame)}"/>{hatching}{text}</g>'
+        )
+
+    def html(self) -> str:
+        """The graph as an element that the script takes, where a page has it; see `SCRIPT`."""
+        return f'<div class="gomem-flame">{self.svg()}</div>'
+
+    def _repr_html_(self) -> str:
+        return f"{self.html()}<script>{SCRIPT}</script>"
+
+
+def flame(
+    profile: Profile,
+    base: Profile | None = None,
+    sample_type: str | None = None,
+    *,
+    upwards: bool = False,
+    least_width: float = 0.001,
+    name: str = "flame",
+) -> FlameGraph:
+    """Draw a profile as a flame graph, or what changed since another.
+
+    Args:
+        profile: A profile of any kind.
+        base: An earlier one to hold it against.
+        sample_type: Which of its values; the default one if None.
+        upwards: Put calls above their callers; below, if not.
+        least_width: Share of the whole below which frames are left out.
+        name: Unique on its page.
+
+    Raises:
+        ValueError: A profile has not the sample type, or the name is no id.
+    """
+    tree = call_tree(profile, sample_type, base, least_width=least_width)
+    words = _Words(tree)
+    first = tree.frames.iloc[0].to_dict()
+    title = f"Flame graph of {tree.sample_type}" + (", against another profile" if base else "")
+    largest = tree.frames.sort_values("own", ascending=False, kind="stable").iloc[0]
+    description = (
+        f"{words.number(first['value'])} in all, in {len(tree.frames) - 1} frames; "
+        f"{known_name(largest['name'])} has most of its own: {words.number(largest['own'])}."
+    )
+    if tree.note:
+        description += f" No intervals: {tree.note}."
+    return FlameGraph(name, title, description, tree, upwards)
+
+
+def known_name(name: str) -> str:
+    """A name as a page can hold it: on one line, without control characters, not without end."""
+    cut = name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
+    return printable(cut)
+
+
+def shortened(name: str, width: float) -> str:
+    """As much of a function's name as fits, without the path of its package."""
+    short = name[name.rfind("/", 0, _end_of_path(name)) + 1 :]
+    room = int((width - 4) / CHARACTER)
+    if len(short) <= room:
+        return short
+    return f"{short[: room - 1]}…" if room >= LEAST_LABEL else ""
+
+
+def _end_of_path(name: str) -> int:
+    """Where type arguments or a receiver begin: slashes in them are not of the path."""
+    ends = [place for place in (name.find("["), name.find("(")) if place >= 0]
+    return min(ends, default=len(name))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said of a frame, and its colour."""
+
+    tree: CallTree
+
+    def of(self, frame: dict[str, Any]) -> str:
+        """Name and numbers, a line each."""
+        lines = [known_name(frame["name"]), self._value(frame)]
+        if not is_unknown(frame["low"]):
+            low, high = self.number(frame["low"]), self.number(frame["high"])
+            lines.append(f"95 % interval: {low} to {high}")
+        if frame["own"] != frame["value"]:
+            lines.append(f"of its own: {self.exact(frame['own'])}")
+        if frame["hidden"]:
+            lines.append(f"in calls too narrow or too deep to draw: {self.exact(frame['hidden'])}")
+        if self.tree.is_difference:
+            lines += self._change(frame)
+        return "\n".join(lines)
+
+    def _value(self, frame: dict[str, Any]) -> str:
+        whole = self.tree.frames["value"].iloc[0]
+        share = f" ({format_fraction(frame['value'] / whole)})" if whole else ""
+        return f"{self.tree.sample_type}: {self.exact(frame['value'])}{share}"
+
+    def _change(self, frame: dict[str, Any]) -> list[str]:
+        sign = "+" if frame["change"] > 0 else ""
+        lines = [
+            f"before: {self.exact(frame['before'])}",
+            f"change: {sign}{self.exact(frame['change'])}",
+        ]
+        if not is_unknown(frame["change_low"]):
+            low, high = self.number(frame["change_low"]), self.number(frame["change_high"])
+            noise = "; within noise" if self.is_noise(frame) else ""
+            lines.append(f"95 % interval of the change: {low} to {high}{noise}")
+        return lines
+
+    def number(self, value: float) -> str:
+        """A number as people read it."""
+        return minus(self._format(value))
+
+    def exact(self, value: float) -> str:
+        """The same, with all digits where it was rounded."""
+        rounded, all_digits = self.number(value), f"{minus(format_count(value))} B"
+        if self.tree.unit != "bytes" or rounded == all_digits:
+            return rounded
+        return f"{rounded} = {all_digits}"
+
+    @property
+    def _format(self) -> Callable[[float], str]:
+        if self.tree.unit == "bytes":
+            return format_bytes
+        if self.tree.unit == "nanoseconds":
+            return lambda value: format_seconds(value / 1e9)
+        return format_count
+
+    def is_noise(self, frame: dict[str, Any]) -> bool:
+        """Whether sampling alone may explain the change."""
+        if not self.tree.is_difference or is_unknown(frame["change_low"]):
+            return False
+        return bool(frame["change_low"] <= 0 <= frame["change_high"])
+
+    def colour(self, frame: dict[str, Any]) -> str:
+        """By package; of two profiles by what changed."""
+        if self.tree.is_difference:
+            larger = max(abs(frame["value"]), abs(frame["before"]))
+            share = abs(frame["change"]) / larger if larger else 0.0
+            strength = sum(share >= step for step in SHARES)
+            if not frame["change"]:
+                return SAME
+            return (MORE if frame["change"] > 0 else LESS)[strength]
+        if frame["parent"] < 0:
+            return WHOLE
+        return PACKAGES[crc32(package_of(frame["name"]).encode()) % len(PACKAGES)]

@@ -1,0 +1,100 @@
+"""What moved from one ledger to another: a bar a part.
+
+To the right stands what rose, to the left what fell, and below the change of RSS, which all of
+them add up to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.units import format_change
+from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, minus, new_figure, style
+from gomem.views.figures.look import LOOK, edge_of, part_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gomem.analysis.memory.ledger_change import LedgerChange
+
+WIDTH = 7.6  # inches, as all lengths here
+ROW = 0.27
+NAMES, NUMBERS = 1.62, 1.05  # beside the bars: names to their left, numbers to their right
+AXIS = 0.38
+TOP = 0.08
+BAR = 0.62  # of a row
+SMALL = 0.002  # of the largest change: below, a bar cannot be seen, and the table has the number
+_TOTAL = "RSS"
+
+
+def plot_ledger_change(
+    change: LedgerChange, *, name: str = "ledger-change", before: str = "", after: str = ""
+) -> Drawing:
+    """Draw how a ledger changed; parts that did not, or that are unknown, are left out.
+
+    Args:
+        change: The answer to draw.
+        name: Unique on its page.
+        before: The earlier moment, for the figure's title.
+        after: The later one.
+    """
+    rows = _rows(change)
+    height = TOP + ROW * max(1, len(rows)) + AXIS
+    with style():
+        figure = new_figure(WIDTH, height)
+        wide = (WIDTH - NAMES - NUMBERS) / WIDTH
+        axes = figure.add_axes((NAMES / WIDTH, AXIS / height, wide, 1 - (AXIS + TOP) / height))
+        _draw_bars(axes, rows)
+        _frame(axes, rows)
+    title = f"What changed from {before} to {after}" if before else "What changed, part by part"
+    return Drawing(name, title, _describe(change, rows), figure)
+
+
+def _rows(change: LedgerChange) -> list[tuple[str, int]]:
+    known = change.parts.dropna(subset=["change_bytes"])
+    sizes = dict(zip(known["part"], known["change_bytes"].astype("int64"), strict=True))
+    least = SMALL * max(map(abs, sizes.values()), default=0)
+    rows = [(str(part), int(size)) for part, size in sizes.items() if abs(size) > least]
+    if change.rss_change_bytes is not None:
+        rows.append((_TOTAL, change.rss_change_bytes))
+    return rows
+
+
+def _draw_bars(axes: Axes, rows: list[tuple[str, int]]) -> None:
+    """Bars from zero, names to the left, signed bytes to the right."""
+    beside = axes.get_yaxis_transform()
+    width = WIDTH - NAMES - NUMBERS
+    for place, (part, size) in enumerate(rows):
+        colour, hatch = LOOK.get(part, (INK, ""))
+        total = part == _TOTAL
+        axes.barh(
+            place, size, BAR, color=colour, hatch=hatch, lw=0.6, edgecolor=edge_of(colour, INK),
+            alpha=MUTED if total else None,
+        )  # fmt: skip
+        weight = "bold" if total else "normal"
+        axes.text(-0.1 / width, place, part_name(part), ha="right", va="center", weight=weight,
+                  transform=beside, clip_on=False)  # fmt: skip
+        axes.text(1 + NUMBERS / width, place, minus(format_change(size)), ha="right", va="center",
+                  weight=weight, transform=beside, clip_on=False)  # fmt: skip
+
+
+def _frame(axes: Axes, rows: list[tuple[str, int]]) -> None:
+    sizes = [0, *(size for _, size in rows)]
+    low, high = min(sizes), max(sizes)
+    room = 0.01 * max(1, high - low)
+    axes.set_xlim(low - room, high + room)
+    axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
+    axes.set_yticks([])
+    draw_byte_axis(axes, low, high, along="x")
+    axes.axvline(0, color=INK, lw=0.8)
+
+
+def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
+    parts = [f"{part_name(part)} {format_change(size)}" for part, size in rows if part != _TOTAL]
+    unknown = change.parts.loc[change.parts["change_bytes"].map(pd.isna), "part"]
+    lacking = (
+        f" Not known on both sides: {', '.join(map(part_name, unknown))}." if len(unknown) else ""
+    )
+    return f"{change.sentence}. By part: {'; '.join(parts) or 'nothing moved'}.{lacking}"

@@ -1,0 +1,79 @@
+"""Why sites allocate, what they free, how large their objects are and what grows, for JSON."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.profiles.growth import HORIZON_SECONDS
+from gomem.units import is_unknown
+from gomem.views.share import without_home
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+MOST_ROWS = 10  # a moment
+MOST_STACKS = 100
+
+
+def reasons_json(diagnosis: Diagnosis, *, redact: bool) -> list[dict[str, Any]]:
+    """Allocation lines by moment, with the compiler's words; source files without homes."""
+    return [
+        {
+            "moment": moment,
+            "lines": [
+                row | {"file": _file(row["file"], redact=redact)} for row in rows_json(reasons)
+            ],
+        }
+        for moment, reasons in diagnosis.reasons.items()
+    ]
+
+
+def turnover_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """What the sites of each moment allocated and freed, those that freed most."""
+    found = {moment: diagnosis.turnover(moment) for moment in diagnosis.sites}
+    return _by_moment(found, "sites")
+
+
+def object_sizes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """Objects in use of each moment by site and size, those with most bytes."""
+    found = {moment: diagnosis.object_sizes(moment) for moment in diagnosis.sites}
+    return _by_moment(found, "sizes")
+
+
+def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
+    """What grows, over which profiles; null without a series of them."""
+    series = diagnosis.heap_series
+    if series is None:
+        return None
+    return {
+        "sample_type": series.sample_type,
+        "unit": series.unit,
+        "profiles": len(series.moments),
+        "repeated": len(series.repeated),
+        "seconds": float(series.moments["seconds"].iloc[-1]),
+        "horizon_seconds": HORIZON_SECONDS,
+        "stacks": rows_json(diagnosis.growth.head(MOST_STACKS)),
+    }
+
+
+def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows; null for what is unknown."""
+    return [
+        {name: None if is_unknown(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _by_moment(found: dict[str, pd.DataFrame], word: str) -> list[dict[str, Any]]:
+    return [
+        {"moment": moment, word: rows_json(frame.head(MOST_ROWS))}
+        for moment, frame in found.items()
+        if len(frame)
+    ]
+
+
+def _file(path: str, *, redact: bool) -> str:
+    return PurePosixPath(path).name if redact else without_home(path)

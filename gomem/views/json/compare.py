@@ -1,0 +1,66 @@
+"""A comparison as JSON; `schemas/gomem.compare.schema.json` describes it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import is_unknown
+from gomem.views.comparison.words import shareable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.analysis.comparison.before_after import Comparison
+
+SCHEMA = "gomem.compare/1"
+SUMMARY = ("n", "median", "low", "high")
+JUDGEMENT = ("difference", "change", "p_value", "p_adjusted", "better", "verdict", "note")
+
+
+def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:
+    """Lay a comparison out for JSON: base units, and null for what is unknown.
+
+    Args:
+        comparison: The answer.
+        before: What was compared, by name.
+        after: With what, by name.
+    """
+    comparison = shareable(comparison)
+    return {
+        "schema": SCHEMA,
+        "inputs": {"before": before, "after": after},
+        "metrics": [_metric(row) for row in _rows(comparison.metrics)],
+        "geomeans": _rows(comparison.geomeans),
+        "moments": _rows(comparison.moments),
+        "ledger": _rows(comparison.ledger),
+        "sites": _rows(comparison.sites),
+        "notes": list(comparison.notes),
+        "damage": [
+            {"source": one.source, "where": one.where, "what": one.what}
+            for one in comparison.damaged
+        ],
+    }
+
+
+def render_compare_json(comparison: Comparison, *, before: str, after: str) -> str:
+    """The same as text, ending in a line break."""
+    laid_out = compare_json(comparison, before=before, after=after)
+    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _metric(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": row["name"],
+        "unit": row["unit"],
+        "layer": row["layer"],
+        **{side: {key: row[f"{side}_{key}"] for key in SUMMARY} for side in ("before", "after")},
+        **{key: row[key] for key in JUDGEMENT},
+    }
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {name: None if is_unknown(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]

@@ -1,0 +1,185 @@
+"""The report as JSON; `schemas/gomem.report.schema.json` describes it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import gomem
+from gomem.diagnosis.diagnosis import CAUSES, skew_seconds
+from gomem.units import is_unknown
+from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
+from gomem.views.json.collector import collector_json
+from gomem.views.json.residence import changes_json, limits_json
+from gomem.views.share import shareable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from gomem.analysis.collector.gc_cost import GcSummary
+    from gomem.analysis.profiles.allocations import AllocationSites
+    from gomem.capture.capture import Capture
+    from gomem.causes.answers import MomentFacts
+    from gomem.causes.finding import Finding
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+SCHEMA = "gomem.report/1"
+SITE = (
+    "function", "flat", "flat_low", "flat_high", "flat_fraction",
+    "cum", "cum_low", "cum_high", "cum_fraction",
+)  # fmt: skip
+GC = (
+    "cycles", "runs", "forced", "periodic", "seconds",
+    "stw_n", "stw_p50_seconds", "stw_p90_seconds", "stw_p99_seconds", "stw_max_seconds",
+    "longest_stop_seconds",
+    "interval_n", "interval_p50_seconds", "interval_p90_seconds", "interval_p99_seconds",
+    "interval_max_seconds",
+    "gc_cpu_fraction", "marking_cpu_fraction", "assist_fraction",
+    "allocation_rate_bytes_per_second",
+    "allocation_rate_low_bytes_per_second", "allocation_rate_high_bytes_per_second",
+    "heap_live_first_bytes", "heap_live_last_bytes", "heap_peak_bytes", "heap_goal_bytes",
+)  # fmt: skip
+
+
+def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]:
+    """Lay a diagnosis out for JSON: base units, and null for what is unknown.
+
+    Args:
+        diagnosis: The answers.
+        redact: Whether to hide folder and moment names; see `shareable`.
+    """
+    diagnosis = shareable(diagnosis, redact=redact)
+    return {
+        "schema": SCHEMA,
+        "gomem_version": gomem.__version__,
+        "capture": _capture(diagnosis.capture),
+        "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
+        "ledger": [_ledger(diagnosis, facts) for facts in diagnosis.moments if facts.ledger],
+        "mappings": _rows(diagnosis.kinds),
+        "changes": changes_json(diagnosis),
+        "limits": limits_json(diagnosis),
+        "gc": _gc(diagnosis.gc),
+        "collector": collector_json(diagnosis.collector),
+        "allocations": [
+            _sites(moment, sites)
+            for moment, by_type in diagnosis.sites.items()
+            for sites in by_type.values()
+        ],
+        "reasons": reasons_json(diagnosis, redact=redact),
+        "turnover": turnover_json(diagnosis),
+        "object_sizes": object_sizes_json(diagnosis),
+        "growth": growth_json(diagnosis),
+        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "checked": [cause.CODE for cause in CAUSES],
+        "damage": [
+            {"source": one.source, "where": one.where, "what": one.what, "text": one.text}
+            for one in diagnosis.capture.damaged
+        ],
+    }
+
+
+def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
+    """The same as text, ending in a line break."""
+    laid_out = report_json(diagnosis, redact=redact)
+    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _capture(capture: Capture) -> dict[str, Any]:
+    version = capture.go_version
+    return {
+        "name": capture.name,
+        "go_version": version.text,
+        "go_version_range": {
+            "low": None if version.low is None else str(version.low),
+            "high": None if version.high is None else str(version.high),
+        },
+        "go_version_evidence": version.evidence,
+        "moments": [
+            {
+                "name": row["moment"],
+                "time": _time(row["time"]),
+                "artefacts": _artefacts(capture, row["moment"]),
+            }
+            for row in capture.moments.to_dict("records")
+        ],
+        "artefacts": _artefacts(capture, ""),
+    }
+
+
+def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
+    """Those of one moment, or, without one, those of the whole capture."""
+    frame = capture.artefacts
+    return [
+        {
+            "path": row["path"],
+            "kind": row["kind"] or None,
+            "bytes": row["bytes"],
+            "sha256": row["sha256"],
+            "time": _time(row["time"]),
+            "time_source": row["time_source"] or None,
+        }
+        for row in frame[frame["moment"] == moment].to_dict("records")
+    ]
+
+
+def _ledger(diagnosis: Diagnosis, facts: MomentFacts) -> dict[str, Any]:
+    ledger = facts.ledger
+    assert ledger is not None
+    return {
+        "moment": facts.name,
+        "rss_bytes": ledger.rss_bytes,
+        "parts": _rows(ledger.parts),
+        "checks": _rows(ledger.checks),
+        "skew_seconds": skew_seconds(diagnosis.capture, facts.name),
+        "notes": list(ledger.notes),
+        "sides": _rows(ledger.sides),
+        "next_file": ledger.next_file or None,
+    }
+
+
+def _gc(gc: GcSummary | None) -> dict[str, Any]:
+    """Null throughout where there is no log: the fields are always there."""
+    values = {} if gc is None else gc.values
+    return {name: values.get(name) for name in GC}
+
+
+def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
+    return {
+        "moment": moment,
+        "sample_type": sites.sample_type,
+        "unit": sites.unit,
+        "total": sites.total,
+        "top": [{name: row[name] for name in SITE} for row in _rows(sites.top)],
+        "note": sites.note,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": str(finding.severity),
+        "confidence": finding.confidence,
+        "moment": finding.moment,
+        "bytes": finding.bytes,
+        "title": finding.title,
+        "evidence": [
+            {"artefact": one.artefact, "field": one.field, "value": one.value}
+            for one in finding.evidence
+        ],
+        "mechanism": finding.mechanism,
+        "next_step": finding.next_step,
+        "references": list(finding.references),
+    }
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: Iterable[dict[str, Any]] = frame.to_dict("records")
+    return [
+        {name: None if is_unknown(value) else value for name, value in row.items()} for row in rows
+    ]
+
+
+def _time(time: Any) -> str | None:
+    return None if is_unknown(time) else time.isoformat()

@@ -1,0 +1,121 @@
+"""Who allocates, as text for a terminal, CSV and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import (
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    is_unknown,
+)
+from gomem.views.comparison.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.analysis.profiles.allocations import AllocationSites
+    from gomem.analysis.profiles.top_difference import TopDifference
+
+SCHEMA = "gomem.top/1"
+STATES = ("flat_state", "cum_state")  # of a difference
+JSON_FIELDS = ("function", "flat", "flat_low", "flat_high", "cum", "cum_low", "cum_high")
+
+
+def render_top_text(sites: AllocationSites | TopDifference) -> str:
+    """Lay sites out as pprof does, with what the sampling leaves open.
+
+    Of a difference, `~` says that the row may not have changed: in its flat value, or where that
+    is 0, in its cum value.
+    """
+    shown = value_formatter(sites.unit)
+    with_state = STATES[0] in sites.top and not sites.note
+    rows = [
+        (
+            *_cells(row, "flat", shown, with_interval=not sites.note),
+            *_cells(row, "cum", shown, with_interval=not sites.note),
+            *([_state(row)] if with_state else []),
+            printable(row["function"]),
+        )
+        for row in sites.top.to_dict("records")
+    ]
+    headings = [
+        heading
+        for word in ("flat", "cum")
+        for heading in (word, *([] if sites.note else ["95 % interval"]), f"{word} %")
+    ]
+    if with_state:
+        headings.append("change")
+    lines = [f"{printable(sites.sample_type)}: {shown(sites.total)} in all"]
+    if sites.note:
+        lines.append(f"no intervals: {sites.note}")
+    return "\n".join([*lines, "", *aligned([(*headings, "function"), *rows])]) + "\n"
+
+
+def top_json(sites: AllocationSites | TopDifference) -> dict[str, Any]:
+    """Lay sites out for JSON; what is unknown is null, and `note` says why."""
+    rows = sites.top.to_dict("records")
+    return {
+        "schema": SCHEMA,
+        "sample_type": sites.sample_type,
+        "unit": sites.unit,
+        "total": sites.total,
+        "note": sites.note,
+        "top": [{field: _known(row[field]) for field in _fields(sites)} for row in rows],
+    }
+
+
+def render_top_json(sites: AllocationSites | TopDifference) -> str:
+    """The same as text, ending in a line break."""
+    return json.dumps(top_json(sites), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def render_top_csv(sites: AllocationSites | TopDifference) -> str:
+    """A line a site, with the columns of `gomem.analysis.profiles.allocations.SITES`."""
+    return sites.top.to_csv(index=False)
+
+
+def _fields(sites: AllocationSites | TopDifference) -> tuple[str, ...]:
+    return JSON_FIELDS + tuple(name for name in STATES if name in sites.top)
+
+
+def _state(row: dict[str, Any]) -> str:
+    """Of a difference, what kind of change it is."""
+    state = row["flat_state" if row["flat"] else "cum_state"]
+    return "" if is_unknown(state) else str(state)
+
+
+def value_formatter(unit: str) -> Callable[[Any], str]:
+    """How values of a unit are shown."""
+    if unit == "bytes":
+        return format_bytes
+    if unit == "nanoseconds":
+        return lambda value: format_seconds(value / 1e9)
+    return format_count
+
+
+def _cells(
+    row: dict[str, Any], word: str, shown: Callable[[Any], str], *, with_interval: bool
+) -> list[str]:
+    """A value, its interval if there are any, and its share."""
+    low, high = row[f"{word}_low"], row[f"{word}_high"]
+    known = not (is_unknown(low) or is_unknown(high))
+    bounds = [f"{shown(low)} – {shown(high)}" if known else ""] if with_interval else []
+    return [shown(row[word]), *bounds, format_fraction(row[f"{word}_fraction"])]
+
+
+def _known(value: Any) -> Any:
+    return None if is_unknown(value) else value
+
+
+def aligned(table: list[tuple[str, ...]]) -> list[str]:
+    """Lines of a table: columns to the right, but the last one, which is of any length."""
+    *columns, _ = zip(*table, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
+        for row in table
+    ]

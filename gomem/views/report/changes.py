@@ -1,0 +1,169 @@
+"""What changed, in the report: from moment to moment, and against the baseline."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.diagnosis.residence import change_against_baseline, change_over_all, changes_over_time
+from gomem.units import format_change, is_unknown
+from gomem.views.document import (
+    Block,
+    Cell,
+    Figure,
+    Folded,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+    in_one_fold,
+)
+from gomem.views.figures.figure import minus
+from gomem.views.figures.ledger_change import plot_ledger_change
+from gomem.views.figures.look import part_name
+from gomem.views.report.tables import NOTHING, bytes_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.residence import Change
+
+LARGEST = 12  # mappings of a change that a reader looks at
+FIGURES = 4  # changes drawn; each is some 10 kB of SVG
+CAPTION = "Each part's change; together they are the change of RSS."
+LEAST_BYTES = 64 << 10  # a mapping that moved by less is no part of any answer
+
+
+def change_section(diagnosis: Diagnosis) -> Section | None:
+    """Against the baseline first, where there is one; then each step from moment to moment."""
+    blocks: list[Block] = []
+    against = change_against_baseline(diagnosis)
+    if against is not None:
+        blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
+    steps = changes_over_time(diagnosis.moments)
+    overall = change_over_all(diagnosis.moments)
+    if steps:
+        blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
+    drawn = _largest(steps)
+    caption = CAPTION
+    each: list[Folded] = []
+    if len(drawn) < len(steps):
+        caption += f" Drawn for the {len(drawn)} of {len(steps)} steps in which most moved."
+    for place, step in enumerate(steps, start=1):
+        draw = caption if step in drawn else ""
+        own = _change_blocks(step, f"change-{place}", draw)
+        change = minus(format_change(step.ledger.rss_change_bytes))
+        each.append(Folded(f"{step.before} to {step.after}: RSS {change}", own))
+    blocks += in_one_fold(each, f"each of the {len(each)} steps")
+    return Section("changes", "What changed", tuple(blocks)) if blocks else None
+
+
+def _largest(steps: tuple[Change, ...]) -> list[Change]:
+    return sorted(steps, key=lambda step: -_moved(step))[:FIGURES]
+
+
+def _moved(step: Change) -> int:
+    """Bytes that went from one part to another, or came or went, whether RSS moved or not."""
+    return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
+
+
+def _steps_table(steps: list[Change]) -> Table:
+    """A row a step: RSS, and the verdict in words."""
+    rows = tuple(
+        (
+            Cell(f"{step.before} to {step.after}"),
+            _change_cell(step.ledger.rss_change_bytes),
+            Cell(minus_signs(f"{step.ledger.sentence}.")),
+        )
+        for step in steps
+    )
+    return Table("What changed from moment to moment", ("step", "RSS", "what moved"), "<><", rows)
+
+
+def _change_blocks(
+    change: Change, name: str, caption: str, *, words: str = ""
+) -> tuple[Block, ...]:
+    """The verdict, the figure if it has a caption, and the tables of one change."""
+    place = f"From {words}{change.before} to {change.after}"
+    blocks: list[Block] = [Paragraph(minus_signs(f"{place}: {change.ledger.sentence}."))]
+    if caption:
+        draw = partial(
+            plot_ledger_change, change.ledger, name=name, before=change.before, after=change.after
+        )
+        blocks.append(Figure(caption, draw))
+    blocks.append(parts_table(change, place))
+    if change.mappings is not None:
+        moved = change.mappings[change.mappings["change_bytes"].abs() >= LEAST_BYTES]
+        if len(moved):
+            blocks.append(mappings_table(moved.head(LARGEST), place))
+        if len(moved) > LARGEST:
+            rest = int(moved["change_bytes"].iloc[LARGEST:].sum())
+            more = f"{len(moved) - LARGEST} further mappings moved by {format_change(rest)} net"
+            blocks.append(Notes((minus(more),)))
+    return tuple(blocks)
+
+
+def parts_table(change: Change, place: str) -> Table:
+    """Each part before and after; parts that are nothing on both sides are left out."""
+    frame = change.ledger.parts
+    moved = frame[(frame[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
+    rows = tuple(
+        (
+            Cell(part_name(row["part"])),
+            bytes_cell(row["before_bytes"]),
+            bytes_cell(row["after_bytes"]),
+            _change_cell(row["change_bytes"]),
+            Cell(row["layer"]),
+        )
+        for row in moved.to_dict("records")
+    )
+    known = change.ledger.rss_change_bytes is not None
+    sums = [int(frame[side].sum()) if known else None for side in ("before_bytes", "after_bytes")]
+    total = (
+        Cell("RSS"),
+        *map(bytes_cell, sums),
+        _change_cell(change.ledger.rss_change_bytes),
+        Cell(""),
+    )
+    columns = ("part", "before", "after", "change", "of")
+    return Table(f"{place}, by part", columns, "<>>><", rows, (total,))
+
+
+def mappings_table(moved: pd.DataFrame, place: str) -> Table:
+    """Mappings matched, by what moved most: grew, shrank, new, gone."""
+    rows = tuple(
+        (
+            Cell(row["kind"], note=_which(row)),
+            Cell(row["state"]),
+            bytes_cell(row["before_size_bytes"]),
+            bytes_cell(row["after_size_bytes"]),
+            bytes_cell(row["before_rss_bytes"]),
+            bytes_cell(row["after_rss_bytes"]),
+            _change_cell(row["change_bytes"]),
+        )
+        for row in moved.to_dict("records")
+    )
+    columns = ("kind", "state", "mapped before", "after", "resident before", "after", "change")
+    return Table(f"{place}, by mapping", columns, "<<>>>>>", rows)
+
+
+def minus_signs(sentence: str) -> str:
+    """A sentence with minus signs before its numbers; names keep their hyphens."""
+    return re.sub(r"(?<= )-(?=\d)", minus("-"), sentence)
+
+
+def _which(row: dict[str, object]) -> str:
+    """The file's name, or the place; between two processes neither may be there."""
+    path = str(row["path"]).rsplit("/", 1)[-1]
+    if path or is_unknown(row["start"]):
+        return path
+    return f"{row['start']:x}-{row['end']:x}"
+
+
+def _change_cell(size: float | None) -> Cell:
+    if size is None or is_unknown(size):
+        return NOTHING
+    exact = f"{int(size):+,} B".replace(",", "\u202f")
+    return Cell(minus(format_change(size)), minus(exact))

@@ -1,0 +1,153 @@
+"""What a log tells of collections, as tables: why they ran, how they were paced, their phases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.collector import heap_pacing
+from gomem.analysis.collector.phases import MEANING as PHASES
+from gomem.analysis.collector.triggers import TRIGGERS
+from gomem.units import format_bytes, format_seconds, is_unknown
+from gomem.views.document import Cell, Table
+from gomem.views.figures.figure import minus
+from gomem.views.report.collector_cells import (
+    NOTHING,
+    between,
+    bytes_cell,
+    clock_cell,
+    count_cell,
+    fraction_cell,
+    rate_cell,
+    seconds_cell,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.analysis.collector.heap_pacing import HeapPacing
+    from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.collector.triggers import GcTriggers
+
+PACING = {
+    "survival_fraction": "survives",
+    "overshoot_bytes": "above the goal",
+    "overshoot_fraction": "above the goal, share",
+    "headroom_bytes": "room above the live heap",
+    "headroom_fraction": "room, share of the live heap",
+}
+PHASES_SHOWN = 24
+RUNS_SHOWN = 24
+
+
+def triggers_table(triggers: GcTriggers) -> Table:
+    """Why collections ran, and what each reason cost."""
+    rows = tuple(
+        (
+            Cell(row["trigger"], note=TRIGGERS[row["trigger"]]),
+            count_cell(row["cycles"]),
+            fraction_cell(row["fraction"]),
+            seconds_cell(row["gc_cpu_seconds"]),
+            seconds_cell(row["stopped_seconds"]),
+        )
+        for row in triggers.counts.to_dict("records")
+    )
+    columns = ("why", "collections", "of all", "GC CPU", "world stopped")
+    return Table("Why collections ran", columns, "<>>>>", rows)
+
+
+def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
+    """How GOGC is known, on which the share of a memory limit rests."""
+    known = triggers.gogc.dropna(subset=["gogc_fraction"])
+    if known.empty:
+        return ("GOGC is off or not known, so which collections a memory limit drove is not known",)
+    one = known.iloc[0]
+    value = f"GOGC is taken for {100 * float(one['gogc_fraction']):.0f}"
+    return (f"{value}, from {one['known_from']}",)
+
+
+def pacing_table(pacing: HeapPacing) -> Table:
+    """Survival, overshoot and room, over the collections."""
+    rows = tuple(_pacing_row(row) for row in pacing.summary.to_dict("records"))
+    columns = ("each collection", "p10", "median", "p90", "highest", "n")
+    return Table("How collections were paced", columns, "<>>>>>", rows)
+
+
+def _pacing_row(row: dict[str, float]) -> tuple[Cell, ...]:
+    what = str(row["what"])
+    cell = bytes_cell if what.endswith("_bytes") else fraction_cell
+    return (
+        Cell(PACING[what], note=heap_pacing.MEANING[what]),
+        *(cell(row[name]) for name in ("p10", "p50", "p90", "max")),
+        count_cell(int(row["n"])),
+    )
+
+
+def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
+    """The slope of the live heap in each run; of very many, those that were watched longest."""
+    longest = sorted(live, key=lambda one: one.seconds, reverse=True)[:RUNS_SHOWN]
+    shown = sorted(longest, key=lambda one: one.run)
+    rows = tuple(
+        (
+            Cell(f"run {one.run}"),
+            clock_cell(one.begin_seconds),
+            seconds_cell(one.seconds),
+            bytes_cell(one.first_bytes),
+            bytes_cell(one.last_bytes),
+            slope_cell(one.slope_bytes_per_second),
+            between(one.slope_low, one.slope_high, slope_cell),
+            count_cell(one.cycles),
+        )
+        for one in shown
+    )
+    columns = ("", "from", "for", "first", "last", "slope", "95 % interval", "n")
+    caption = "The live heap, once it had filled"
+    if len(shown) < len(live):
+        caption += f": the longest {len(shown)} of {len(live)} runs"
+    return Table(caption, columns, "<>>>>>>>", rows)
+
+
+def slope_cell(per_second: float | None) -> Cell:
+    """Growth a second, with its sign."""
+    if per_second is None or is_unknown(per_second):
+        return NOTHING
+    sign = "+" if per_second > 0 else ""
+    return Cell(minus(f"{sign}{format_bytes(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
+
+
+def growth_words(live: LiveHeap | None) -> str:
+    """Whether the live heap grows, in a sentence; empty if that cannot be said."""
+    if live is None or live.slope_low is None or live.slope_high is None:
+        return ""
+    seconds = format_seconds(live.seconds)
+    if live.slope_low > 0:
+        return f"the live heap grew over the last {seconds}, beyond chance"
+    if live.slope_high < 0:
+        return f"the live heap shrank over the last {seconds}, beyond chance"
+    return (
+        f"over the last {seconds} the live heap neither grew nor shrank beyond chance and rounding"
+    )
+
+
+def phases_table(phases: pd.DataFrame) -> Table:
+    """The phases of each run; of very many, the longest."""
+    longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
+    shown = longest.sort_values("length", ascending=False, kind="stable").head(PHASES_SHOWN)
+    rows = tuple(_phase_row(row) for row in shown.sort_index().to_dict("records"))
+    columns = ("phase", "from", "for", "collections", "interval", "allocation", "GC CPU", "live")
+    more = len(phases) - len(shown)
+    caption = "Phases" + (f", the longest {len(shown)} of {len(phases)}" if more else "")
+    return Table(caption, columns, "<>>>>>>>", rows)
+
+
+def _phase_row(row: dict[str, float]) -> tuple[Cell, ...]:
+    name = str(row["phase"])
+    return (
+        Cell(name, note=PHASES[name]),
+        clock_cell(row["begin_seconds"]),
+        seconds_cell(row["length"]),
+        count_cell(int(row["cycles"])),
+        seconds_cell(row["interval_p50_seconds"]),
+        rate_cell(row["allocation_rate_bytes_per_second"]),
+        fraction_cell(row["gc_cpu_fraction"]),
+        bytes_cell(row["heap_live_p50_bytes"]),
+    )

@@ -1,0 +1,145 @@
+"""How far from the limit, in the report: worst case, cgroup, time, and GOMEMLIMIT's arithmetic."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gomem.diagnosis.residence import limits_of
+from gomem.units import format_bytes, format_change, format_seconds
+from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
+from gomem.views.report.changes import minus_signs
+from gomem.views.report.tables import bytes_cell, fraction_cell
+
+if TYPE_CHECKING:
+    from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit, WorstCase
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.residence import Limits
+
+MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
+
+
+def limits_section(diagnosis: Diagnosis) -> Section | None:
+    """Worst case of each moment; the cgroup of the last one, where its files are there."""
+    limits = limits_of(diagnosis.moments)
+    if limits is None:
+        return None
+    blocks: list[Block] = []
+    if limits.worst:
+        blocks.append(_worst_table(limits.worst))
+    if limits.cgroup is None:
+        blocks.append(Notes((_LACKING,)))
+    else:
+        blocks.append(_cgroup_table(limits.cgroup, limits.moment))
+        blocks.append(Paragraph(minus_signs(_cgroup_words(limits))))
+    if limits.advice is not None:
+        blocks.append(_advice_table(limits.advice, limits.moment))
+        blocks.append(Notes((limits.advice.note,)))
+    return Section("limits", "How far from the limit", tuple(blocks))
+
+
+_LACKING = (
+    "no cgroup file here says what the limit is; copy memory.max, memory.current, memory.stat and "
+    "memory.events of the process's cgroup"
+)
+
+
+def _worst_table(worst: dict[str, WorstCase]) -> Table:
+    """RSS if all that the runtime has mapped were touched, and if it took back what it gave."""
+    chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
+    rows = tuple(
+        (
+            Cell(name),
+            bytes_cell(worst[name].rss_bytes),
+            *(bytes_cell(int(size)) for size in worst[name].steps["bytes"].iloc[1:3]),
+            bytes_cell(worst[name].worst_bytes),
+            bytes_cell(worst[name].retaken_bytes),
+        )
+        for name in worst
+        if name in chosen
+    )
+    columns = ("moment", "RSS", "never touched", "runtime's own", "worst case", "all retaken")
+    caption = (
+        "RSS at worst: with what was never touched, in the heap and in the runtime's structures; "
+        "and then with all that was given back taken again"
+    )
+    return Table(caption, columns, "<>>>>>", rows)
+
+
+def _cgroup_table(use: CgroupUse, moment: str) -> Table:
+    rows = tuple(
+        (
+            Cell(row["counter"], code=True),
+            bytes_cell(row["bytes"]),
+            fraction_cell(row["of_limit_fraction"]),
+            Cell("yes" if row["reclaimable"] else "no"),
+        )
+        for row in use.counters.to_dict("records")
+        if row["bytes"]
+    )
+    total = (
+        Cell("memory.current"),
+        bytes_cell(use.current_bytes),
+        fraction_cell(use.current_bytes / use.limit_bytes if use.limit_bytes else None),
+        Cell(""),
+    )
+    columns = ("counter", "bytes", "of the limit", "can be reclaimed")
+    return Table(f"What the cgroup is charged, {moment}", columns, "<>><", rows, (total,))
+
+
+def _cgroup_words(limits: Limits) -> str:
+    use = limits.cgroup
+    assert use is not None
+    words = [
+        (
+            f"{format_bytes(use.unreclaimable_bytes)} cannot be reclaimed, most of it "
+            f"{use.killer}; the working set is {format_bytes(use.working_set_bytes)}."
+        )
+    ]
+    if use.limit_bytes is None:
+        words.append("The cgroup has no limit of its own.")
+    else:
+        words.append(
+            f"The limit is {format_bytes(use.limit_bytes)}: "
+            f"{format_bytes(use.headroom_bytes)} can be charged before the kernel must reclaim, "
+            f"{format_bytes(use.unreclaimable_headroom_bytes)} before it kills, and what fills "
+            f"the limit is {use.killer}."
+        )
+        words.append(_growth_words(limits.growth))
+    if use.oom_kills:
+        words.append(f"The kernel has killed here {use.oom_kills} times.")
+    if limits.gomemlimit_bytes is not None:
+        words.append(f"GOMEMLIMIT is {format_bytes(limits.gomemlimit_bytes)}.")
+    return " ".join(words)
+
+
+def _growth_words(growth: TimeToLimit | None) -> str:
+    if growth is None:
+        return "When it is reached, fewer than three moments with a time cannot tell."
+    slope = (
+        f"{format_change(growth.slope_bytes_per_second)}/s "
+        f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
+        f"n={growth.points})"
+    )
+    ends = (growth.soonest_seconds, growth.latest_seconds)
+    soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
+    if math.isinf(growth.seconds) and soonest == "never":
+        return f"At the slope seen, {slope}, it is never reached."
+    if growth.slope_low <= 0 <= growth.slope_high:
+        return (
+            f"The slope seen, {slope}, cannot be told from none, so neither can when it is "
+            f"reached: soonest {soonest}, latest {latest}."
+        )
+    when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
+    return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
+
+
+def _advice_table(advice: LimitAdvice, moment: str) -> Table:
+    rows = tuple(
+        (Cell(row["step"]), bytes_cell(row["bytes"]), Cell(row["source"]))
+        for row in advice.steps.to_dict("records")
+    )
+    result = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
+    return Table(
+        f"A GOMEMLIMIT for this limit, {moment}", ("", "bytes", "from"), "<><", rows, (result,)
+    )

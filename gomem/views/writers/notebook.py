@@ -1,0 +1,191 @@
+"""A packaged notebook: made ready for a capture, executed, and written as one file.
+
+Notebook text goes in and comes out; the caller reads and writes files. Three tags steer it:
+
+* `parameters`: the cell that names the captures. For another capture its source is replaced.
+* `fixture-only`: a story of the recorded captures; left out for another capture.
+* `check`: assertions on the recorded captures; left out for another capture.
+
+The kernel is this interpreter's own, whatever kernels are installed, and talks over sockets in a
+folder instead of the network.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import CaptureError
+from gomem.views.writers.flame_script import script_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+PARAMETERS, FIXTURE_ONLY, CHECK = "parameters", "fixture-only", "check"
+CELL_LIMIT_SECONDS = 600  # a cell that takes longer hangs; large captures take one or two minutes
+TEMPLATE = "notebook.html.jinja"
+WAY_OUT = "gomem runs notebooks with an extra of its own: pip install 'gomem[notebooks]'"
+# nbconvert loads these from content delivery networks unless they are empty.
+NETWORK_TRAITS = (
+    "mathjax_url",
+    "require_js_url",
+    "jquery_url",
+    "mermaid_js_url",
+    "mermaid_layout_elk_js_url",
+    "jupyter_widgets_base_url",
+)
+
+
+def parameters_of(notebook: str) -> list[str]:
+    """Names that a notebook asks for, in its order: `["CAPTURE"]`, or `["BEFORE", "AFTER"]`."""
+    import json
+
+    cells = [cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell)]
+    return [_name(line) for cell in cells for line in _lines(cell)]
+
+
+def notebook_for(notebook: str, parameters: Mapping[str, str]) -> str:
+    """Make a notebook tell the story of other captures than the recorded ones.
+
+    Args:
+        notebook: The notebook's JSON text.
+        parameters: Value by name; the names are those of `parameters_of`.
+
+    Raises:
+        KeyError: The notebook asks for a name that has no value.
+    """
+    import json
+
+    parsed = json.loads(notebook)
+    parsed["cells"] = [cell for cell in parsed["cells"] if not _tags(cell) & {FIXTURE_ONLY, CHECK}]
+    for cell in parsed["cells"]:
+        if PARAMETERS in _tags(cell):
+            names = [_name(line) for line in _lines(cell)]
+            cell["source"] = "\n".join(f"{name} = {parameters[name]!r}" for name in names)
+    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
+
+
+def execute_notebook(
+    notebook: str,
+    *,
+    folder: Path,
+    sockets: Path,
+    progress: Callable[[int, int], None] | None = None,
+    cell_limit_seconds: int = CELL_LIMIT_SECONDS,
+) -> str:
+    """Run every cell and keep what it shows.
+
+    Args:
+        notebook: The notebook's JSON text.
+        folder: Where it runs; relative paths in it start here.
+        sockets: A folder for the kernel's sockets and settings, with a short path: the name of a
+            socket has at most about a hundred characters.
+        progress: Called with how many cells are done, and of how many.
+        cell_limit_seconds: How long one cell may take.
+
+    Returns:
+        The notebook's JSON text, with outputs, and without anything that differs between two runs
+        on the same input.
+
+    Raises:
+        CaptureError: A cell failed or took too long, or the extra is not installed.
+    """
+    nbformat, nbclient = _require("nbformat"), _require("nbclient")
+    node = nbformat.reads(notebook, as_version=4)
+    total = len(node.cells)
+    client = nbclient.NotebookClient(
+        node,
+        km=_kernel_of_this_interpreter(sockets),
+        timeout=cell_limit_seconds,
+        record_timing=False,
+        extra_arguments=["--InteractiveShellApp.ignore_cwd=True"],
+        on_cell_complete=None
+        if progress is None
+        else lambda cell_index, **_: progress(cell_index + 1, total),
+    )
+    try:
+        client.execute(cwd=str(folder), env=_environment(sockets), cleanup_kc=True)
+    except nbclient.exceptions.CellExecutionError as error:
+        raise CaptureError(f"the notebook stopped: {_last_words(error)}") from error
+    except nbclient.exceptions.CellTimeoutError as error:
+        raise CaptureError(
+            f"the notebook stopped: a cell took longer than {cell_limit_seconds} s"
+        ) from error
+    return nbformat.writes(node) + "\n"
+
+
+def render_notebook_html(executed: str, *, title: str) -> str:
+    """An executed notebook as one HTML page that asks for nothing from anywhere.
+
+    Prose, figures and tables stand open; the code behind them is folded.
+    """
+    nbformat = _require("nbformat")
+    exporters = _require("nbconvert.exporters")
+    exporter = exporters.HTMLExporter(
+        raw_template=_template(),
+        embed_images=True,
+        exclude_anchor_links=True,
+        skip_svg_encoding=True,
+        **dict.fromkeys(NETWORK_TRAITS, ""),
+    )
+    node = nbformat.reads(executed, as_version=4)
+    metadata = {"name": title, "script_source": script_source()}
+    page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
+    return str(page)
+
+
+def _require(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise CaptureError(f"{name} is not installed; {WAY_OUT}") from error
+
+
+def _kernel_of_this_interpreter(sockets: Path) -> Any:
+    """A kernel that needs no kernel specification: without folders to look in, it is our own."""
+    _require("ipykernel")
+    client = _require("jupyter_client")
+    kernelspec = _require("jupyter_client.kernelspec")
+    return client.AsyncKernelManager(
+        kernel_name=kernelspec.NATIVE_KERNEL_NAME,
+        kernel_spec_manager=kernelspec.KernelSpecManager(kernel_dirs=[]),
+        transport="ipc",
+        connection_file=str(sockets / "k.json"),
+    )
+
+
+def _environment(sockets: Path) -> dict[str, str]:
+    """The person's own settings and start-up files do not belong into a shared page.
+
+    Nor does the notebook's folder belong on the path of imports: what a capture is called, or
+    holds, must not become a module.
+    """
+    return {**os.environ, "IPYTHONDIR": str(sockets / "ipython"), "PYTHONSAFEPATH": "1"}
+
+
+def _last_words(error: Any) -> str:
+    """The error of the failing cell in one line; of our own errors, the message alone."""
+    if error.ename in {"CaptureError", "FormatError"}:
+        return str(error.evalue)
+    return f"{error.ename}: {error.evalue}"
+
+
+def _template() -> str:
+    return resources.files("gomem.views.writers").joinpath("templates", TEMPLATE).read_text("utf-8")
+
+
+def _tags(cell: dict[str, Any]) -> set[str]:
+    return set(cell["metadata"].get("tags", ()))
+
+
+def _name(line: str) -> str:
+    return line.partition(" = ")[0]
+
+
+def _lines(cell: dict[str, Any]) -> list[str]:
+    source = cell["source"]
+    return (source if isinstance(source, str) else "".join(source)).splitlines()

@@ -1,0 +1,52 @@
+"""Survival, overshoot and headroom: by hand, and against GOGC."""
+
+import pytest
+
+from gomem.analysis.collector.heap_pacing import heap_pacing
+from gomem.units import MIB
+from tests.builders import FIXTURES, diagnosed
+from tests.gc_logs import cycles_of
+
+
+def test_a_hand_computed_log():
+    """
+    Of 18 MiB, 10 live on; marking ends at 22 MiB, 2 above the goal of 20; the next goal leaves
+    25 - 10 = 15 MiB.
+    """
+    first = heap_pacing(cycles_of({"end": 22}, {"goal": 25})).cycles.iloc[0]
+
+    assert 10 / 18 == pytest.approx(first["survival_fraction"])
+    assert 2 * MIB == first["overshoot_bytes"]
+    assert 0.1 == pytest.approx(first["overshoot_fraction"])
+    assert 15 * MIB == first["headroom_bytes"]
+    assert 1.5 == pytest.approx(first["headroom_fraction"])
+
+
+def test_below_the_goal_is_no_overshoot():
+    assert 0 == heap_pacing(cycles_of({"end": 12})).cycles["overshoot_bytes"].iloc[0]
+
+
+def test_no_goal_leaves_room_unknown():
+    """
+    GOGC=off: nothing is overshot, and there is no room to speak of.
+    """
+    summary = heap_pacing(cycles_of({}, {}, goal=17592186044415)).summary.set_index("what")
+
+    assert [2, 0, 0, 0, 0] == list(summary["n"])
+
+
+def test_the_next_goal_of_a_missing_collection_is_not_known():
+    assert heap_pacing(cycles_of({}, {"number": 3})).cycles["headroom_bytes"].isna().all()
+
+
+def test_the_room_of_a_real_run_is_its_gogc():
+    """
+    Two sources, one number: runtime/metrics of the healthy capture say GOGC=100.
+    """
+    diagnosis = diagnosed(FIXTURES / "captures/healthy-go1.27.3")
+    metrics = diagnosis.moments[-1].metrics
+
+    pacing = heap_pacing(diagnosis.capture.gc.cycles).summary.set_index("what")
+
+    gogc = metrics["/gc/gogc:percent"] / 100
+    assert gogc == pytest.approx(pacing["p50"]["headroom_fraction"], abs=2 / 26)

@@ -1,0 +1,88 @@
+"""Phases: a start-up, a burst and a quiet time, each of known length."""
+
+import pandas as pd
+
+from gomem.analysis.collector.phases import gc_phases
+from tests.builders import CAPTURES
+from tests.gc_logs import captured, cycles_of
+
+SECOND, TENTH = 1.0, 0.1
+
+
+def paced(*intervals, **usual):
+    """Collections so far apart, each with 10 MiB allocated since the one before."""
+    at = pd.Series([0.0, *intervals]).cumsum()
+    return cycles_of(*({"at": time} for time in at), **usual)
+
+
+def named(phases):
+    return list(zip(phases["phase"], phases["cycles"], strict=True))
+
+
+def test_a_burst_between_steady_times():
+    """
+    Allocation is ten times as fast for thirty collections.
+    """
+    phases = gc_phases(paced(*[SECOND] * 20, *[TENTH] * 30, *[SECOND] * 20))
+
+    assert [("steady", 20), ("burst", 30), ("steady", 21)] == named(phases)
+    assert [0.0, 20.0, 23.0] == [round(at, 3) for at in phases["begin_seconds"]]
+    assert list(phases["begin_seconds"][1:]) == list(phases["end_seconds"][:-1])
+
+
+def test_a_quiet_time_after_traffic():
+    """
+    Nine in ten seconds are quiet only where collections are far apart.
+    """
+    phases = gc_phases(paced(*[TENTH] * 200, *[SECOND] * 10))
+
+    assert [("steady", 200), ("quiet", 11)] == named(phases)
+
+
+def test_the_start_up_ends_when_the_live_heap_is_half_as_large_as_usual():
+    filling = [{"live": live, "at": live / 100} for live in (1, 2, 4)]
+    filled = [{"live": 10, "at": float(at)} for at in range(1, 20)]
+
+    phases = gc_phases(cycles_of(*filling, *filled))
+
+    assert [("start-up", 3), ("steady", 19)] == named(phases)
+
+
+def test_a_single_odd_interval_is_no_phase():
+    assert [("steady", 31)] == named(gc_phases(paced(*[SECOND] * 15, 0.01, *[SECOND] * 14)))
+
+
+def test_rounding_makes_no_phase():
+    """
+    1 MiB a step, printed as 0, 1 or 2: steps without allocation are not quiet.
+    """
+    odd = {"start": 10, "end": 10}
+    lines = [({} if number % 3 else odd) | {"start": 10, "end": 11} for number in range(60)]
+
+    assert [("steady", 60)] == named(gc_phases(cycles_of(*lines)))
+
+
+def test_what_a_phase_was_like():
+    """
+    In each second 9 MiB are found to be garbage and the heap does not grow; a collection takes
+    1 ms of 2 Ps.
+    """
+    (phase,) = gc_phases(paced(*[SECOND] * 12)).to_dict("records")
+
+    assert 9 * 2**20 == phase["allocation_rate_bytes_per_second"]
+    assert 0.0005 == round(phase["gc_cpu_fraction"], 6)
+    assert (1.0, 10 * 2**20) == (phase["interval_p50_seconds"], phase["heap_live_p50_bytes"])
+
+
+def test_every_collection_is_in_one_phase():
+    for path in CAPTURES:
+        cycles = captured(path).cycles
+
+        phases = gc_phases(cycles)
+
+        assert len(cycles) == phases["cycles"].sum()
+        assert list(phases["first_number"][1:]) == list(phases["last_number"][:-1] + 1)
+
+
+def test_no_collection_has_no_phase():
+    assert gc_phases(cycles_of()).empty

@@ -1,0 +1,51 @@
+"""Single numbers that sum up a capture."""
+
+import pytest
+
+from gomem.analysis.collector.gc_cost import summarize_gc
+from gomem.analysis.comparison.single_values import COLUMNS, OF_COLLECTOR, levels_of
+from gomem.inputs.read import read_gctrace
+from tests.builders import FIXTURES, memstats_row
+
+
+def test_what_is_unknown_is_no_level():
+    """
+    A missing number is not 0: it is not there.
+    """
+    levels = levels_of(
+        None, memstats_row(HeapAlloc=5, Mallocs=0), None, {"cycles": 3, "seconds": None}
+    )
+
+    found = dict(zip(levels["name"], levels["value"], strict=True))
+    assert {"RSS", "goroutines", "seconds"}.isdisjoint(found)
+    assert (5, 3) == (found["HeapAlloc"], found["cycles"])
+
+
+def test_nothing_known_gives_a_frame_without_rows():
+    assert list(COLUMNS) == list(levels_of(None, None, None, None).columns)
+    assert 0 == len(levels_of(None, None, None, None))
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "better"),
+    [
+        ("RSS", "B", "lower"),
+        ("NumGC", "count", "neither"),
+        ("interval_p50_seconds", "s", "higher"),
+        ("allocation_rate_bytes_per_second", "B/s", "lower"),
+    ],
+)
+def test_a_level_has_its_unit_and_its_better_way(name, unit, better):
+    """
+    Bytes for each second are speed in a benchmark and a cost here.
+    """
+    collector = {key: 1 for key, _, _ in OF_COLLECTOR}
+    levels = levels_of(1, memstats_row(NumGC=1), 1, collector).set_index("name")
+
+    assert (unit, better) == tuple(levels.loc[name, ["unit", "better"]])
+
+
+def test_every_level_of_the_collector_is_a_number_of_its_summary():
+    log = read_gctrace(FIXTURES / "captures/healthy-go1.27.3/gctrace.log")
+
+    assert {name for name, _, _ in OF_COLLECTOR} <= set(summarize_gc(log.cycles).values)

@@ -1,0 +1,175 @@
+"""Ledgers subtracted: the changes add up, and the verdict names what moved RSS."""
+
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gomem.analysis.memory.ledger_change import LAYER_OF_PART, WORDS, LedgerChange, change_ledger
+from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
+from gomem.units import MIB
+from tests.builders import CAPTURES, FIXTURES, diagnosed
+
+
+def parts(**sizes: int) -> pd.DataFrame:
+    return pd.DataFrame({"part": list(sizes), "bytes": [size * MIB for size in sizes.values()]})
+
+
+def change(before: dict[str, int], after: dict[str, int]) -> LedgerChange:
+    """The change between two ledgers in MiB, whose RSS is the sum of their parts."""
+    sums = [sum(side.values()) * MIB for side in (before, after)]
+    return change_ledger(parts(**before), parts(**after), *sums)
+
+
+def test_memory_that_was_mapped_and_is_now_touched_is_residency_and_not_allocation():
+    """
+    The same 200 MiB of objects; 160 of them were never touched before, and all are now.
+    """
+    found = change(
+        {"heap_objects": 200, "heap_untouched": -160}, {"heap_objects": 200, "heap_untouched": 0}
+    )
+
+    assert "residency" == found.verdict
+    assert 160 * MIB == found.rss_change_bytes
+    assert "residency changed, not allocation: 160 MiB more" in found.sentence
+    assert "objects, spans and stacks 0 B" in found.sentence
+
+
+def test_what_objects_give_up_and_the_runtime_keeps_changes_no_rss():
+    found = change({"heap_objects": 180, "heap_idle": 0}, {"heap_objects": 35, "heap_idle": 145})
+
+    assert "shifted" == found.verdict
+    assert "allocation -145 MiB, retention +145 MiB" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("part", "verdict"),
+    [
+        ("heap_objects", "allocation"),
+        ("heap_idle", "retention"),
+        ("native_heap", "native"),
+        ("anonymous_other", "native"),
+        ("mapped_files", "files"),
+        ("runtime_metadata", "runtime"),
+        ("libraries", "program"),
+    ],
+)
+def test_the_layer_that_moved_rss_is_named(part, verdict):
+    found = change({part: 10, "binary": 5}, {part: 60, "binary": 5})
+
+    assert verdict == found.verdict
+    assert "rose by 50.0 MiB" in found.sentence
+
+
+def test_allocation_that_is_not_touched_is_said_beside_what_it_cost():
+    """
+    164 MiB more of objects made RSS rise by 5: the other 159 are not resident.
+    """
+    found = change(
+        {"heap_objects": 1, "heap_untouched": 0}, {"heap_objects": 165, "heap_untouched": -159}
+    )
+
+    assert "allocation" == found.verdict
+    assert "rose by 5.00 MiB" in found.sentence
+    assert "against it residency -159 MiB" in found.sentence
+
+
+def test_two_causes_of_one_size_are_no_single_cause():
+    found = change({"heap_objects": 10, "native_heap": 10}, {"heap_objects": 40, "native_heap": 40})
+
+    assert "mixed" == found.verdict
+
+
+def test_a_part_that_one_side_cannot_tell_is_unknown_and_so_is_the_verdict():
+    """
+    Without MemStats on one side the heap stands in one piece there.
+    """
+    before = parts(heap_unexplained=50)
+    after = parts(heap_objects=80, heap_slack=10, heap_unexplained=0)
+
+    found = change_ledger(before, after, 50 * MIB, 90 * MIB)
+
+    by_part = found.parts.set_index("part")["change_bytes"]
+    assert pd.isna(by_part["heap_objects"])
+    assert "unknown" == found.verdict
+    assert "do not tell the same parts" in found.sentence
+
+
+def test_a_kind_of_mapping_that_smaps_does_not_list_is_zero_and_not_unknown():
+    found = change_ledger(
+        parts(heap_objects=10),
+        parts(heap_objects=10, native_heap=64),
+        10 * MIB,
+        74 * MIB,
+        zero_where_absent=frozenset(PART_OF_KIND.values()),
+    )
+
+    assert "native" == found.verdict
+
+
+def test_without_rss_there_is_no_change_of_it():
+    found = change_ledger(parts(heap_objects=1), parts(heap_objects=9))
+
+    assert found.rss_change_bytes is None
+    assert "unknown" == found.verdict
+
+
+def test_every_part_has_a_layer_and_every_layer_its_words():
+    assert set(PARTS) == set(LAYER_OF_PART)
+    assert set(LAYER_OF_PART.values()) == set(WORDS)
+
+
+size = st.integers(-(2**40), 2**40)
+sides = st.dictionaries(st.sampled_from(PARTS), st.tuples(size, size), min_size=1)
+
+
+@settings(max_examples=30)
+@given(sides)
+def test_the_changes_add_up_to_the_change_of_rss(both):
+    before = {part: pair[0] for part, pair in both.items()}
+    after = {part: pair[1] for part, pair in both.items()}
+
+    found = change_ledger(
+        pd.DataFrame({"part": list(before), "bytes": list(before.values())}),
+        pd.DataFrame({"part": list(after), "bytes": list(after.values())}),
+        sum(before.values()),
+        sum(after.values()),
+    )
+
+    assert found.rss_change_bytes == int(found.parts["change_bytes"].sum())
+    assert found.rss_change_bytes == int(found.layers["change_bytes"].sum())
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_moments_of_every_fixture_add_up(path):
+    """
+    Two sources, one number: the parts' changes against the kernel's own rollups.
+    """
+    diagnosis = diagnosed(path)
+    rollups = diagnosis.capture.rollups.groupby("moment", sort=False)["Rss"].sum()
+    ledgers = [(name, one) for name, one in diagnosis.ledgers.items() if name in rollups]
+
+    for (first, before), (second, after) in pairwise(ledgers):
+        found = change_ledger(
+            before.parts,
+            after.parts,
+            before.rss_bytes,
+            after.rss_bytes,
+            zero_where_absent=frozenset(PART_OF_KIND.values()),
+        )
+        assert rollups[second] - rollups[first] == found.parts["change_bytes"].sum()
+
+
+def test_the_zeroing_regression_is_residency_and_not_allocation():
+    """
+    The same program under 1.23.4 and 1.24.2.
+    """
+    old = diagnosed(FIXTURES / "captures/zeroing-go1.23.4").ledgers["2-loaded"]
+    new = diagnosed(FIXTURES / "captures/zeroing-go1.24.2").ledgers["2-loaded"]
+
+    found = change_ledger(old.parts, new.parts, old.rss_bytes, new.rss_bytes)
+
+    assert "residency" == found.verdict
+    assert "residency changed, not allocation" in found.sentence

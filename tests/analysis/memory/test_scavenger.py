@@ -1,0 +1,40 @@
+"""What the heap keeps, what it gave back, and what of that is still resident."""
+
+import pandas as pd
+
+from gomem.analysis.memory.scavenger import heap_return
+from gomem.units import MIB
+from tests.builders import FIXTURES, diagnosed, memstats_row
+
+SHRUNK = FIXTURES / "captures"
+
+
+def test_retained_is_what_was_not_given_back_and_excess_what_exceeds_the_goal():
+    """
+    10 in use and 54 idle of which 4 are released: 60 retained; the goal is 1.1 × 20 = 22.
+    """
+    row = memstats_row(HeapInuse=10 * MIB, HeapIdle=54 * MIB, HeapReleased=4 * MIB, NextGC=20 * MIB)
+    row["moment"] = "1"
+
+    answer = heap_return(row.to_frame().T).iloc[0]
+
+    assert 60 * MIB == answer["retained_bytes"]
+    assert 22 * MIB == answer["goal_bytes"]
+    assert 38 * MIB == answer["excess_bytes"]
+    assert answer["lazy_free_bytes"] is pd.NA
+
+
+def test_madv_free_shows_as_released_and_still_resident():
+    heap = diagnosed(SHRUNK / "cache-shrink-go1.12.17").heap.set_index("moment")
+
+    assert heap.loc["4-freed", "HeapReleased"] > 180 * MIB
+    assert heap.loc["4-freed", "lazy_free_bytes"] > 160 * MIB
+    assert 0 == heap.loc["3-collected", "lazy_free_bytes"]
+
+
+def test_madv_dontneed_takes_it_out_of_the_arenas_at_once():
+    heap = diagnosed(SHRUNK / "cache-shrink-go1.16.15").heap.set_index("moment")
+
+    assert heap.loc["3-collected", "arena_rss_bytes"] > 160 * MIB
+    assert heap.loc["4-freed", "arena_rss_bytes"] < 16 * MIB
+    assert 0 == heap.loc["4-freed", "lazy_free_bytes"]

@@ -1,0 +1,229 @@
+"""Moments are found as a person would lay files out; damage is kept; kinds come from content."""
+
+import io
+import shutil
+import tarfile
+from datetime import UTC, datetime
+
+import pytest
+
+import gomem
+from gomem.capture.place import stem_of, time_in_name
+from gomem.errors import CaptureError
+from tests.builders import CAPTURES, FIXTURES
+
+LOADED = FIXTURES / "captures/zeroing-go1.24.2/2-loaded"
+ZEROING = LOADED.parent
+
+
+def lay_out(folder, files: dict[str, str]):
+    """Copy artefacts of a real moment under other names."""
+    for name, artefact in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(LOADED / artefact, target)
+    return folder
+
+
+def moments_of(capture: gomem.Capture) -> list[str]:
+    return list(capture.moments["moment"])
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_every_fixture_loads_without_damage(path):
+    capture = gomem.load(path)
+
+    assert () == capture.damaged
+    assert "" not in set(capture.artefacts["kind"])
+    assert sorted(entry.name for entry in path.iterdir() if entry.is_dir()) == moments_of(capture)
+    assert path.name.rpartition("-go")[2] == str(capture.go_version)[2:]
+
+
+def test_sub_folders_are_moments_in_natural_order(tmp_path):
+    lay_out(tmp_path, {"10-late/smaps": "smaps", "9-early/smaps": "smaps", "app.log": "status"})
+
+    assert ["9-early", "10-late", "(top)"] == moments_of(gomem.load(tmp_path))
+
+
+def test_a_shared_stem_is_a_moment(tmp_path):
+    files = {"heap-0007.pb.gz": "heap.pb.gz", "smaps-0007": "smaps"}
+    files |= {"heap-0008.pb.gz": "heap.pb.gz", "smaps-0008": "smaps"}
+
+    capture = gomem.load(lay_out(tmp_path, files))
+
+    assert ["0007", "0008"] == moments_of(capture)
+    assert [2, 2] == list(capture.moments["artefacts"])
+
+
+def test_time_stamps_in_names_are_moments_in_time(tmp_path):
+    files = {
+        "memprof.2020-08-08T16_12_12.743.32254272.pb.gz": "heap.pb.gz",
+        "memprof.2020-08-08T16_22_12.743.33254272.pb.gz": "heap.pb.gz",
+    }
+
+    moments = gomem.load(lay_out(tmp_path, files)).moments
+
+    assert [
+        datetime(2020, 8, 8, 16, 12, 12, 743000, UTC),
+        datetime(2020, 8, 8, 16, 22, 12, 743000, UTC),
+    ] == [time.to_pydatetime() for time in moments["time"]]
+
+
+def test_files_without_a_clue_are_one_moment(tmp_path):
+    files = {"heap.pb.gz": "heap.pb.gz", "memstats.json": "memstats.json", "smaps": "smaps"}
+
+    capture = gomem.load(lay_out(tmp_path, files))
+
+    assert ["capture"] == moments_of(capture)
+    assert ["heap"] == list(capture.profiles["capture"])
+
+
+def test_names_of_the_service_do_not_make_moments(tmp_path):
+    """
+    `api.heap.pb.gz` beside `api-server.smaps`: one file of each kind, nothing tells them apart.
+    """
+    files = {"api.heap.pb.gz": "heap.pb.gz", "api-server.smaps": "smaps"}
+
+    assert ["capture"] == moments_of(gomem.load(lay_out(tmp_path, files)))
+
+
+def test_two_profiles_in_one_folder_are_two_moments_and_none_is_lost(tmp_path):
+    files = {"p/heap-1.pb.gz": "heap.pb.gz", "p/heap-2.pb.gz": "heap.pb.gz"}
+
+    assert ["p/1", "p/2"] == moments_of(gomem.load(lay_out(tmp_path, files)))
+
+
+def test_the_kind_comes_from_the_content_and_not_from_the_name(tmp_path):
+    files = {"a.txt": "heap.pb.gz", "b.pb.gz": "smaps", "c": "memstats.json"}
+
+    artefacts = gomem.load(lay_out(tmp_path, files)).artefacts
+
+    assert ["pprof", "smaps", "memstats"] == list(artefacts["kind"])
+
+
+def test_the_release_is_found_in_a_profile_without_a_manifest(tmp_path):
+    version = gomem.load(lay_out(tmp_path, {"goroutine.pb.gz": "goroutine.pb.gz"})).go_version
+
+    assert "go1.24.2" == str(version)
+    assert "a path in goroutine.pb.gz" == version.evidence
+
+
+def test_a_given_release_wins_and_must_be_one():
+    assert "go1.23.4" == str(gomem.load(ZEROING, go_version="go1.23.4").go_version)
+    with pytest.raises(CaptureError, match="not a Go release"):
+        gomem.load(ZEROING, go_version="latest")
+
+
+def test_an_archive_reads_like_its_folder(tmp_path):
+    with tarfile.open(tmp_path / "c.tar.gz", "w:gz") as archive:
+        archive.add(ZEROING, arcname="zeroing")
+
+    packed, folder = gomem.load(tmp_path / "c.tar.gz"), gomem.load(ZEROING)
+
+    assert folder.smaps.equals(packed.smaps)
+    assert folder.memstats.equals(packed.memstats)
+    assert list(folder.artefacts["sha256"]) == list(packed.artefacts["sha256"])
+
+
+def test_loose_files_are_one_capture():
+    capture = gomem.load(LOADED / "smaps", LOADED / "memstats.json")
+
+    assert ["capture"] == moments_of(capture)
+    assert {"smaps", "memstats"} == set(capture.artefacts["kind"])
+
+
+def test_loose_files_of_several_folders_keep_their_folders():
+    capture = gomem.load(LOADED / "smaps", ZEROING / "1-start" / "smaps")
+
+    assert ["1-start", "2-loaded"] == moments_of(capture)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("empty", b"", "empty file"),
+        ("notes.txt", b"remember the milk\n", "text of no known kind"),
+        ("a.bin", bytes(range(256)) * 4, "bytes of an unknown binary beginning 00 01 02"),
+        ("config.json", b'{"port": 8080}', "JSON with the keys port"),
+        ("broken.json", b'{"port": ', "begins like JSON and is not"),
+        ("api", b"\x7fELF" + bytes(60), "an executable"),
+    ],
+)
+def test_what_is_no_artefact_is_told_and_the_rest_is_read(tmp_path, name, content, what):
+    lay_out(tmp_path, {"smaps": "smaps"})
+    (tmp_path / name).write_bytes(content)
+
+    capture = gomem.load(tmp_path)
+
+    assert [name] == [one.source for one in capture.damaged]
+    assert what in capture.damaged[0].what
+    assert "wanted" in capture.damaged[0].what
+    assert len(capture.smaps) > 0
+
+
+def test_a_truncated_profile_is_damage_and_the_rest_is_read(tmp_path):
+    lay_out(tmp_path, {"smaps": "smaps"})
+    heap = (LOADED / "heap.pb.gz").read_bytes()
+    (tmp_path / "heap.pb.gz").write_bytes(heap[: len(heap) // 2])
+
+    capture = gomem.load(tmp_path)
+
+    assert {"heap.pb.gz"} == {one.source for one in capture.damaged}
+    assert {} == dict(capture.profiles)
+    assert len(capture.smaps) > 0
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["no file", "an empty file"])
+def test_a_folder_with_nothing_to_read_is_an_error_with_a_reason(tmp_path, content):
+    if content is not None:
+        (tmp_path / "smaps").write_bytes(content)
+
+    with pytest.raises(CaptureError, match="nothing"):
+        gomem.load(tmp_path)
+
+
+def test_a_manifest_that_names_a_missing_file_is_damage(tmp_path):
+    shutil.copytree(ZEROING, tmp_path / "c")
+    (tmp_path / "c/2-loaded/smaps").unlink()
+
+    capture = gomem.load(tmp_path / "c")
+
+    assert ["the manifest names 2-loaded/smaps, which is not there"] == [
+        one.what for one in capture.damaged
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("heap-0007.pb.gz", "0007"),
+        ("smaps-0007", "0007"),
+        ("before.heap.pb.gz", "before"),
+        ("goroutine_after_load.pb.gz", "after-load"),
+        ("heap.pb.gz", ""),
+        ("memstats.json", ""),
+        ("smaps_rollup", ""),
+    ],
+)
+def test_the_stem_is_what_a_name_says_besides_its_kind(name, stem):
+    assert stem == stem_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "time"),
+    [
+        ("heap-2026-11-20T05:45:49Z.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-20261120T054549.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-1600000000.pb.gz", datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)),
+        ("heap-0007.pb.gz", None),
+        ("heap-2026-99-20T05:45:49Z.pb.gz", None),
+    ],
+)
+def test_the_time_in_a_name_is_read_in_its_usual_spellings(name, time):
+    assert time == time_in_name(name)
+
+
+def test_a_stream_is_a_source():
+    stats = gomem.read_memstats(io.BytesIO((LOADED / "memstats.json").read_bytes())).stats
+
+    assert 1 == len(stats)

@@ -1,0 +1,90 @@
+"""Whatever happens to a file of a capture, the rest is reported and nothing becomes a wrong sum."""
+
+import random
+import re
+import shutil
+
+import pytest
+
+import gomem
+from gomem.errors import CaptureError
+from gomem.views.json.report import render_json_report
+from gomem.views.writers.html import render_html_report
+from gomem.views.writers.text import render_text_report
+from tests.builders import FIXTURES
+
+CAPTURE = FIXTURES / "captures/cache-shrink-go1.27.3"
+MOMENT = "3-collected"
+WILD_NUMBERS = (b"0", b"-1", b"99999999999999999999999", b"1e400", b"null", b"18446744073709551615")
+
+
+def cut(content: bytes, dice: random.Random) -> bytes:
+    return content[: dice.randrange(len(content))]
+
+
+def flip(content: bytes, dice: random.Random) -> bytes:
+    flipped = bytearray(content)
+    for _ in range(3):
+        flipped[dice.randrange(len(flipped))] = dice.randrange(256)
+    return bytes(flipped)
+
+
+def wild_number(content: bytes, dice: random.Random) -> bytes:
+    numbers = list(re.finditer(rb"\d+", content))
+    one = dice.choice(numbers)
+    return content[: one.start()] + dice.choice(WILD_NUMBERS) + content[one.end() :]
+
+
+def repeat(content: bytes, dice: random.Random) -> bytes:
+    place = dice.randrange(len(content))
+    return content[:place] + content[dice.randrange(len(content)) :][:500] + content[place:]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("harm", [cut, flip, wild_number, repeat], ids=lambda harm: harm.__name__)
+def test_a_harmed_capture_is_reported_as_far_as_it_can_be(tmp_path, harm, seed):
+    """
+    No file that is cut, flipped or wild ends the report; ledgers still add up to the byte.
+    """
+    dice = random.Random(seed)  # noqa: S311 - repeatable, not secret
+    shutil.copytree(CAPTURE / MOMENT, tmp_path / MOMENT)
+    for name in ("gomem.json", "gctrace.log"):
+        shutil.copy(CAPTURE / name, tmp_path / name)
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    for path in dice.sample(files, 3):
+        path.write_bytes(harm(path.read_bytes(), dice))
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    for ledger in diagnosis.ledgers.values():
+        assert ledger.rss_bytes in {None, int(ledger.parts["bytes"].sum())}
+    for render in (render_html_report, render_json_report, render_text_report):
+        assert render(diagnosis)
+
+
+def test_a_manifest_that_is_cut_or_followed_by_more_is_damage(tmp_path):
+    shutil.copytree(CAPTURE, tmp_path / "c")
+    manifest = tmp_path / "c/gomem.json"
+    manifest.write_bytes(manifest.read_bytes() + b"}")
+
+    capture = gomem.load(tmp_path / "c")
+
+    assert ["gomem.json"] == [one.source for one in capture.damaged]
+    assert "go1.27.3" == str(capture.go_version)
+
+
+def test_a_rollup_without_rss_is_no_rss(tmp_path):
+    (tmp_path / "smaps_rollup").write_text(
+        "00400000-7fff0000 ---p 00000000 00:00 0    [rollup]\nPss: 4 kB\n"
+    )
+
+    (ledger,) = gomem.diagnose(tmp_path).ledgers.values()
+
+    assert ledger.rss_bytes is None
+
+
+def test_nothing_but_damage_is_an_error(tmp_path):
+    (tmp_path / "smaps").write_bytes(b"")
+
+    with pytest.raises(CaptureError, match="empty file"):
+        gomem.diagnose(tmp_path)

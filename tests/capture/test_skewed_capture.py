@@ -1,0 +1,65 @@
+"""A capture whose MemStats and smaps are seconds apart, recorded for the purpose."""
+
+import pytest
+
+from gomem.analysis.memory.rss_vs_heap import PARTS
+from gomem.causes.finding import Severity
+from gomem.views.report.report import build_report
+from tests.builders import FIXTURES, diagnosed
+
+SKEWED = FIXTURES / "skewed/skewed-go1.27.3"
+CROSSED = ["2-memstats-first", "3-smaps-first"]
+
+
+def test_the_moments_with_a_collection_between_are_flagged_and_no_others():
+    found = [
+        (one.code, one.moment)
+        for one in diagnosed(SKEWED).findings
+        if one.severity >= Severity.WARNING
+    ]
+
+    assert [("data-skew", moment) for moment in CROSSED] == found
+
+
+def test_seconds_without_word_of_a_collection_are_a_note():
+    notes = [
+        (one.code, one.moment)
+        for one in diagnosed(SKEWED).findings
+        if one.severity == Severity.INFO
+    ]
+
+    assert [("data-skew", "4-apart-and-idle")] == notes
+
+
+@pytest.mark.parametrize("moment", CROSSED)
+def test_the_ledger_says_which_parts_it_cannot_trust(moment):
+    """
+    64 MiB were dropped in between. One order shows them as untouched, the other as unexplained;
+    neither is memory.
+    """
+    ledger = diagnosed(SKEWED).ledgers[moment]
+    how = dict(zip(ledger.parts["part"], ledger.parts["confidence"], strict=True))
+
+    doubtful = {part for part, word in how.items() if word == "doubtful"}
+    assert set(PARTS[:7]) - {"heap_released_resident"} == doubtful
+    moved = max(-ledger.part("heap_untouched"), ledger.part("heap_unexplained"))
+    assert moved > 64 << 20
+    assert "cannot be trusted: heap_objects" in ledger.notes[-1]
+
+
+@pytest.mark.parametrize("moment", ["1-together", *CROSSED, "4-apart-and-idle"])
+def test_rss_and_the_kernels_parts_hold_all_the_same(moment):
+    ledger = diagnosed(SKEWED).ledgers[moment]
+
+    assert ledger.rss_bytes == int(ledger.parts["bytes"].sum())
+    assert {0} == set(ledger.checks["difference_bytes"])
+
+
+def test_the_first_lines_name_no_part_that_cannot_be_trusted():
+    """
+    Objects of 65 MiB in an RSS of 6 are of two states of the process.
+    """
+    report = build_report(diagnosed(SKEWED))
+
+    assert "how much of it is heap, these files cannot tell" in report.verdict.residence
+    assert "untouched" not in report.verdict.residence

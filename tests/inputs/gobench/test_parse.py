@@ -1,0 +1,244 @@
+"""The output of `go test -bench`."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gomem.errors import Damage, FormatError
+from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench, tidy_unit
+
+RESULT = "BenchmarkHandle-8   \t    1000\t     12.50 ns/op\t     112 B/op\t       2 allocs/op"
+
+
+def parse(*lines):
+    return parse_gobench("\n".join([*lines, ""]).encode(), source="bench.txt")
+
+
+def measured(bench):
+    of = bench.measurements
+    return list(zip(of.name, of.unit, of.value.tolist(), of.line.tolist(), strict=True))
+
+
+def test_a_line_gives_one_measurement_for_each_unit():
+    bench, damage = parse(RESULT)
+
+    assert [
+        ("Handle", "sec/op", pytest.approx(12.5e-9), 1),
+        ("Handle", "B/op", 112.0, 1),
+        ("Handle", "allocs/op", 2.0, 1),
+    ] == measured(bench)
+    assert [1000, 1000, 1000] == bench.measurements.iterations.tolist()
+    assert [] == damage
+
+
+def test_what_was_printed_stands_beside_the_base_unit():
+    bench, _ = parse("BenchmarkCopy  100  3000 ns/op  341.33 MB/s")
+
+    assert ["sec/op", "B/s"] == bench.measurements.unit
+    assert ["ns/op", "MB/s"] == bench.measurements.printed_unit
+    assert [3000.0, 341.33] == bench.measurements.printed_value.tolist()
+    assert [3e-6, 341.33e6] == pytest.approx(bench.measurements.value.tolist())
+
+
+@pytest.mark.parametrize(
+    ("printed", "base", "factor"),
+    [
+        ("ns/op", "sec/op", 1e-9),
+        ("MB/s", "B/s", 1e6),
+        ("B/op", "B/op", 1.0),
+        ("p99-ns", "p99-sec", 1e-9),
+        ("peak-MB", "peak-B", 1e6),
+        ("cycles/ns", "cycles/ns", 1.0),
+        ("ns*MB/op", "sec*B/op", 1e-3),
+        ("widgets/op", "widgets/op", 1.0),
+    ],
+)
+def test_only_what_is_above_the_bar_is_scaled(printed, base, factor):
+    assert (base, pytest.approx(factor)) == tidy_unit(printed)
+
+
+@pytest.mark.parametrize(
+    ("printed", "name", "procs"),
+    [
+        ("BenchmarkHandle-8", "Handle", 8),
+        ("BenchmarkHandle", "Handle", None),
+        ("BenchmarkHandle/size=1-KiB-16", "Handle/size=1-KiB", 16),
+        ("BenchmarkHandle/small-fast", "Handle/small-fast", None),
+    ],
+)
+def test_the_number_behind_the_last_dash_is_gomaxprocs(printed, name, procs):
+    bench, _ = parse(f"{printed} 1 5 ns/op")
+
+    assert [name] == bench.measurements.name
+    assert [procs] == bench.measurements.procs.tolist()
+
+
+def test_configuration_holds_until_it_is_set_again():
+    bench, _ = parse(
+        "pkg: a",
+        "cpu: AMD EPYC",
+        "BenchmarkOne 1 5 ns/op",
+        "pkg: b",
+        "cpu:",
+        "BenchmarkTwo 1 5 ns/op",
+    )
+
+    assert [{"pkg": "a", "cpu": "AMD EPYC"}, {"pkg": "b"}] == bench.configurations
+    assert [0, 1] == bench.measurements.config.tolist()
+
+
+def test_unit_lines_say_what_is_better_and_what_is_exact():
+    bench, _ = parse("Unit ns/op better=lower", "Unit hits better=higher assume=exact", RESULT)
+
+    assert [
+        ("sec/op", "better", "lower", 1),
+        ("hits", "better", "higher", 2),
+        ("hits", "assume", "exact", 2),
+    ] == [(note.unit, note.key, note.value, note.line) for note in bench.units]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PASS",
+        "FAIL",
+        "ok  \texample.com/app\t1.284s",
+        "exit status 1",
+        "Unit",
+        "    app_test.go:7: logged",
+        "Benchmarking is fun",
+        "BenchmarkHandle-8",
+        "--- BENCH: BenchmarkHandle-8",
+        "",
+    ],
+)
+def test_lines_that_are_no_results_are_passed_over(line):
+    bench, damage = parse(line, RESULT)
+
+    assert {2} == {at for *_, at in measured(bench)}
+    assert [] == damage
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        pytest.param(RESULT[:29], "no measurement behind the iteration count", id="only-a-count"),
+        pytest.param(
+            "BenchmarkHandle-8 \tlistening on :80",
+            "no iteration count behind the benchmark's name",
+            id="no-count",
+        ),
+        pytest.param(RESULT[:-10], "the last measurement has no unit", id="cut-before-the-unit"),
+        pytest.param(
+            "BenchmarkHandle-8 1000 fast ns/op",
+            "'fast' where a measurement is wanted",
+            id="not-a-number",
+        ),
+        pytest.param(
+            "BenchmarkHandle-8 \t--- FAIL: BenchmarkHandle-8",
+            "the benchmark failed, so it has no result",
+            id="failed",
+        ),
+        pytest.param(
+            "--- FAIL: BenchmarkHandle-8",
+            "BenchmarkHandle-8 failed, so it has no result",
+            id="failed-of-its-own-line",
+        ),
+        pytest.param(
+            "    1000\t     12.50 ns/op", "numbers of a benchmark without its name", id="no-name"
+        ),
+        pytest.param("Unit hits upwards", "upwards where key=value is wanted", id="unit-line"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_kept_with_its_place(line, what):
+    """
+    It comes back whole, with its line, and the lines after it still parse.
+    """
+    bench, damage = parse("goos: linux", line, RESULT)
+
+    assert [Damage("bench.txt", "line 2", what, line)] == damage
+    assert {3} == {at for *_, at in measured(bench)}
+
+
+def test_numbers_cut_off_from_their_name_by_output_are_joined_with_it():
+    """
+    The testing package writes the name, runs the benchmark, and only then writes the numbers.
+    """
+    bench, damage = parse(
+        "BenchmarkPrints-2      \thello 1",
+        "hello 1000",
+        "    1000\t        18.21 ns/op",
+        RESULT,
+    )
+
+    assert ("Prints", "sec/op", pytest.approx(18.21e-9), 3) == measured(bench)[0]
+    assert [] == damage
+
+
+def test_a_measurement_that_is_not_finite_is_damage_and_its_neighbours_stay():
+    bench, damage = parse("BenchmarkHandle-8 1000 12.5 ns/op +Inf MB/s")
+
+    assert [("Handle", "sec/op", pytest.approx(12.5e-9), 1)] == measured(bench)
+    assert ["BenchmarkHandle-8: not a finite number of MB/s"] == [one.what for one in damage]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "bench.txt: no benchmark result, wanted the output of: go test"),
+        (b"PASS\nok  \tapp\t0.01s\n", "bench.txt: no benchmark result"),
+        (b"BenchmarkHandle-8 1000 12.5\n", "bench.txt: line 1: the last measurement has no unit"),
+    ],
+)
+def test_a_file_without_a_result_is_an_error_that_says_why(data, message):
+    with pytest.raises(FormatError, match=message.replace(".", r"\.")):
+        parse_gobench(data, source="bench.txt")
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (f"goos: linux\n{RESULT}\n".encode(), True),
+        (RESULT.replace("\n", "\r\n").encode(), True),
+        (b"Benchmarking 100 5 times\n", False),
+        (b"gc 1 @0.1s 1%: 0+0+0 ms clock\n", False),
+        (b"\x1f\x8b\x08\x00", False),
+        (b"", False),
+    ],
+)
+def test_a_benchmark_file_is_known_by_a_result(data, expected):
+    assert expected == looks_like_gobench(data)
+
+
+@given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
+def test_no_bytes_make_the_parser_fail_otherwise(noise):
+    """
+    Whatever stands in a file, a good line in it is read, and the rest is passed over or damage.
+    """
+    bench, _ = parse_gobench(noise + b"\n" + RESULT.encode() + b"\n", source="noise")
+
+    assert ["Handle"] * 3 == bench.measurements.name[-3:]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.from_regex(r"[A-Z][A-Za-z/=]{0,9}", fullmatch=True),
+            st.integers(1, 64),
+            st.integers(1, 10**12),
+            st.floats(0, 1e12),
+        ),
+        min_size=1,
+    )
+)
+def test_what_is_written_is_read_back(results):
+    lines = [
+        f"Benchmark{name}-{procs} {count} {value!r} x/op" for name, procs, count, value in results
+    ]
+
+    bench, damage = parse(*lines)
+
+    of = bench.measurements
+    read = zip(of.name, of.procs.tolist(), of.iterations.tolist(), of.value.tolist(), strict=True)
+    assert results == list(read)
+    assert [] == damage

@@ -1,0 +1,40 @@
+"""/proc/PID/limits: columns of fixed width, names with blanks in them."""
+
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.kinds import kind_of
+from gomem.inputs.limits.parse import parse_limits
+from gomem.inputs.read import read_limits
+from tests.builders import FIXTURES
+
+RECORDED = FIXTURES / "injected/contained-go1.27.3/2-filled/limits"
+
+
+def test_a_recorded_file_is_rows():
+    limits = read_limits(RECORDED).set_index("limit")
+
+    assert "limits" == kind_of(RECORDED.read_bytes())
+    assert 16 == len(limits)
+    assert 8388608 == limits.loc["Max stack size", "soft"]
+    assert "bytes" == limits.loc["Max stack size", "unit"]
+
+
+def test_unlimited_is_unknown_and_not_a_number():
+    limits = read_limits(RECORDED).set_index("limit")
+
+    assert limits["soft"].isna()["Max address space"]
+
+
+def test_a_line_of_another_shape_is_damage():
+    head = RECORDED.read_bytes().split(b"\n", 1)[0]
+
+    limits, damage = parse_limits(head + b"\nMax pending sig\n", source="limits")
+
+    assert [] == limits
+    assert ["limits: line 2"] == [one.place for one in damage]
+
+
+def test_a_header_alone_is_an_error():
+    with pytest.raises(FormatError, match="no limit"):
+        read_limits(RECORDED.read_bytes().split(b"\n", 1)[0])

@@ -1,0 +1,120 @@
+"""MemStats JSON in its usual shapes, and JSON that only looks like it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.memstats.parse import parse_memstats
+from tests.builders import FIXTURES, MOMENTS, memstats_json, moment_id
+
+MALFORMED = FIXTURES / "malformed" / "memstats"
+DUMP = json.loads(memstats_json(HeapAlloc=11, Sys=22))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(json.dumps(DUMP), id="one object"),
+        pytest.param(json.dumps(DUMP, indent=2), id="one object over many lines"),
+        pytest.param(json.dumps([DUMP]), id="an array"),
+        pytest.param(json.dumps({"cmdline": ["/app"], "memstats": DUMP}), id="expvar"),
+    ],
+)
+def test_a_dump_is_found_in_every_usual_shape(text):
+    dumps, damage = parse_memstats(text.encode(), source="memstats.json")
+
+    assert [] == damage
+    assert [11] == list(dumps.counters["HeapAlloc"])
+    assert [22] == list(dumps.counters["Sys"])
+
+
+def test_json_lines_are_a_dump_a_line_with_its_place():
+    text = "\n".join(json.dumps({**DUMP, "NumGC": number}) for number in (1, 2, 3))
+
+    dumps, _ = parse_memstats(text.encode(), source="m")
+
+    assert [1, 2, 3] == list(dumps.counters["NumGC"])
+    assert ["line 1", "line 2", "line 3"] == dumps.place
+
+
+def test_a_field_that_a_dump_lacks_is_unknown():
+    """
+    Go before 1.8 has no NumForcedGC: that is not 0 forced collections.
+    """
+    dumps, _ = parse_memstats(memstats_json(), source="m")
+
+    assert [True] == list(np.ma.getmaskarray(dumps.counters["NumForcedGC"]))
+
+
+@pytest.mark.parametrize("goal", [2**64 - 1, 2**63 - 1, 8946670875745458431, 184467440737053573])
+def test_no_goal_is_unknown_and_not_a_size(goal):
+    """
+    With GOGC=off every release prints another absurd NextGC; the last is of Go 1.5.
+    """
+    dumps, damage = parse_memstats(memstats_json(NextGC=goal), source="m")
+
+    if goal >= 2**60:
+        assert [True] == list(np.ma.getmaskarray(dumps.counters["NextGC"]))
+    assert [] == damage
+
+
+def test_the_pause_ring_is_unrolled_oldest_first():
+    lengths, ends = [0] * 256, [0] * 256
+    for number in range(200, 301):
+        lengths[(number + 255) % 256], ends[(number + 255) % 256] = number, number * 10
+    text = memstats_json(NumGC=300)
+    dump = {**json.loads(text), "PauseNs": lengths, "PauseEnd": ends}
+
+    dumps, _ = parse_memstats(json.dumps(dump).encode(), source="m")
+
+    assert [0, 300, 3000, 300] == list(dumps.pauses[-1])
+    assert [0, 299, 2990, 299] == list(dumps.pauses[-2])
+    assert 256 == len(dumps.pauses)
+
+
+def test_json_without_memstats_names_the_keys_it_found():
+    with pytest.raises(FormatError, match="found the keys status, uptime; wanted HeapAlloc"):
+        parse_memstats((MALFORMED / "other-json.json").read_bytes(), source="other.json")
+
+
+def test_cut_json_is_an_error_with_its_place():
+    with pytest.raises(FormatError, match=r"cut\.json: line 1: cannot be read as JSON"):
+        parse_memstats((MALFORMED / "cut-short.json").read_bytes(), source="cut.json")
+
+
+def test_one_bad_line_does_not_take_the_others():
+    text = memstats_json(NumGC=1) + b'\n{"HeapAlloc": 1\n' + memstats_json(NumGC=3)
+
+    dumps, damage = parse_memstats(text, source="m.jsonl")
+
+    assert [1, 3] == list(dumps.counters["NumGC"])
+    assert ["m.jsonl: line 2"] == [one.place for one in damage]
+
+
+def test_text_where_a_count_should_be_is_damage_and_unknown():
+    dumps, damage = parse_memstats(
+        (MALFORMED / "text-for-a-count.json").read_bytes(), source="m.json"
+    )
+
+    assert [True] == list(np.ma.getmaskarray(dumps.counters["HeapAlloc"]))
+    assert ["m.json: HeapAlloc is not a count: \"'big'\""] == [str(one) for one in damage]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
+def test_the_runtimes_identities_hold_in_every_fixture(moment):
+    dumps, damage = parse_memstats((moment / "memstats.json").read_bytes(), source="m")
+    field = {name: int(values[0]) for name, values in dumps.counters.items()}
+    systems = ("HeapSys", "StackSys", "MSpanSys", "MCacheSys", "BuckHashSys", "GCSys", "OtherSys")
+
+    assert [] == damage
+    assert field["Sys"] == sum(field[name] for name in systems)
+    assert field["HeapSys"] == field["HeapInuse"] + field["HeapIdle"]
+    assert field["HeapIdle"] >= field["HeapReleased"]
+    assert field["HeapObjects"] == field["Mallocs"] - field["Frees"]
+    if field["NumGC"]:
+        assert field["LastGC"] == int(dumps.pauses[-1][2])
+        assert field["NumGC"] == int(dumps.pauses[-1][1])
+    if field["NumGC"] <= 256:
+        assert field["PauseTotalNs"] == int(dumps.pauses[:, 3].sum())

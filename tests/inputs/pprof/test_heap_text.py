@@ -1,0 +1,217 @@
+"""Heap profiles in text, against the protobuf that the same process wrote a moment later."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from gomem.capture.capture import load
+from gomem.errors import FormatError
+from gomem.inputs.pprof.heap_text import parse_heap_text
+from gomem.inputs.read import read_memstats, read_pprof
+from tests.builders import FIXTURES
+
+PROFILES = FIXTURES / "profiles"
+TEXTS = sorted(PROFILES.glob("*/heap-*.txt"))
+WITH_PROTOBUF = [path for path in TEXTS if path.with_suffix(".pb.gz").exists()]
+NEWEST = PROFILES / "go1.27.3" / "heap-b.txt"
+
+TEXT = b"""heap profile: 1: 4096 [3: 12288] @ heap/32768
+1: 4096 [3: 12288] @ 0x101 0x201 0x301 0x301 0x401
+#\t0x200\tmain.inner+0x1\t/app/main.go:5
+#\t0x200\tmain.outer+0x1\t/app/main.go:7
+#\t0x300\tmain.again+0x2\t/app/main.go:9
+#\t0x300\tmain.again+0x2\t/app/main.go:9
+
+0: 0 [2: 64] @ 0x101 0x501
+#\t0x500\tmain.other+0x3\t/app/main.go:11
+
+
+# runtime.MemStats
+# HeapAlloc = 5000
+# HeapSys = 9000
+# Sys = 10000
+# Stack = 300 / 400
+# NumGC = 1
+# MaxRSS = 123
+"""
+
+
+def parsed(data=TEXT):
+    return parse_heap_text(data, source="heap.txt")
+
+
+def names(path):
+    return "/".join(path.parts[-2:])
+
+
+def own_sites(profile, sample_type, granularity):
+    """The sites of the program's own, type arguments as text has them: `[...]`."""
+    top = profile.top(sample_type, granularity)
+    top["function"] = [re.sub(r"\[go\..*\]", "[...]", name) for name in top["function"]]
+    own = top[top["function"].str.startswith("main.")]
+    return sorted(own[["function", "flat", "cum"]].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("granularity", ["functions", "lines"])
+@pytest.mark.parametrize("path", WITH_PROTOBUF, ids=names)
+def test_text_says_what_protobuf_says_once_its_samples_are_scaled(path, granularity):
+    """
+    The runtime scales what it writes as protobuf and not what it writes as text.
+    """
+    text, protobuf = read_pprof(path), read_pprof(path.with_suffix(".pb.gz"))
+
+    for sample_type in ("alloc_objects", "alloc_space", "inuse_objects", "inuse_space"):
+        expected = own_sites(protobuf, sample_type, granularity)
+        assert expected == own_sites(text, sample_type, granularity)
+        assert protobuf.total(sample_type) == text.total(sample_type)
+    assert () == text.damaged
+    assert protobuf.period == text.period
+
+
+def test_there_are_texts_of_releases_that_write_nothing_else():
+    assert {"go1.5.4"} == {path.parent.name for path in set(TEXTS) - set(WITH_PROTOBUF)}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names)
+def test_the_memstats_at_the_end_are_those_that_json_has(path):
+    """
+    Read a moment apart, without a collection in between.
+    """
+    json_name = path.name.replace("heap", "memstats").replace(".txt", ".json")
+    expected = read_memstats(path.with_name(json_name)).stats.iloc[0]
+
+    stats = read_memstats(path).stats.iloc[0]
+
+    assert expected["NumGC"] == stats["NumGC"]
+    assert pd.isna(stats["LastGC"]) or expected["LastGC"] == stats["LastGC"]
+    assert stats["HeapSys"] == stats["HeapIdle"] + stats["HeapInuse"]
+    for field in ("HeapSys", "StackSys", "MSpanSys", "MCacheSys", "BuckHashSys", "HeapAlloc"):
+        assert expected[field] == pytest.approx(stats[field], rel=0.1, abs=1 << 17)
+
+
+def test_the_pause_ring_is_read():
+    profile = read_pprof(NEWEST)
+
+    assert profile.memstats.stats["NumGC"].iloc[0] == len(profile.memstats.pauses)
+    assert profile.memstats.pauses["pause_seconds"].between(1e-7, 1).all()
+
+
+def test_a_release_does_not_print_all_fields():
+    stats = read_memstats(PROFILES / "go1.5.4" / "heap-a.txt").stats.iloc[0]
+
+    assert pd.isna(stats["GCSys"])
+    assert 5 == stats["NumGC"]
+
+
+def test_peak_rss_is_there_since_1_15():
+    assert 234_729_472 == read_pprof(NEWEST).max_rss_bytes
+    assert read_pprof(PROFILES / "go1.12.17" / "heap-b.txt").max_rss_bytes is None
+
+
+def test_a_text_alone_is_a_capture_with_memstats_and_a_profile():
+    capture = load(NEWEST)
+
+    assert [222_245_112] == list(capture.memstats["HeapAlloc"])
+    assert ["heap"] == list(capture.profiles["capture"])
+
+
+def test_memstats_of_their_own_are_not_counted_twice(tmp_path):
+    (tmp_path / "heap.txt").write_bytes(TEXT)
+    (tmp_path / "memstats.json").write_text(json.dumps({"HeapAlloc": 1, "HeapSys": 2, "Sys": 3}))
+
+    assert [1] == list(load(tmp_path).memstats["HeapAlloc"])
+
+
+def test_samples_are_scaled_by_the_rate_of_which_the_header_prints_twice():
+    """
+    4096 bytes at a rate of 16384: 1 / (1 - exp(-1/4)) = 4.5208 objects for each; cut, not rounded.
+    """
+    text, _ = parsed()
+
+    assert [13, 55551, 4, 18517] == text.columns.value[0].tolist()
+    assert 16384 == text.columns.period
+
+
+def test_every_sample_has_the_size_of_its_objects():
+    text, _ = parsed()
+
+    assert [4096, 32] == text.columns.labels.number.tolist()
+
+
+def test_frames_of_the_runtime_are_left_out_and_inlined_ones_share_an_address():
+    columns = parsed()[0].columns
+    first = columns.stack[: columns.stack_offsets[1]]
+
+    assert [0x200, 0x300, 0x300] == columns.locations.address[first].tolist()
+    assert [2, 1, 1] == np_lengths(columns, first)
+
+
+def np_lengths(columns, rows):
+    offsets = columns.locations.line_offsets
+    return [int(offsets[row + 1] - offsets[row]) for row in rows]
+
+
+def test_addresses_without_names_stay():
+    columns = parsed(b"heap profile: 1: 8 [1: 8] @ heap/2\n1: 8 [1: 8] @ 0x101 0x201\n")[0].columns
+
+    assert [0x100, 0x200] == columns.locations.address[columns.stack].tolist()
+    assert [8] == columns.value[:, 3].tolist()
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (b"1: 4096 [3: 122", "heap.txt: line 12"),
+        (b"what is this", "heap.txt: line 12"),
+        (b"99999999999999999999: 1 [1: 1] @ 0x1", "heap.txt: line 12"),
+        (b"1: 1 [1: 1] @ 0x11111111111111111", "heap.txt: line 12"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_damage_with_its_place(line, place):
+    """
+    The records around it are read all the same.
+    """
+    text, damage = parsed(TEXT.replace(b"\n\n\n#", b"\n\n\n" + line + b"\n#"))
+
+    assert [(place, line.decode())] == [(one.place, one.text) for one in damage]
+    assert 2 == len(text.columns.value)
+
+
+@pytest.mark.parametrize("size", range(60, len(TEXT) - 20, 7))
+def test_a_text_that_is_cut_is_damaged(size):
+    """
+    Whether it is cut in a record, between two, or in the MemStats.
+    """
+    text, damage = parsed(TEXT[:size])
+
+    assert f"byte {size}" in [one.where for one in damage]
+    assert text.memstats is None
+
+
+def test_a_text_without_memstats_has_none():
+    with pytest.raises(FormatError, match="heap profile in text without MemStats at its end"):
+        read_memstats(TEXT[:120])
+
+
+@pytest.mark.parametrize(
+    ("header", "rate"), [(b"heap/1024", 512), (b"heap_v2/1024", 1024), (b"heapprofile", 1)]
+)
+def test_the_rate_depends_on_who_wrote_it(header, rate):
+    text, _ = parsed(b"heap profile: 1: 8 [1: 8] @ " + header + b"\n1: 8 [1: 8] @ 0x1\n")
+
+    assert rate == text.columns.period
+
+
+def test_a_hostile_count_does_not_become_another_number():
+    """
+    What scales beyond 64 bits is left out as damage; the other records stay.
+    """
+    huge = b"9" * 18
+    line = huge + b": 1 [" + huge + b": 1] @ 0x1\n"
+
+    text, damage = parsed(TEXT.replace(b"\n\n\n#", b"\n\n\n" + line + b"\n#"))
+
+    assert 2 == len(text.columns.value)
+    assert ["stands for more than 64 bits hold"] == [one.what for one in damage]

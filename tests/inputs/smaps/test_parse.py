@@ -1,0 +1,165 @@
+"""The kernel's smaps, read whole, cut, and with fields that nobody knows yet."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gomem.inputs.smaps.parse import _entries_one_by_one, _uniform, kind_of_mappings, parse_smaps
+from gomem.inputs.smaps.table import mappings_table
+from tests.builders import FIXTURES, MOMENTS, moment_id, smaps_entry, smaps_text
+
+MALFORMED = FIXTURES / "malformed" / "smaps"
+
+
+def test_an_entry_is_a_row_in_bytes():
+    entry = smaps_entry(0xC000000000, 0xC000400000, rss_kib=3100, lazy_free_kib=8)
+
+    mappings, damage = parse_smaps(entry.encode(), source="smaps")
+
+    assert [] == damage
+    assert [0xC000000000] == list(mappings.start)
+    assert [0xC000400000] == list(mappings.end)
+    assert ["rw-p"] == mappings.perms
+    assert [""] == mappings.path
+    assert [3100 * 1024] == list(mappings.fields["Rss"])
+    assert [8 * 1024] == list(mappings.fields["LazyFree"])
+    assert ["rd wr mr mw me ac"] == mappings.flags
+
+
+def test_a_path_keeps_its_spaces():
+    entry = smaps_entry(0x1000, 0x2000, "r-xp", "/srv/my app/api (deleted)")
+
+    assert ["/srv/my app/api (deleted)"] == parse_smaps(entry.encode(), source="s")[0].path
+
+
+def test_addresses_of_the_kernel_half_fit():
+    entry = "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0     [vsyscall]\n"
+
+    assert [0xFFFFFFFFFF600000] == list(parse_smaps(entry.encode(), source="s")[0].start)
+
+
+def test_a_field_of_a_newer_kernel_is_kept_under_its_own_name():
+    entry = smaps_entry(0x1000, 0x2000).replace("Swap:", "Zram:               12 kB\nSwap:")
+
+    table = mappings_table(parse_smaps(entry.encode(), source="s")[0])
+
+    assert [12 * 1024] == list(table["Zram"])
+
+
+def test_a_field_that_one_entry_lacks_is_unknown_and_damage():
+    first = smaps_entry(0x1000, 0x2000, rss_kib=4)
+    second = smaps_entry(0x3000, 0x4000, rss_kib=4).replace("LazyFree:              0 kB\n", "")
+
+    mappings, damage = parse_smaps(smaps_text(first, second), source="s")
+
+    assert [False, True] == list(np.ma.getmaskarray(mappings.fields["LazyFree"]))
+    assert ["s: line 10"] == [one.place for one in damage]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
+def test_the_sums_are_those_of_smaps_rollup(moment):
+    """
+    Two sources, one number: the kernel's own sums beside ours, for every field both have.
+    """
+    mappings, damage = parse_smaps((moment / "smaps").read_bytes(), source="smaps")
+    rollup, _ = parse_smaps((moment / "smaps_rollup").read_bytes(), source="rollup")
+
+    shared = [name for name in rollup.fields if name in mappings.fields]
+
+    assert [] == damage
+    assert {"Rss", "Pss", "Anonymous", "LazyFree", "Private_Dirty", "Swap"} <= set(shared)
+    assert [int(rollup.fields[name][0]) for name in shared] == [
+        int(mappings.fields[name].sum()) for name in shared
+    ]
+
+
+@pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
+def test_the_quick_way_and_the_careful_way_agree(moment):
+    data = (moment / "smaps").read_bytes()
+
+    quick = _uniform(data)
+    careful, damage = _entries_one_by_one(data.split(b"\n")[:-1], "smaps")
+
+    assert [] == damage
+    assert quick is not None
+    assert mappings_table(careful).equals(mappings_table(quick))
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=8))
+def test_any_sizes_come_back(sizes):
+    text = smaps_text(*(smaps_entry(0x1000, 0x2000, rss_kib=size) for size in sizes))
+
+    mappings, damage = parse_smaps(text, source="s")
+
+    assert [] == damage
+    assert [size * 1024 for size in sizes] == list(mappings.fields["Rss"])
+
+
+def test_line_endings_of_another_system_do_not_matter():
+    text = smaps_text(smaps_entry(0x1000, 0x2000, rss_kib=4))
+
+    crlf, damage = parse_smaps(text.replace(b"\n", b"\r\n"), source="s")
+
+    assert [] == damage
+    assert [4096] == list(crlf.fields["Rss"])
+
+
+@pytest.mark.parametrize(
+    ("name", "whats"),
+    [
+        ("cut-in-a-number.smaps", ["not a line of smaps", "mapping has 3 fields"]),
+        ("cut-between-fields.smaps", ["mapping has 14 fields"]),
+        ("number-that-is-none.smaps", ["not a line of smaps", "mapping has 22 fields"]),
+    ],
+)
+def test_what_cannot_be_read_is_damage_and_no_smaller_number(name, whats):
+    """
+    A cut number is not a number, and an entry with fewer fields than the others is told.
+    """
+    _, damage = parse_smaps((MALFORMED / name).read_bytes(), source=name)
+
+    assert whats == [one.what[: len(what)] for one, what in zip(damage, whats, strict=True)]
+
+
+def test_the_cut_number_stands_in_no_sum():
+    whole = (FIXTURES / "captures/zeroing-go1.24.2/2-loaded/smaps").read_bytes()
+    cut = (MALFORMED / "cut-in-a-number.smaps").read_bytes()
+
+    mappings, damage = parse_smaps(cut, source="cut")
+    complete, _ = parse_smaps(whole, source="whole")
+    last = len(mappings.start) - 1
+
+    assert bool(np.ma.getmaskarray(mappings.fields["Rss"])[last])
+    assert list(complete.fields["Rss"][:last]) == list(mappings.fields["Rss"][:last])
+    assert 2 == len(damage)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("smaps", smaps_entry(0x1000, 0x2000).encode()),
+        ("maps", b"00001000-00002000 rw-p 00000000 00:00 0\n"),
+        ("smaps_rollup", b"00400000-7fff0000 ---p 00000000 00:00 0    [rollup]\nRss: 4 kB\n"),
+        (None, b"gc 1 @0.004s 14%: 0.12+0.054+0.001 ms clock\n"),
+        (None, b""),
+    ],
+)
+def test_the_kind_is_found_from_the_first_lines(kind, text):
+    assert kind == kind_of_mappings(text)
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_fields_without_their_header_count_and_are_damage(lost):
+    """
+    They belong to no known address, but RSS does not become smaller for a lost line.
+    """
+    entries = [smaps_entry(0x1000 * n, 0x1000 * n + 0x1000, rss_kib=4) for n in (1, 3, 5)]
+    entries[lost] = entries[lost].split("\n", 1)[1]
+
+    mappings, damage = parse_smaps(smaps_text(*entries), source="s")
+
+    assert "smaps" == kind_of_mappings(smaps_text(*entries))
+    assert 3 * 4096 == int(mappings.fields["Rss"].sum())
+    assert "[header lost]" == mappings.path[lost]
+    assert ["wanted a mapping's header first"] == [one.what.split("; ")[1] for one in damage]

@@ -1,0 +1,77 @@
+"""The data dictionary: every column of every table has a dtype, a unit and a sentence."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gomem
+import gomem.inputs
+from gomem.inputs.schema import UNITS, Column, build, empty
+from tests.builders import FIXTURES
+
+SCHEMAS = {
+    f"{module.name}.{name}": value
+    for module in pkgutil.walk_packages(gomem.inputs.__path__, "gomem.inputs.")
+    for name, value in vars(importlib.import_module(module.name)).items()
+    if isinstance(value, tuple) and value and all(isinstance(one, Column) for one in value)
+}
+TWO = (
+    Column("known", "int64", "B", "Always there."),
+    Column("late", "Int64", "B", "Missing from older files."),
+)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_column_has_a_dtype_a_unit_and_a_sentence(name):
+    for column in SCHEMAS[name]:
+        pd.Series([], dtype=column.dtype)
+        assert column.unit in UNITS, column.name
+        assert column.means.endswith("."), column.name
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_table_of_nothing_has_the_columns_and_types_of_a_full_one(name):
+    frame = empty(SCHEMAS[name])
+
+    assert [column.name for column in SCHEMAS[name]] == list(frame.columns)
+    assert [pd.Series([], dtype=one.dtype).dtype for one in SCHEMAS[name]] == list(frame.dtypes)
+
+
+def test_what_an_artefact_does_not_have_is_missing_and_not_zero():
+    frame = build({"known": np.array([1, 2])}, TWO)
+
+    assert [True, True] == list(frame["late"].isna())
+
+
+def test_a_mask_becomes_missing():
+    late = np.ma.MaskedArray([3, 0], mask=[False, True])
+
+    frame = build({"known": np.array([1, 2]), "late": late}, TWO)
+
+    assert [3, pd.NA] == list(frame["late"])
+
+
+def test_a_column_that_cannot_be_missing_must_be_there():
+    with pytest.raises(ValueError, match="int64 cannot be missing"):
+        build({"late": [1]}, TWO)
+
+
+def test_a_column_without_a_place_in_the_dictionary_is_refused():
+    with pytest.raises(ValueError, match=r"without a place in the schema: \['other'\]"):
+        build({"other": [1]}, TWO)
+
+
+def test_the_frames_of_a_capture_keep_their_types():
+    """
+    A capture without an artefact and one with it give frames of the same columns and types.
+    """
+    full = gomem.load(FIXTURES / "captures/zeroing-go1.24.2")
+    log_only = gomem.load(FIXTURES / "captures/zeroing-go1.24.2/gctrace.log")
+
+    for name in ("memstats", "metrics", "smaps", "rollups", "status", "goroutines"):
+        ours, theirs = getattr(full, name), getattr(log_only, name)
+        assert 0 == len(theirs)
+        assert dict(ours.dtypes) == dict(theirs.dtypes), name

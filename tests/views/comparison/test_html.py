@@ -1,0 +1,122 @@
+"""A comparison as HTML: one file, nothing loaded, everything from the inputs escaped."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from gomem.analysis.comparison.before_after import compare_bench, compare_samples
+from gomem.diagnosis.comparison import compare_diagnoses
+from gomem.inputs.read import read_bench
+from gomem.views.comparison.html import render_compare_html
+from gomem.views.writers.flame_script import SCRIPT
+from tests.builders import FIXTURES, diagnosed
+from tests.views.writers.test_html import LOADS, Page, scripts_of
+
+FOLDERS = FIXTURES / "captures"
+PAIRS = {
+    "cache-shrink": [FOLDERS / f"cache-shrink-go{release}" for release in ("1.12.17", "1.16.15")],
+    "alloc-pressure": [FOLDERS / f"alloc-pressure-{s}-go1.27.3" for s in ("before", "after")],
+}
+FAST = b"".join(b"BenchmarkA-2 1 %d ns/op\n" % value for value in (10, 11, 12, 13, 14, 15))
+SLOW = b"".join(b"BenchmarkA-2 1 %d ns/op\n" % value for value in (20, 21, 22, 23, 24, 25))
+
+
+def html_of(pair):
+    before, after = PAIRS[pair]
+    compared = compare_diagnoses(diagnosed(before), diagnosed(after))
+    return render_compare_html(compared, before=before.name, after=after.name)
+
+
+def words_of(text):
+    return " ".join(" ".join(Page(text).words).split())
+
+
+@pytest.fixture(scope="module", params=PAIRS)
+def text(request):
+    return html_of(request.param)
+
+
+def test_every_element_is_closed_and_every_id_is_unique(text):
+    page = Page(text)
+
+    assert [] == page.wrong
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_nothing_is_loaded_from_anywhere(text):
+    page = Page(text)
+
+    assert [] == [one for one in page.attributes if one[1] in LOADS]
+    assert {"#"} == {value[:1] for _, name, value in page.attributes if name.endswith("href")}
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert not {"iframe", "object", "embed", "link", "img"} & set(page.tags)
+    assert {SCRIPT} >= set(scripts_of(text))
+
+
+def test_captures_have_the_change_by_call_and_the_script_for_it():
+    """
+    What was allocated open, what is in use folded; both hatch what may be noise.
+    """
+    text = html_of("alloc-pressure")
+
+    section = text[text.index('id="allocations"') :]
+    assert 2 == section.count('class="gomem-flame"')
+    assert (
+        'id="flame-allocated-change-noise"' in section[: section.index("<summary>inuse_space by")]
+    )
+    assert [SCRIPT] == scripts_of(text)
+
+
+def test_headings_are_in_order_and_tables_have_captions(text):
+    page = Page(text)
+    steps = [lower - upper for upper, lower in zip(page.headings, page.headings[1:], strict=False)]
+
+    assert (1, 1) == (page.headings[0], max(steps))
+    assert page.tags.count("table") == page.tags.count("caption")
+
+
+def test_the_same_captures_give_the_same_bytes():
+    assert html_of("cache-shrink") == html_of("cache-shrink")
+
+
+def test_captures_are_said_to_have_no_verdict_and_which_moment_is_compared():
+    words = words_of(html_of("cache-shrink"))
+
+    assert "no verdict One capture a side: differences, and no telling them from noise." in words
+    assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \u221287.7 %." in words
+    assert "one value a side cannot tell a change from noise; 6 a side can" in words
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        pytest.param(FAST, SLOW, "▲ worse 1 metric: 1 worse.", id="worse"),
+        pytest.param(SLOW, FAST, "✓ better, none worse 1 metric: 1 better.", id="better"),
+        pytest.param(
+            FAST, FAST, "● nothing beyond noise 1 metric: 1 ~ (may be noise).", id="the-same"
+        ),
+    ],
+)
+def test_the_outcome_stands_first_in_words_and_with_a_mark(before, after, outcome):
+    compared = compare_bench(read_bench(before), read_bench(after))
+
+    assert outcome in words_of(render_compare_html(compared, before="a", after="b"))
+
+
+def test_names_from_the_inputs_are_escaped():
+    evil = read_bench(b"BenchmarkA<script>alert(1)</script>-2 1 5 ns/op\n")
+
+    text = render_compare_html(compare_bench(evil, evil), before="<b>a", after="<i>b")
+
+    assert "<script" not in text
+    assert "<b>" not in text
+    assert "A<script>alert(1)</script>-2" in "".join(Page(text).words)
+
+
+def test_a_comparison_of_nothing_is_a_page_too():
+    nothing = pd.DataFrame({"name": [], "unit": [], "value": []})
+
+    text = render_compare_html(compare_samples(nothing, nothing), before="a", after="b")
+
+    assert "no verdict Nothing measured on either side." in words_of(text)

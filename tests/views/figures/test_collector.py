@@ -1,0 +1,220 @@
+"""The collector's figures: what was drawn, at forty collections and at four hundred thousand."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gomem.analysis.collector.mutator_utilization import WINDOWS_SECONDS, mutator_utilization
+from gomem.analysis.collector.pauses import gc_pauses
+from gomem.analysis.collector.timeline import WINDOWS, gc_timeline
+from gomem.units import MIB
+from gomem.views.document import Figure, Folded, Table
+from gomem.views.figures.gc_activity import gc_activity_table, plot_gc_activity
+from gomem.views.figures.gc_timeline import gc_timeline_table, plot_gc_timeline
+from gomem.views.figures.mmu import mmu_table, plot_mmu
+from gomem.views.figures.pauses import gc_histogram_table, gc_times_table, plot_gc_pauses
+from gomem.views.figures.scavenges import gc_scavenges_table, plot_gc_scavenges
+from gomem.views.report.collector import gc_section
+from gomem.views.report.collector_tables import live_heap_table
+from gomem.views.writers.text import render_text_report
+from tests.builders import CAPTURES, diagnosed
+from tests.gc_logs import captured_facts, cycles_of, facts_of
+
+MANY = 400_000
+LARGEST_SVG = 150_000  # characters: a page of five such figures still opens at once
+SCAV = "\nscav 64 KiB work (bg), 0 KiB work (eager), 128 KiB now, 75% util"
+
+
+@cache
+def many_cycles() -> pd.DataFrame:
+    """A day of collections, one of them with a long stop, one with a high heap."""
+    cycles = cycles_of({}).loc[np.zeros(MANY, dtype=int)].reset_index(drop=True)
+    rng = np.random.default_rng(1)
+    cycles["number"] = np.arange(1, MANY + 1)
+    cycles["at_seconds"] = rng.uniform(0.05, 0.4, MANY).cumsum().round(3)
+    cycles["mark_termination_seconds"] = rng.exponential(0.0001, MANY)
+    cycles["heap_live_bytes"] = rng.integers(9, 12, MANY) * MIB
+    cycles.loc[123_456, "mark_termination_seconds"] = 0.5
+    cycles.loc[234_567, "heap_at_mark_end_bytes"] = 999 * MIB
+    return cycles
+
+
+def legend(drawing):
+    return [text.get_text() for text in drawing.figure.legends[0].get_texts()]
+
+
+def tops(axes):
+    """The highest point of each filled area."""
+    return [float(area.get_paths()[0].vertices[:, 1].max()) for area in axes.collections]
+
+
+def test_forty_collections_are_saw_teeth():
+    """
+    From the live heap of 10 MiB up to the 18 at which the next one begins; it ends at 19.
+    """
+    drawing = plot_gc_timeline(gc_timeline(cycles_of(*[{}] * 40)))
+    heap, pauses = drawing.figure.axes
+
+    assert ["allocated since", "live heap", "goal"] == legend(drawing)
+    assert [19 * MIB, 10 * MIB] == tops(heap)
+    assert [20 * MIB] * 41 == list(heap.lines[0].get_ydata())
+    assert 40 == len(pauses.lines[1].get_ydata())
+
+
+def test_of_four_hundred_thousand_collections_no_peak_is_lost():
+    """
+    One stop of 500 ms and one heap of 999 MiB stand in the figure, which is as small as any other;
+    the line is the median of each column, and so a usual stop of 10 and some 70 µs.
+    """
+    drawing = plot_gc_timeline(gc_timeline(many_cycles()))
+    heap, pauses = drawing.figure.axes
+
+    assert 999 * MIB == max(tops(heap))
+    assert [0.50001] == pytest.approx(tops(pauses))
+    assert WINDOWS + 1 == len(pauses.lines[0].get_ydata())
+    assert 0.00006 < min(pauses.lines[0].get_ydata()) < max(pauses.lines[0].get_ydata()) < 0.0001
+    assert len(drawing.svg()) < LARGEST_SVG
+
+
+def test_a_restart_is_marked():
+    cycles = cycles_of({}, {}, {"number": 1, "at": 0.5})
+
+    heap = plot_gc_timeline(gc_timeline(cycles)).figure.axes[0]
+
+    assert ["restart"] == [text.get_text() for text in heap.texts]
+
+
+def test_of_very_many_restarts_there_is_a_number():
+    """
+    A container that is restarted all day: as many lines would cover the figure.
+    """
+    facts = facts_of(*[{"number": 1}] * 30)
+
+    heap = plot_gc_timeline(facts.timeline).figure.axes[0]
+
+    assert ["29 restarts"] == [text.get_text() for text in heap.texts]
+    assert 1 == len(heap.lines)
+
+
+def test_of_very_many_runs_the_longest_have_a_row():
+    """
+    Thirty processes of one collection each, and one, the last, that is watched for a second.
+    """
+    facts = facts_of(*[{"number": 1}] * 31, {"number": 2})
+
+    table = live_heap_table(facts.live)
+
+    assert 24 == len(table.rows)
+    assert "run 31" == table.rows[-1][0].text
+    assert table.caption.endswith("the longest 24 of 31 runs")
+
+
+def test_a_log_without_a_goal_is_drawn_without_one():
+    drawing = plot_gc_timeline(gc_timeline(cycles_of({}, {}, goal=17592186044415)))
+
+    assert np.isnan(drawing.figure.axes[0].lines[0].get_ydata().astype(float)).all()
+
+
+def test_cpu_is_stacked_in_cores():
+    """
+    In each second 0.3 ms of assists, 0.7 of workers, 0.5 idle, nothing stopped: 1.5 ms.
+    """
+    drawing = plot_gc_activity(gc_timeline(cycles_of({}, {}, {})))
+
+    assert ["world stopped", "assists", "background workers", "idle Ps"] == legend(drawing)
+    assert [0.0, 0.0003, 0.001, 0.0015] == pytest.approx(tops(drawing.figure.axes[0]))
+
+
+def test_the_activity_of_many_collections_is_small_too():
+    assert len(plot_gc_activity(gc_timeline(many_cycles())).svg()) < LARGEST_SVG
+
+
+def test_bars_are_collections():
+    """
+    Two stops of 1.01 ms and one of 100: bars of two and of one.
+    """
+    pauses = gc_pauses(cycles_of({"first": 1}, {"first": 1}, {"first": 100}))
+
+    axes = plot_gc_pauses(pauses).figure.axes[0]
+
+    assert [2, 1] == [bar.get_height() for bar in axes.patches if bar.get_height()]
+    assert ["p50 1.02 ms", "p99 100 ms"] == [text.get_text() for text in axes.texts]
+
+
+def test_one_collection_has_no_interval_to_draw():
+    stopped, interval = plot_gc_pauses(gc_pauses(cycles_of({}))).figure.axes
+
+    assert 1 == len([bar for bar in stopped.patches if bar.get_height()])
+    assert [] == list(interval.patches)
+
+
+def test_the_curve_has_a_point_for_each_window_that_fits():
+    """
+    Three seconds of log: 13 windows up to 10 s, of which those of 5 and 10 s do not fit.
+    """
+    utilization = mutator_utilization(cycles_of({}, {}, {}))
+
+    curve = plot_mmu(utilization).figure.axes[0].lines[0]
+
+    assert list(WINDOWS_SECONDS[:11]) == list(curve.get_xdata())
+    assert "–" == mmu_table(utilization).rows[-1][1].text
+
+
+def test_the_scavengers_lines_are_drawn_where_they_stand():
+    facts = facts_of({}, {"after": SCAV}, {}, {"after": SCAV})
+
+    total, work = plot_gc_scavenges(facts.scavenges, 5.0).figure.axes
+
+    assert [2.0, 4.0] == list(work.lines[0].get_xdata()[::3])
+    assert 128 * 1024 == tops(total)[0]
+    assert "2 lines gave back 128 KiB" in plot_gc_scavenges(facts.scavenges, 5.0).description
+
+
+@pytest.mark.parametrize("count", [1, 2, 40, 1000])
+def test_every_figure_has_its_numbers_below(count):
+    """
+    However many collections there are; tables that are printed have as many rows as a page bears.
+    """
+    facts = facts_of(*[{"after": SCAV}] * count)
+
+    blocks = gc_section(facts).blocks
+
+    figures = [place for place, block in enumerate(blocks) if isinstance(block, Figure)]
+    assert 5 == len(figures)
+    for place in figures:
+        (table,) = blocks[place + 1].blocks
+        assert isinstance(blocks[place + 1], Folded)
+        assert 1 <= len(table.rows) <= 50
+        assert blocks[place].draw().svg().startswith("<svg")
+
+
+def test_every_row_has_as_many_cells_as_its_table_has_columns():
+    facts = facts_of(*[{"after": SCAV}] * 3)
+    tables = [block for block in gc_section(facts).blocks if isinstance(block, Table)]
+    tables += [gc_timeline_table(facts.timeline_table), gc_activity_table(facts.timeline_table)]
+    tables += [gc_times_table(facts.pauses), gc_histogram_table(facts.pauses)]
+    tables += [mmu_table(facts.utilization), gc_scavenges_table(facts.scavenges)]
+
+    for table in tables:
+        assert {len(table.columns)} == {len(row) for row in table.rows} | {len(table.sides)}
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_the_bars_of_the_table_are_all_collections(path):
+    """
+    Two sources, one number: the bins sum up to the collections of the log.
+    """
+    facts = captured_facts(path)
+
+    stops = [row for row in gc_histogram_table(facts.pauses).rows if "stopped" in row[0].text]
+
+    assert len(facts.cycles) == sum(int(row[2].text.replace("\u202f", "")) for row in stops)
+
+
+def test_the_text_report_says_what_the_figures_show():
+    text = render_text_report(diagnosed(CAPTURES[0]))
+
+    for words in ("world stopped", "p99, 95 %", "GC CPU", "pacer", "start-up", "slope"):
+        assert words in text

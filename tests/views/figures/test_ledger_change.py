@@ -1,0 +1,64 @@
+"""A change as bars: what was drawn, not its pixels."""
+
+import pandas as pd
+
+from gomem.analysis.memory.ledger_change import LedgerChange, change_ledger
+from gomem.units import MIB
+from gomem.views.figures.ledger_change import plot_ledger_change
+
+
+def change(before: dict[str, int], after: dict[str, int]) -> LedgerChange:
+    frames = [
+        pd.DataFrame({"part": list(side), "bytes": [size * MIB for size in side.values()]})
+        for side in (before, after)
+    ]
+    return change_ledger(*frames, *(sum(side.values()) * MIB for side in (before, after)))
+
+
+MOVED = change(
+    {"heap_objects": 100, "heap_idle": 5, "binary": 3},
+    {"heap_objects": 20, "heap_idle": 65, "binary": 3},
+)
+
+
+def bars(drawing) -> list[tuple[float, float]]:
+    return [(bar.get_x(), bar.get_width() / MIB) for bar in drawing.figure.axes[0].patches]
+
+
+def words(drawing) -> list[str]:
+    return [text.get_text() for text in drawing.figure.axes[0].texts]
+
+
+def test_every_bar_begins_at_zero_and_the_last_is_rss():
+    """
+    -80 of objects and +60 of idle heap are -20 of RSS; the program did not change.
+    """
+    assert [(0, -80), (0, 60), (0, -20)] == bars(plot_ledger_change(MOVED))
+
+
+def test_names_and_signed_bytes_stand_beside_the_bars():
+    assert [
+        "heap objects", "\u221280.0 MiB", "heap idle", "+60.0 MiB", "RSS", "\u221220.0 MiB"
+    ] == words(plot_ledger_change(MOVED))  # fmt: skip
+
+
+def test_the_words_for_who_cannot_see_it_say_the_verdict():
+    drawing = plot_ledger_change(MOVED, before="1", after="2")
+
+    assert "What changed from 1 to 2" == drawing.title
+    assert "heap objects -80.0 MiB" in drawing.description
+    assert drawing.description.startswith("RSS fell by 20.0 MiB")
+
+
+def test_parts_that_one_side_cannot_tell_are_said_and_not_drawn():
+    """
+    Without MemStats the heap stands in one piece there.
+    """
+    drawing = plot_ledger_change(change({"heap_unexplained": 9}, {"heap_objects": 12}))
+
+    assert "Not known on both sides: heap objects" in drawing.description
+    assert [(0, 3)] == bars(drawing)
+
+
+def test_no_change_can_be_drawn():
+    assert [(0, 0)] == bars(plot_ledger_change(change({"binary": 3}, {"binary": 3})))

@@ -1,0 +1,94 @@
+"""The report as JSON, held to its schema."""
+
+import json
+from importlib import resources
+
+import jsonschema
+import pytest
+
+from gomem.views.json.report import GC, render_json_report, report_json
+from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
+
+SCHEMA = json.loads(
+    resources.files("gomem.views.json").joinpath("schemas/gomem.report.schema.json").read_text()
+)
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
+def test_every_capture_fits_the_schema(capture):
+    report = json.loads(render_json_report(diagnosed(capture)))
+
+    jsonschema.validate(report, SCHEMA)
+    assert report["ledger"]
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
+def test_the_parts_of_every_ledger_add_up(capture):
+    for ledger in report_json(diagnosed(capture))["ledger"]:
+        assert ledger["rss_bytes"] == sum(part["bytes"] for part in ledger["parts"])
+
+
+def test_what_is_unknown_is_null(tmp_path):
+    """
+    Never 0, and never left out: a reader may count on the field.
+    """
+    report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
+
+    jsonschema.validate(report, SCHEMA)
+    assert report["ledger"][0]["rss_bytes"] is None
+    assert report["capture"]["go_version"] is None
+    assert dict.fromkeys(GC) == report["gc"]
+
+
+def test_a_damaged_capture_fits_the_schema(tmp_path):
+    report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
+
+    jsonschema.validate(report, SCHEMA)
+    assert ["notes.txt"] == [one["source"] for one in report["damage"]]
+    assert [None] == [
+        one["kind"] for one in report["capture"]["artefacts"] if one["path"] == "notes.txt"
+    ]
+
+
+def test_every_number_of_the_collector_is_told():
+    gc = diagnosed(HEALTHY).gc
+
+    assert gc.values == report_json(diagnosed(HEALTHY))["gc"]
+
+
+def test_the_first_finding_comes_first():
+    first = report_json(diagnosed(SHRUNK))["findings"][0]
+
+    assert "released-but-resident" == first["code"]
+    assert "4-freed" == first["moment"]
+    assert {"artefact": "4-freed/smaps", "field": "LazyFree", "value": lazy_free_bytes()} == (
+        first["evidence"][0]
+    )
+
+
+def test_the_same_capture_gives_the_same_bytes():
+    assert render_json_report(diagnosed(SHRUNK)) == render_json_report(diagnosed(SHRUNK))
+
+
+def test_what_the_log_tells_beyond_its_summary_stands_beside_it():
+    """
+    The same answers as in Python, to the digit, and null without a log.
+    """
+    facts = diagnosed(HEALTHY).collector
+
+    collector = report_json(diagnosed(HEALTHY))["collector"]
+
+    assert len(facts.cycles) == sum(one["cycles"] for one in collector["triggers"])
+    assert facts.utilization.mean_fraction == collector["mutator_utilization_fraction"]
+    assert list(facts.utilization.curve["window_seconds"]) == [
+        one["window_seconds"] for one in collector["mmu"]
+    ]
+
+
+def test_without_a_log_there_is_no_collector(tmp_path):
+    assert None is report_json(diagnosis_of(tmp_path, m_json=memstats_json()))["collector"]

@@ -1,0 +1,175 @@
+"""The report's sections on sites and on growth say what the analyses say, and no more."""
+
+from dataclasses import replace
+
+import pytest
+
+import gomem
+from gomem.analysis.profiles.growth import growth, series_of
+from gomem.views.document import Figure, Folded, Table
+from gomem.views.figures.growth import plot_growth
+from gomem.views.json.report import report_json
+from gomem.views.report.allocations import sites_section
+from gomem.views.report.growth import growth_section
+from gomem.views.report.report import build_report
+from gomem.views.writers.text import render_text_report
+from tests.builders import FIXTURES, diagnosed
+from tests.causes.test_allocation_spike import taken
+from tests.heap_profiles import heap, seen
+
+CAPTURES = FIXTURES / "captures"
+SPIKY = CAPTURES / "spiky-go1.27.3"
+HEALTHY = CAPTURES / "healthy-go1.27.3"
+ESCAPES = FIXTURES / "escapes" / "alloc-pressure-before-go1.27.3.m2.txt"
+
+
+def tables(blocks):
+    """All tables of a section, also those that are folded."""
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Folded):
+            yield from tables(block.blocks)
+
+
+def rows_of(table):
+    """Texts of the cells by the first one."""
+    return {cells[0].text: [cell.text for cell in cells[1:]] for cells in table.rows}
+
+
+def test_growth_names_the_leak_its_shape_and_where_it_leads():
+    """
+    The audit trail keeps 16 KiB every 10 ms: a ramp, and in an hour gigabytes.
+    """
+    diagnosis = diagnosed(SPIKY)
+    row = diagnosis.growth.set_index("function").loc["main.newAuditRecord"]
+
+    (table,) = tables(growth_section(diagnosis).blocks)
+
+    shown = rows_of(table)["main.newAuditRecord"]
+    assert ["ramp", "1.71 MiB/s", "6.06 GiB"] == [shown[0], shown[3], shown[5]]
+    assert row["projected"] == pytest.approx(6.06 * (1 << 30), rel=1e-3)
+    assert "main.(*audit).append" in table.rows[0][0].note
+
+
+def test_growth_leaves_out_what_stays_as_it_is():
+    diagnosis = diagnosed(SPIKY)
+
+    (table,) = tables(growth_section(diagnosis).blocks)
+
+    flat = set(diagnosis.growth.query("shape == 'flat'")["function"])
+    assert flat
+    assert set() == flat & set(rows_of(table))
+
+
+def test_without_a_series_there_is_no_growth():
+    assert growth_section(diagnosed(HEALTHY)) is None
+    assert report_json(diagnosed(HEALTHY))["growth"] is None
+
+
+def test_the_text_report_has_the_growth():
+    text = render_text_report(diagnosed(SPIKY))
+
+    assert "\nWhat grows\n" in text
+    assert "main.newAuditRecord  ramp" in text
+
+
+def test_the_first_moment_has_turnover_sizes_and_graphs():
+    """
+    48 MiB an upload, three in use: 144 MiB, of 660 allocated.
+    """
+    section = sites_section(diagnosed(SPIKY), ["scrape-15", "scrape-16"], "Who allocates")
+
+    churn, sizes = (
+        next(table for table in tables(section.blocks) if table.caption.startswith(words))
+        for words in ("Allocated and freed", "Objects in use by size")
+    )
+    assert ["660 MiB", "516 MiB"] == rows_of(churn)["io.ReadAll"][:2]
+    assert ["48.0 MiB", "3", "144 MiB"] == rows_of(sizes)["io.ReadAll"][:3]
+    assert section.is_scripted
+    (other,) = [block for block in section.blocks if getattr(block, "summary", "") == "scrape-16"]
+    assert {Table} == {type(block) for block in other.blocks}
+
+
+def test_json_says_the_same_as_the_analyses():
+    diagnosis = diagnosed(SPIKY)
+    report = report_json(diagnosis)
+
+    sizes = {one["moment"]: one["sizes"] for one in report["object_sizes"]}
+    churn = {one["moment"]: one["sites"] for one in report["turnover"]}
+    assert diagnosis.object_sizes("settled").iloc[0]["bytes"] == sizes["settled"][0]["bytes"]
+    assert diagnosis.turnover("settled").iloc[0]["function"] == churn["settled"][0]["function"]
+    grown = report["growth"]
+    assert list(diagnosis.growth["slope"]) == [stack["slope"] for stack in grown["stacks"]]
+    assert [15, 10, 3600.0] == [grown[name] for name in ("profiles", "repeated", "horizon_seconds")]
+    assert [] == report["reasons"]
+
+
+def test_json_says_why_lines_allocate_and_hides_homes(tmp_path):
+    """
+    The source's folder is the builder's; a redacted report has the file's name alone.
+    """
+    heap_file = CAPTURES / "alloc-pressure-before-go1.27.3" / "2-loaded" / "heap.pb.gz"
+    tmp_path.joinpath("heap.pb.gz").write_bytes(heap_file.read_bytes())
+    tmp_path.joinpath("build.txt").write_bytes(ESCAPES.read_bytes())
+    diagnosis = gomem.diagnose(tmp_path)
+
+    (plain,), (redacted,) = (
+        report_json(diagnosis, redact=redact)["reasons"] for redact in (False, True)
+    )
+
+    first = plain["lines"][0]
+    assert ["main.render", "/app/alloc-pressure/handler.go", 24] == [
+        first[name] for name in ("function", "file", "line")
+    ]
+    assert "assigned through a pointer" in first["why"]
+    assert "handler.go" == redacted["lines"][0]["file"]
+
+
+def test_a_profile_of_one_sample_type_has_neither_turnover_nor_sizes(tmp_path):
+    profile = heap(seen(9, 64))
+    only = profile.columns.value[:, 3:]
+    types = profile.columns.sample_types[3:]
+    part = replace(profile, columns=replace(profile.columns, value=only, sample_types=types))
+    tmp_path.joinpath("heap.pb.gz").write_bytes(part.to_pprof())
+
+    report = build_report(gomem.diagnose(tmp_path))
+
+    (section,) = [one for one in report.sections if one.name == "allocations"]
+    assert ["inuse_space"] == [one.caption.split(",")[0] for one in tables(section.blocks)]
+    assert any(isinstance(block, Figure) for block in section.blocks)
+
+
+def test_the_figure_of_growth_has_the_levels_of_each_profile():
+    """
+    A line a stack, a mark a profile; the largest slope first.
+    """
+    diagnosis = diagnosed(SPIKY)
+
+    drawing = plot_growth(diagnosis.heap_series, diagnosis.growth)
+
+    lines = drawing.figure.axes[0].get_lines()[:4]
+    assert ["main.newAuditRecord", "main.collectBatch", "io.ReadAll", "main.warm"] == [
+        line.get_label() for line in lines
+    ]
+    levels = diagnosis.heap_series.values.loc[diagnosis.growth["stack"].iloc[0]]
+    assert list(levels) == list(lines[0].get_ydata())
+    assert "main.newAuditRecord: ramp, 0 B at first, 32.5 MiB at last" in drawing.description
+
+
+def test_a_name_that_looks_like_a_formula_is_drawn_as_it_is():
+    """
+    matplotlib takes text between dollars for mathematics, and fails on what is none.
+    """
+    names = ("main.$\\frac{<script$", "main.root")
+    series = series_of(
+        {
+            str(second): taken(second, heap(seen(10 + 10 * second, 4096), names=names))
+            for second in range(6)
+        }
+    )
+
+    svg = plot_growth(series, growth(series)).svg()
+
+    assert "<script" not in svg
+    assert "main.$\\frac{&lt;script$" in svg

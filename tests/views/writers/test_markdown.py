@@ -1,0 +1,55 @@
+"""The report as Markdown."""
+
+import re
+
+import pytest
+
+from gomem.views.writers.markdown import render_markdown_report
+from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.views.ledgers import SHRUNK, diagnosis_of
+
+
+def test_it_begins_with_the_verdict():
+    lines = render_markdown_report(diagnosed(SHRUNK)).splitlines()
+
+    assert "# cache-shrink-go1.12.17: Go memory report" == lines[0]
+    assert re.match(r"\*\*Warning: \d+\u00a0MiB were given back", lines[2])
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(capture):
+    text = render_markdown_report(diagnosed(capture))
+
+    tables = re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE)
+    assert tables
+    for table in tables:
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert 1 == len(widths), table
+
+
+def test_names_from_the_capture_cannot_become_markup(tmp_path):
+    """
+    No tag, no table cell, no mention and no link comes out of a folder's name.
+    """
+    name = "a|b <img> `c` [d](e) @f"
+    for moment in (name, "two"):
+        (tmp_path / moment).mkdir()
+        (tmp_path / moment / "m.json").write_bytes(memstats_json(HeapAlloc=5))
+
+    text = render_markdown_report(diagnosis_of(tmp_path))
+
+    assert r"a\|b &lt;img\> \`c\` \[d\](e) \@f" in text
+    assert "<img>" not in text
+    assert [] == re.findall(r"(?<!\\)@", text)
+
+
+def test_issues_of_go_are_left_for_the_site_to_link():
+    assert "See golang/go#42330, golang/go#33376," in render_markdown_report(diagnosed(SHRUNK))
+
+
+def test_other_moments_are_folded_away_and_still_there():
+    text = render_markdown_report(diagnosed(SHRUNK))
+
+    for moment in ("1-filled", "2-shrunk", "3-collected"):
+        assert f"<details><summary>{moment}: RSS " in text
+    assert text.count("<details>") == text.count("</details>")

@@ -1,0 +1,104 @@
+"""The report as text."""
+
+import pytest
+
+from gomem.units import format_bytes
+from gomem.views.writers.text import render_text_report
+from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json
+from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
+
+ALONE = """\
+api
+Go release: unknown (nothing in the capture names it)
+Moments: 1: capture
+Taken: 2023-11-14 22:13:20 UTC (by the files' dates)
+Files: 1
+
+✓ No warning, as far as these files can tell.
+No file here says how much is resident. Go claims heap objects 4.88 KiB, stacks 2.93 KiB, heap slack
+1.95 KiB.
+Also: 1 note.
+"""
+
+
+def test_the_verdict_of_a_capture_of_one_file(tmp_path):
+    """
+    It says what is known, and that the rest is not.
+    """
+    memstats = memstats_json(HeapAlloc=5000, HeapInuse=7000, StackInuse=3000)
+
+    text = render_text_report(diagnosis_of(tmp_path / "api", m_json=memstats))
+
+    assert ALONE == text[: len(ALONE)]
+
+
+def test_a_finding_comes_with_evidence_reason_and_next_step():
+    lines = render_text_report(diagnosed(SHRUNK)).splitlines()
+    start = lines.index("  released-but-resident (warning, certain, at 4-freed)")
+
+    assert f"  4-freed/smaps  LazyFree = {format_bytes(lazy_free_bytes())}" == lines[start + 1]
+    assert lines[start + 4].startswith("  Why: The runtime released the memory with MADV_FREE")
+    assert any(line.startswith("  What to do: It is no leak.") for line in lines)
+
+
+def test_a_healthy_capture_has_no_warning():
+    text = render_text_report(diagnosed(HEALTHY))
+
+    assert "✓ No warning.\n" in text
+    assert "▲" not in text
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(capture, width):
+    assert width >= max(map(len, render_text_report(diagnosed(capture), width=width).splitlines()))
+
+
+def test_colours_are_for_terminals():
+    assert "\x1b[" not in render_text_report(diagnosed(SHRUNK))
+    assert "\x1b[" in render_text_report(diagnosed(SHRUNK), color=True)
+
+
+def test_what_an_input_wrote_cannot_steer_the_terminal(tmp_path):
+    (tmp_path / "two\x1b[31m").mkdir()
+    (tmp_path / "two\x1b[31m" / "m.json").write_bytes(memstats_json(HeapAlloc=5))
+
+    text = render_text_report(diagnosis_of(tmp_path))
+
+    assert "two\\x1b[31m" in text
+    assert "\x1b" not in text
+
+
+def test_damage_is_told_with_its_place(tmp_path):
+    text = render_text_report(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
+
+    place = text.partition("What could not be read\n")[2]
+    assert "notes.txt: whole file: text of no known kind" in place
+
+
+MANY = FIXTURES / "injected/memory-go1.27.3"  # eight moments
+
+
+def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
+    """
+    First, last, and the largest RSS are among those shown; no number is cut.
+    """
+    text = render_text_report(diagnosed(MANY))
+
+    table = text.partition("Over the moments\n")[2].partition("\n\n")[0].splitlines()
+    shown = table[0].split()
+    left_out = table[-1].removeprefix("note: left out of this table: ").split(", ")
+    rss = next(line.split("  ") for line in table if line.startswith("RSS "))
+
+    assert set(diagnosed(MANY).ledgers) == {*shown, *left_out}
+    assert {"1-start", "8-sparse"} <= set(shown)
+    assert [format_bytes(diagnosed(MANY).ledgers[name].rss_bytes) for name in shown] == [
+        cell.strip() for cell in rss[1:] if cell
+    ]
+
+
+def test_the_terminal_says_what_moved_from_moment_to_moment():
+    text = render_text_report(diagnosed(SHRUNK))
+
+    assert "What changed\n" in text
+    assert "How far from the limit\n" in text
