@@ -103,7 +103,7 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
 
 
 def _read(kind: str, source: Any) -> Any:
-    from gomem import read
+    from gomem.inputs import read
 
     readers = {
         "cgroup": read.read_cgroup,

@@ -21,7 +21,7 @@ from gomem.inputs.status.parse import looks_like_statm, looks_like_status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MANIFEST_SCHEMA = "gomem.capture.capture/1"
+MANIFEST_SCHEMA = "gomem.capture/1"
 WANTED = (
     "a pprof profile, a gctrace log, MemStats or runtime/metrics JSON, smaps, smaps_rollup, maps, "
     "status, limits, a cgroup's memory files, go test -bench or go build -gcflags=-m output"
