@@ -5,6 +5,7 @@ The names below load what they need when they are first used; importing gomem co
     capture = gomem.load("captures/api")
     diagnosis = gomem.diagnose(capture)
     profile = gomem.read_pprof("heap.pb.gz")
+    anything = gomem.read("what-is-this")
 """
 
 from __future__ import annotations
@@ -13,28 +14,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture, load
-    from gomem.causes.thresholds import GcThresholds
-    from gomem.diagnosis.comparison import compare
-    from gomem.diagnosis.diagnosis import Diagnosis, diagnose
-    from gomem.inputs.read import (
-        iter_gctrace,
-        read_bench,
-        read_cgroup,
-        read_escapes,
-        read_folded,
-        read_gctrace,
-        read_limits,
-        read_memstats,
-        read_metrics,
-        read_pprof,
-        read_smaps,
-        read_status,
-    )
-    from gomem.views.figures.flame_graph import flame
+    from gomem.capture.capture import Capture as Capture
+    from gomem.capture.load import load as load
+    from gomem.causes.thresholds import GcThresholds as GcThresholds
+    from gomem.diagnosis.comparison import compare as compare
+    from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
+    from gomem.diagnosis.diagnosis import diagnose as diagnose
+    from gomem.inputs.cgroup.table import read_cgroup as read_cgroup
+    from gomem.inputs.escapes.table import read_escapes as read_escapes
+    from gomem.inputs.gctrace.read import iter_gctrace as iter_gctrace
+    from gomem.inputs.gctrace.read import read_gctrace as read_gctrace
+    from gomem.inputs.gobench.table import read_bench as read_bench
+    from gomem.inputs.limits.table import read_limits as read_limits
+    from gomem.inputs.memstats.table import read_memstats as read_memstats
+    from gomem.inputs.metrics.table import read_metrics as read_metrics
+    from gomem.inputs.pprof.read import read_folded as read_folded
+    from gomem.inputs.pprof.read import read_pprof as read_pprof
+    from gomem.inputs.read import read as read
+    from gomem.inputs.smaps.table import read_smaps as read_smaps
+    from gomem.inputs.status.table import read_statm as read_statm
+    from gomem.inputs.status.table import read_status as read_status
+    from gomem.views.figures.flame_graph import flame as flame
 
 __version__ = "0.1.0"
 
+# Beside these, the reader of every kind in `gomem.inputs.kinds`.
 _HOMES = {
     "Capture": "gomem.capture.capture",
     "Diagnosis": "gomem.diagnosis.diagnosis",
@@ -42,49 +46,28 @@ _HOMES = {
     "compare": "gomem.diagnosis.comparison",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.views.figures.flame_graph",
-    "iter_gctrace": "gomem.inputs.read",
-    "load": "gomem.capture.capture",
-    "read_bench": "gomem.inputs.read",
-    "read_escapes": "gomem.inputs.read",
-    "read_cgroup": "gomem.inputs.read",
-    "read_folded": "gomem.inputs.read",
-    "read_gctrace": "gomem.inputs.read",
-    "read_limits": "gomem.inputs.read",
-    "read_memstats": "gomem.inputs.read",
-    "read_metrics": "gomem.inputs.read",
-    "read_pprof": "gomem.inputs.read",
-    "read_smaps": "gomem.inputs.read",
-    "read_status": "gomem.inputs.read",
+    "iter_gctrace": "gomem.inputs.gctrace.read",
+    "load": "gomem.capture.load",
+    "read": "gomem.inputs.read",
+    "read_folded": "gomem.inputs.pprof.read",
 }
-
-__all__ = [
-    "Capture",
-    "Diagnosis",
-    "GcThresholds",
-    "compare",
-    "diagnose",
-    "flame",
-    "iter_gctrace",
-    "load",
-    "read_bench",
-    "read_cgroup",
-    "read_escapes",
-    "read_folded",
-    "read_gctrace",
-    "read_limits",
-    "read_memstats",
-    "read_metrics",
-    "read_pprof",
-    "read_smaps",
-    "read_status",
-]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = _HOMES.get(name)
+    if home is None and name.startswith("read_"):
+        home = _readers().get(name)
+    if home is None:
         raise AttributeError(f"module 'gomem' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*_HOMES, *_readers()})
+
+
+def _readers() -> dict[str, str]:
+    """The readers of all kinds, by the module that each stands in."""
+    from gomem.inputs.kinds import readers
+
+    return readers()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 import gomem
-from gomem.inputs.read import read_memstats, read_smaps
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.smaps.table import read_smaps
 from gomem.views.writers.html import render_html_report
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

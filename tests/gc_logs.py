@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from gomem.causes.collector_answers import GcFacts, gc_facts
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import GcLog
-from gomem.inputs.read import read_gctrace, read_memstats
+from gomem.inputs.memstats.table import read_memstats
 from gomem.releases import GoRelease, parse_release
 
 GCLOGS = Path(__file__).parent.parent / "fixtures" / "gctrace"

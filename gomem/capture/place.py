@@ -1,4 +1,4 @@
-"""Which moment of a capture an artefact belongs to, and when it was taken.
+"""Which moment of a capture does an artefact belong to?
 
 Found, in this order, from a manifest (`gomem.json`), from sub-folders, from a stem or a time stamp
 that file names share, else from the artefacts' own clocks; files that give no clue are one moment.
@@ -9,83 +9,28 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from gomem.capture.clock import ISO, parse_time
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
-from gomem.inputs.cgroup.parse import file_of
+from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
 from gomem.sources import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from gomem.sources import Source
+    from gomem.capture.moment import Artefact
 
 MANIFEST = "gomem.json"
-OF_THE_WHOLE = frozenset({"escapes", "gctrace", "gobench", "manifest"})
+MANIFEST_SCHEMA = "gomem.capture/1"
 ONLY_MOMENT = "capture"
 TOP_MOMENT = "(top)"
 
-_KIND_WORDS = frozenset(
-    [
-        "alloc",
-        "allocs",
-        "block",
-        "cpu",
-        "expvar",
-        "gctrace",
-        "goroutine",
-        "goroutines",
-        "gz",
-        "heap",
-        "inuse",
-        "json",
-        "limits",
-        "log",
-        "maps",
-        "mem",
-        "memory",
-        "memprof",
-        "memstats",
-        "metrics",
-        "mutex",
-        "out",
-        "pb",
-        "pprof",
-        "proc",
-        "prof",
-        "profile",
-        "proto",
-        "rollup",
-        "runtime",
-        "smaps",
-        "stat",
-        "statm",
-        "status",
-        "text",
-        "txt",
-        "vars",
-        "zst",
-    ]
-)
-_ISO = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z?")
-_UNIX = re.compile(r"(?<!\d)(1\d{9})(\d{3})?(?!\d)")
 _SEPARATORS = re.compile(r"[-_. ()]+")
-
-
-@dataclass(frozen=True)
-class Artefact:
-    """One file of a capture, placed: its source, kind, moment and time."""
-
-    source: Source
-    kind: str
-    moment: str
-    time: datetime | None
-    time_source: str
-    parsed: Any
 
 
 def place(
@@ -114,7 +59,7 @@ def place(
             moment, time = of_manifest[artefact.source.name]
             timed = replace(artefact, time=time, time_source="manifest") if time else artefact
             placed.append(replace(timed, moment=moment))
-        elif artefact.kind in OF_THE_WHOLE:
+        elif artefact.kind.scope == OF_THE_WHOLE:
             placed.append(artefact)
         else:
             by_folder[_folder(artefact)].append(artefact)
@@ -158,7 +103,7 @@ def _manifest_places(manifest: dict[str, Any]) -> dict[str, tuple[str, datetime 
         entries = list(artefacts.values()) if isinstance(artefacts, dict) else artefacts
         for entry in _dicts(entries):
             name = str(moment.get("name", ONLY_MOMENT))
-            places[str(entry.get("path", ""))] = (name, _parse_time(entry.get("time")))
+            places[str(entry.get("path", ""))] = (name, parse_time(entry.get("time")))
     return places
 
 
@@ -166,22 +111,8 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _parse_time(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 def _slot(artefact: Artefact) -> str:
-    """What a moment can hold one of: a kind; of profiles and of a cgroup's files one of each."""
-    if artefact.kind == "cgroup":
-        return f"{artefact.kind} {file_of(artefact.source.name)}"
-    sort = getattr(artefact.parsed, "kind", "")
-    return f"{artefact.kind} {sort}" if artefact.kind == "pprof" else artefact.kind
+    return slot_of(artefact.kind, artefact.source.name, artefact.parsed)
 
 
 def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
@@ -200,34 +131,9 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
     return placed
 
 
-def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
-    """When an artefact was taken: its name says it, or its own clock, or else its file."""
-    named = time_in_name(PurePosixPath(source.name).name)
-    if named is not None:
-        return named, "name"
-    own = getattr(parsed, "time", None)
-    if isinstance(own, datetime):
-        return own, "its own clock"
-    return source.modified, "file" if source.modified else ""
-
-
-def time_in_name(name: str) -> datetime | None:
-    """The time stamp in a file's name: ISO 8601 in its usual spellings, or Unix seconds; UTC."""
-    if iso := _ISO.search(name):
-        year, month, day, hour, minute, second = (int(iso[group]) for group in range(1, 7))
-        microsecond = int((iso[7] or "0").ljust(6, "0")[:6])
-        try:
-            return datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
-        except ValueError:
-            return None
-    if unix := _UNIX.search(name):
-        return datetime.fromtimestamp(int(unix[1]) + int(unix[2] or 0) / 1000, UTC)
-    return None
-
-
 def stem_of(name: str) -> str:
     """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
-    if iso := _ISO.search(name):
+    if iso := ISO.search(name):
         return iso[0]
     words = [word for word in _SEPARATORS.split(CGROUP_NAME.sub("", name)) if word]
-    return "-".join(word for word in words if word.lower() not in _KIND_WORDS)
+    return "-".join(word for word in words if word.lower() not in FILE_WORDS)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.limits import (
+    AddressSpace,
+    CgroupUse,
+    LimitAdvice,
+    WorstCase,
+    address_space_use,
+    advise_gomemlimit,
+    cgroup_use,
+    worst_case_rss,
+)
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.thresholds import GcThresholds
 
@@ -13,6 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.allocations import AllocationSites
@@ -22,6 +34,8 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 GOROUTINES = "/sched/goroutines:goroutines"
+GOMEMLIMIT = "/gc/gomemlimit:bytes"
+NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,7 @@ class MomentFacts:
         skew: How far MemStats and the mappings lie apart, in time and in collections.
         goroutines: Goroutines by stack, from a goroutine profile; see `capture.GOROUTINES`.
         cgroup: The cgroup's numbers by name, in bytes; empty without them.
+        limits: Soft limits of the process by the kernel's name; None for no limit.
         time: When it was, if that is known.
     """
 
@@ -54,6 +69,7 @@ class MomentFacts:
     skew: Skew = field(default_factory=Skew)
     goroutines: pd.DataFrame | None = None
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
+    limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None
 
     @property
@@ -74,6 +90,37 @@ class MomentFacts:
     def rss_bytes(self) -> int | None:
         """Resident bytes, if they are known."""
         return None if self.ledger is None else self.ledger.rss_bytes
+
+    @cached_property
+    def worst_case(self) -> WorstCase | None:
+        """What RSS would be if all that is mapped were resident; None without both sides."""
+        if self.ledger is None:
+            return None
+        return worst_case_rss(self.ledger.parts, self.rss_bytes, self.memstats)
+
+    @cached_property
+    def cgroup_use(self) -> CgroupUse | None:
+        """How full the cgroup is, and of what; None without its files."""
+        return cgroup_use(self.cgroup)
+
+    @cached_property
+    def limit_advice(self) -> LimitAdvice | None:
+        """A GOMEMLIMIT for the cgroup's limit; None without a limit, or without RSS."""
+        use = self.cgroup_use
+        if use is None or use.limit_bytes is None or self.ledger is None or self.rss_bytes is None:
+            return None
+        return advise_gomemlimit(use.limit_bytes, self.ledger.parts, self.rss_bytes, use)
+
+    @property
+    def gomemlimit_bytes(self) -> int | None:
+        """The GOMEMLIMIT that is set; None if none is, or nothing says."""
+        set_to = self.metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
+        return int(set_to) if set_to < NO_GOMEMLIMIT else None
+
+    @cached_property
+    def address_space(self) -> AddressSpace | None:
+        """What is mapped against the limit on address space; None if there is no limit."""
+        return address_space_use(self.limits, self.mappings)
 
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
@@ -98,6 +145,8 @@ class Situation:
         spike: The interval between two profiles that stands out most, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.growth.GROWTH`.
+        limit_growth: When the last moment's limit is reached, as far as that can be told.
+        counterparts: The baseline's moment that each moment is held against, by name.
     """
 
     moments: tuple[MomentFacts, ...]
@@ -111,6 +160,8 @@ class Situation:
     spike: Spike | None = None
     heap_series: Series | None = None
     growth: pd.DataFrame | None = None
+    limit_growth: TimeToLimit | None = None
+    counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
 
     @property
     def largest_rss_bytes(self) -> int | None:

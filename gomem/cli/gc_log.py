@@ -20,17 +20,17 @@ STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known 
 
 def is_long_log(artefact: Path) -> bool:
     """Whether a file is too long to be read whole without need, and begins as a GC log."""
-    from gomem.inputs.kinds import kind_of
+    from gomem.inputs.kinds import BY_NAME, kind_of
     from gomem.streams import open_stream
 
     if not artefact.is_file() or artefact.stat().st_size < STREAMED_FROM_BYTES:
         return False
-    return kind_of(next(open_stream(artefact).pieces()), str(artefact)) == "gctrace"
+    return kind_of(next(open_stream(artefact).pieces()), str(artefact)) is BY_NAME["gctrace"]
 
 
 def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
     """A table of a log of any length as CSV, in the memory of a few pieces of the log."""
-    from gomem.inputs.read import iter_gctrace
+    from gomem.inputs.gctrace.read import iter_gctrace
 
     damage = DamageReport()
     with bytes_progress(artefact.name) as progress:
@@ -56,7 +56,7 @@ def openmetrics_pieces(artefact: Path) -> Iterator[str]:
 
 
 def _read(artefact: Path) -> GcLog:
-    from gomem.inputs.read import read_gctrace
+    from gomem.inputs.gctrace.read import read_gctrace
 
     with bytes_progress(artefact.name) as progress:
         log = read_gctrace(artefact, progress=progress)

@@ -16,7 +16,7 @@ def inspect(
     ],
 ) -> None:
     """List what is in a capture: its files with kind and moment, skew, and what is damaged."""
-    from gomem.capture.capture import load
+    from gomem.capture.load import load
     from gomem.views.inspection import render_inspection
 
     with reading_progress() as progress:

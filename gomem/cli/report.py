@@ -127,7 +127,7 @@ def _target(name: str, output: Path | None, output_format: Format | None) -> Pat
 def _diagnose(
     paths: list[Path], baseline: Path | None, go_version: str | None, thresholds: list[str]
 ) -> Diagnosis:
-    from gomem.capture.capture import load
+    from gomem.capture.load import load
     from gomem.causes.thresholds import GcThresholds
     from gomem.diagnosis.diagnosis import diagnose
 

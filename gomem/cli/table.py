@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,25 +32,6 @@ class Format(StrEnum):
     openmetrics = "openmetrics"
 
 
-# The first frame of each kind is what `gomem table` prints unless --frame names another.
-FRAMES = {
-    "cgroup": ("cgroup",),
-    "gctrace": ("cycles", "scavenges", "pacer", "other", "damage"),
-    "escapes": ("verdicts", "damage"),
-    "gobench": ("results", "config", "units", "damage"),
-    "heap_text": ("samples", "stacks", "functions", "mappings", "labels", "damage"),
-    "limits": ("limits",),
-    "maps": ("mappings", "damage"),
-    "memstats": ("stats", "pauses", "size_classes", "damage"),
-    "metrics": ("values", "histograms", "damage"),
-    "pprof": ("samples", "stacks", "functions", "mappings", "labels", "damage"),
-    "smaps": ("mappings", "damage"),
-    "smaps_rollup": ("mappings", "damage"),
-    "statm": ("status",),
-    "status": ("status",),
-}
-
-
 def table(
     artefact: Annotated[Path, typer.Argument(help="One file: a profile, a log, a dump, smaps.")],
     *,
@@ -72,7 +53,7 @@ def table(
         export = trace_pieces if output_format is Format.trace else openmetrics_pieces
         write_pieces(export(artefact), output)
         return
-    wanted = frame or FRAMES["gctrace"][0]
+    wanted = frame or STREAMED_FRAMES[0]
     if output_format is Format.csv and wanted in STREAMED_FRAMES and is_long_log(artefact):
         write_pieces(csv_pieces(artefact, wanted), output)
         return
@@ -86,36 +67,18 @@ def table(
 
 
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
-    from gomem.inputs.kinds import kind_of, not_an_artefact
+    from gomem.inputs.kinds import kind_of
+    from gomem.inputs.read import not_an_artefact, read_artefact
     from gomem.sources import open_source
 
     source = open_source(artefact)
     kind = kind_of(source.data, source.name)
-    if kind is None or kind not in FRAMES:
+    if kind is None:
         raise CaptureError(str(not_an_artefact(source.data, source.name)))
-    frames = FRAMES[kind]
-    name = name or frames[0]
-    if name not in frames:
-        raise CaptureError(f"{artefact}: a {kind} has no table {name}; it has {', '.join(frames)}")
-    parsed = _read(kind, source)
-    tell_damage(getattr(parsed, "damaged", ()) or getattr(parsed, "attrs", {}).get("damage", ()))
-    return parsed if frames == (kind,) or name == "status" else getattr(parsed, name)
-
-
-def _read(kind: str, source: Any) -> Any:
-    from gomem.inputs import read
-
-    readers = {
-        "cgroup": read.read_cgroup,
-        "gctrace": read.read_gctrace,
-        "escapes": read.read_escapes,
-        "gobench": read.read_bench,
-        "limits": read.read_limits,
-        "memstats": read.read_memstats,
-        "metrics": read.read_metrics,
-        "pprof": read.read_pprof,
-        "heap_text": read.read_pprof,
-        "statm": read.read_status,
-        "status": read.read_status,
-    }
-    return readers.get(kind, read.read_smaps)(source)
+    name = name or kind.frames[0]
+    if name not in kind.frames:
+        has = ", ".join(kind.frames)
+        raise CaptureError(f"{artefact}: {kind.wanted} has no table {name}; it has {has}")
+    parsed = read_artefact(kind, source)
+    tell_damage(parsed.damaged)
+    return getattr(parsed, name)

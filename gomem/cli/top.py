@@ -197,7 +197,7 @@ class _Question:
 
 
 def _read(path: Path) -> Profile:
-    from gomem.inputs.read import read_pprof
+    from gomem.inputs.pprof.read import read_pprof
 
     profile = read_pprof(path)
     for damage in profile.damaged:
@@ -212,7 +212,7 @@ def _reasons(
     import pandas as pd
 
     from gomem.analysis.profiles.site_reasons import site_reasons
-    from gomem.inputs.read import read_escapes
+    from gomem.inputs.escapes.table import read_escapes
 
     told = [read_escapes(path) for path in escapes]
     for damage in (one for analysis in told for one in analysis.damaged):

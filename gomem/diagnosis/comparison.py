@@ -37,12 +37,13 @@ from gomem.analysis.comparison.single_values import levels_of
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
 from gomem.analysis.profiles.allocations import top_sites
 from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
-from gomem.capture.capture import Capture, load
+from gomem.capture.capture import Capture
+from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose
+from gomem.diagnosis.pairing import counterparts
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
-from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import Column, build, empty
 from gomem.sources import list_capture
 
@@ -171,17 +172,6 @@ def compare_diagnoses(
     )
 
 
-def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Which moment is held against which: those of one name, in the order of the capture after.
-
-    The last moment after, if none before has its name, is held against the last one before.
-    """
-    same = [(name, name) for name in after if name in before]
-    if not before or not after or after[-1] in before:
-        return same
-    return [*same, (before[-1], after[-1])]
-
-
 def _several(side: Any) -> list[Any]:
     several = list(side) if isinstance(side, (list, tuple)) else [side]
     if not several:
@@ -228,10 +218,7 @@ def _levels_of(diagnosis: Diagnosis, facts: MomentFacts | None) -> pd.DataFrame:
     collector = None if diagnosis.gc is None else diagnosis.gc.values
     if facts is None:
         return levels_of(None, None, None, collector)
-    counts = diagnosis.capture.goroutines
-    of_moment = counts.loc[counts["moment"] == facts.name, "goroutines"]
-    goroutines = int(of_moment.sum()) if len(of_moment) else None
-    return levels_of(facts.rss_bytes, facts.memstats, goroutines, collector)
+    return levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
 
 
 def _facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:

@@ -1,47 +1,178 @@
-"""Which kind of artefact is this? Found from its content; a name is never believed alone."""
+"""What gomem can read: the only list of kinds. Content tells a kind, never a name alone.
+
+An input is a folder beside this module: `parse.py` takes bytes to columns, `table.py` columns to
+frames, with the public `read_<input>`. To add one, add its folder and its line in `KINDS`.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
-from gomem.errors import Damage, excerpt
-from gomem.inputs.cgroup.parse import looks_like_cgroup
+from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.parse import looks_like_gctrace
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.limits.parse import looks_like_limits
-from gomem.inputs.memstats.parse import find_memstats
-from gomem.inputs.metrics.parse import is_metrics
+from gomem.inputs.memstats.parse import looks_like_memstats
+from gomem.inputs.metrics.parse import looks_like_metrics
 from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-MANIFEST_SCHEMA = "gomem.capture/1"
-WANTED = (
-    "a pprof profile, a gctrace log, MemStats or runtime/metrics JSON, smaps, smaps_rollup, maps, "
-    "status, limits, a cgroup's memory files, go test -bench or go build -gcflags=-m output"
-)
-EXECUTABLE_MAGIC = b"\x7fELF"
+    from gomem.inputs.schema import Column
+    from gomem.sources import Readable
 
-# In this order: the strictest first, a log last, since anything may stand in one.
-_TESTS: tuple[tuple[str, Callable[[bytes], bool]], ...] = (
-    ("status", looks_like_status),
-    ("statm", looks_like_statm),
-    ("limits", looks_like_limits),
-    ("heap_text", looks_like_heap_text),
-    ("gobench", looks_like_gobench),
-    ("gctrace", looks_like_gctrace),
-    ("escapes", looks_like_escapes),
-    ("pprof", starts_like_pprof),
-)
+OF_A_MOMENT, OF_THE_WHOLE = "moment", "whole"
 
 
-def kind_of(data: bytes, name: str = "") -> str | None:
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of artefact.
+
+    Attributes:
+        name: What tables, evidence and messages call it.
+        wanted: The same in the words of a message that says what gomem reads.
+        recognise: Whether content, with the file's name, is of this kind.
+        reader: The public function that reads it, below `gomem.inputs`.
+        frames: Its frames, by which `gomem table` prints them: the first unless another is named.
+        fills: Frames of a capture that it fills, each from which of its own. A capture's frame
+            that several kinds fill takes, in each moment, the first kind in this list's order.
+        instead: Why it fills no frame of a capture by that name: where a capture has it instead.
+        scope: Whether it belongs to a moment or to the whole capture.
+        slot: What a moment has one of, where that is finer than the kind.
+        words: Words in file names that tell the kind, and so no moment, apart.
+    """
+
+    name: str
+    wanted: str
+    recognise: Callable[[bytes, str], bool]
+    reader: str
+    frames: tuple[str, ...]
+    fills: Mapping[str, str] = field(default_factory=dict)
+    instead: str = ""
+    scope: str = OF_A_MOMENT
+    slot: Callable[[str, Any], str] | None = None
+    words: tuple[str, ...] = ()
+
+    def read(self, readable: Readable) -> Any:
+        """What the artefact holds: a frozen object whose frames are attributes.
+
+        Raises:
+            FormatError: It cannot be read at all.
+        """
+        module, _, name = self.reader.rpartition(".")
+        return getattr(import_module(f"gomem.inputs.{module}"), name)(readable)
+
+    def schema(self, frame: str) -> tuple[Column, ...]:
+        """The data dictionary of one of its frames, which has the frame's name in capitals."""
+        table = import_module(f"gomem.inputs.{self.reader.partition('.')[0]}.table")
+        return getattr(table, frame.upper())
+
+
+def _mappings(wanted: str) -> Callable[[bytes, str], bool]:
+    return lambda data, _: kind_of_mappings(data) == wanted
+
+
+def _content(looks_like: Callable[[bytes], bool]) -> Callable[[bytes, str], bool]:
+    return lambda data, _: looks_like(data)
+
+
+def _of_cgroup(name: str, _: Any) -> str:
+    return f"cgroup {file_of(name)}"
+
+
+def _of_profile(_: str, parsed: Any) -> str:
+    return f"pprof {parsed.kind}"
+
+
+_PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
+_IN_PROFILES = "profiles, by moment and kind of profile"
+
+# The strictest first, a log last, since anything may stand in one.
+KINDS = (
+    Kind(
+        "cgroup", "a cgroup's memory files", looks_like_cgroup, "cgroup.table.read_cgroup",
+        frames=("cgroup", "damage"), fills={"cgroup": "cgroup"}, slot=_of_cgroup,
+    ),
+    Kind(
+        "smaps", "smaps", _mappings("smaps"), "smaps.table.read_smaps",
+        frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("smaps", "proc"),
+    ),
+    Kind(
+        "maps", "maps", _mappings("maps"), "smaps.table.read_smaps",
+        frames=("mappings", "damage"), fills={"smaps": "mappings"}, words=("maps",),
+    ),
+    Kind(
+        "smaps_rollup", "smaps_rollup", _mappings("smaps_rollup"), "smaps.table.read_smaps",
+        frames=("mappings", "damage"), fills={"rollups": "mappings"}, words=("rollup",),
+    ),
+    Kind(
+        "memstats", "MemStats JSON", looks_like_memstats, "memstats.table.read_memstats",
+        frames=("stats", "pauses", "size_classes", "damage"),
+        fills={"memstats": "stats", "size_classes": "size_classes"},
+        words=("memstats", "expvar", "vars", "json"),
+    ),
+    Kind(
+        "metrics", "runtime/metrics JSON", looks_like_metrics, "metrics.table.read_metrics",
+        frames=("values", "histograms", "damage"), fills={"metrics": "values"},
+        words=("metrics", "runtime"),
+    ),
+    Kind(
+        "status", "status", _content(looks_like_status), "status.table.read_status",
+        frames=("status", "damage"), fills={"status": "status"}, words=("status",),
+    ),
+    Kind(
+        "statm", "statm", _content(looks_like_statm), "status.table.read_statm",
+        frames=("statm", "damage"), fills={"statm": "statm"}, words=("statm", "stat"),
+    ),
+    Kind(
+        "limits", "limits", _content(looks_like_limits), "limits.table.read_limits",
+        frames=("limits", "damage"), fills={"limits": "limits"}, words=("limits",),
+    ),
+    Kind(
+        "heap_text", "a heap profile in text", _content(looks_like_heap_text),
+        "pprof.read.read_pprof",
+        frames=_PROFILE, instead=_IN_PROFILES,
+        fills={"memstats": "memstats.stats", "size_classes": "memstats.size_classes"},
+    ),
+    Kind(
+        "gobench", "go test -bench output", _content(looks_like_gobench),
+        "gobench.table.read_bench",
+        frames=("results", "config", "units", "damage"), instead="bench, by path",
+        scope=OF_THE_WHOLE,
+    ),
+    Kind(
+        "gctrace", "a gctrace log", _content(looks_like_gctrace), "gctrace.read.read_gctrace",
+        frames=("cycles", "scavenges", "pacer", "other", "damage"), instead="gc, all logs as one",
+        scope=OF_THE_WHOLE, words=("gctrace", "log", "out"),
+    ),
+    Kind(
+        "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
+        "escapes.table.read_escapes",
+        frames=("verdicts", "damage"), instead="escapes, by path", scope=OF_THE_WHOLE,
+    ),
+    Kind(
+        "pprof", "a pprof profile", _content(starts_like_pprof), "pprof.read.read_pprof",
+        frames=_PROFILE, instead=_IN_PROFILES, slot=_of_profile,
+        words=(
+            "alloc", "allocs", "block", "cpu", "goroutine", "goroutines", "heap", "inuse", "mem",
+            "memory", "memprof", "mutex", "pb", "pprof", "prof", "profile", "proto",
+        ),
+    ),
+)  # fmt: skip
+BY_NAME = {kind.name: kind for kind in KINDS}
+WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
+FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | {w for kind in KINDS for w in kind.words}
+
+
+def kind_of(data: bytes, name: str = "") -> Kind | None:
     """The kind of an artefact, or None if it is none that gomem reads.
 
     A damaged artefact is still of its kind as far as its beginning shows it. Where the content is
@@ -49,65 +180,24 @@ def kind_of(data: bytes, name: str = "") -> str | None:
     """
     if not data.strip():
         return None
-    if looks_like_cgroup(data, name):
-        return "cgroup"
-    mappings = kind_of_mappings(data)
-    if mappings is not None:
-        return mappings
-    if data.lstrip()[:1] in (b"{", b"["):
-        json_kind = _kind_of_json(data)
-        if json_kind is not None:
-            return json_kind
-    return next((kind for kind, looks_like in _TESTS if looks_like(data)), None)
+    return next((kind for kind in KINDS if kind.recognise(data, name)), None)
 
 
-def not_an_artefact(data: bytes, source: str) -> Damage:
-    """Why a file of no kind was passed over: what was found, and what is wanted."""
-    if not data:
-        return Damage(source, "", f"empty file; wanted {WANTED}")
-    if data.lstrip()[:1] in (b"{", b"["):
-        return Damage(source, "", f"{_found_json(data)}; wanted MemStats or runtime/metrics")
-    if data.startswith(EXECUTABLE_MAGIC):
-        return Damage(source, "", f"an executable, not a capture's artefact; wanted {WANTED}")
-    text = data[:512]
-    if b"\0" in text or sum(byte > 126 for byte in text) * 4 > len(text):
-        found = f"{len(data)} bytes of an unknown binary beginning {text[:8].hex(' ')}"
-        return Damage(source, "", f"{found}; wanted {WANTED}")
-    return Damage(source, "", f"text of no known kind; wanted {WANTED}", _first_line(data))
+def slot_of(kind: Kind, name: str, parsed: Any) -> str:
+    """What a moment has one of: its kind; of profiles and of a cgroup's files one of each."""
+    return kind.name if kind.slot is None else kind.slot(PurePosixPath(name).name, parsed)
 
 
-def _kind_of_json(data: bytes) -> str | None:
-    """JSON's kind by its first value; by its names where the text is cut."""
-    text = data.decode("utf-8-sig", "replace").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (json.JSONDecodeError, RecursionError):
-        head = data[:65536]
-        if b'"HeapAlloc"' in head or b'"TotalAlloc"' in head:
-            return "memstats"
-        return "metrics" if b'"/memory/classes/' in head else None
-    first = value[0] if isinstance(value, list) and value else value
-    if find_memstats(first) is not None:
-        return "memstats"
-    if is_metrics(first):
-        return "metrics"
-    if isinstance(first, dict) and first.get("schema") == MANIFEST_SCHEMA:
-        return "manifest"
-    return None
+def capture_frames() -> dict[str, tuple[tuple[Kind, str], ...]]:
+    """Frames of a capture by name, with the kinds that fill each, the first choice first."""
+    frames: dict[str, tuple[tuple[Kind, str], ...]] = {}
+    for kind in KINDS:
+        for name, own in kind.fills.items():
+            frames[name] = (*frames.get(name, ()), (kind, own))
+    return frames
 
 
-def _found_json(data: bytes) -> str:
-    text = data.decode("utf-8-sig", "replace").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-        return f"text that begins like JSON and is not: {reason}"
-    if isinstance(value, dict):
-        keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
-        return f"JSON with the keys {keys or '(none)'}"
-    return f"JSON holding a {type(value).__name__}"
-
-
-def _first_line(data: bytes) -> str:
-    return excerpt(data.strip().split(b"\n", 1)[0][:200])
+def readers() -> dict[str, str]:
+    """The public readers, each with the module that it stands in."""
+    dotted = {kind.reader.rpartition(".")[::2] for kind in KINDS}
+    return {name: f"gomem.inputs.{module}" for module, name in dotted}

@@ -85,6 +85,17 @@ def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
     )
 
 
+class WithDamage:
+    """What a reader gives: frames as attributes, and beside them what could not be read."""
+
+    damaged: tuple[Damage, ...]
+
+    @property
+    def damage(self) -> pd.DataFrame:
+        """What could not be read: source, where, what, text."""
+        return damage_table(self.damaged)
+
+
 def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
     """A column for a frame: an array where that says all, as a series takes long to make."""
     if values is None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.capture.moment import Moment
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,14 +42,17 @@ def shareable(diagnosis: Diagnosis, *, redact: bool = False) -> Diagnosis:
     """
     baseline = None if diagnosis.baseline is None else shareable(diagnosis.baseline, redact=redact)
     words = _Words.of(diagnosis) if redact else _Words()
-    return replace(
-        diagnosis,
-        capture=_capture(diagnosis.capture, words, redact=redact),
+    capture = _capture(diagnosis.capture, words, redact=redact)
+    shared = replace(diagnosis, capture=capture, baseline=baseline)
+    shared.__dict__.update(
         moments=tuple(_facts(facts, words) for facts in diagnosis.moments),
         sites={words.moment(name): sites for name, sites in diagnosis.sites.items()},
         findings=tuple(_finding(finding, words) for finding in diagnosis.findings),
-        baseline=baseline,
+        collector=diagnosis.collector,
+        heap_series=diagnosis.heap_series,
+        growth=diagnosis.growth,
     )
+    return shared
 
 
 def without_home(text: str) -> str:
@@ -97,19 +102,27 @@ def _file_names(artefacts: pd.DataFrame, moments: Mapping[str, str]) -> dict[str
 
 
 def _capture(capture: Capture, words: _Words, *, redact: bool) -> Capture:
-    artefacts = capture.artefacts.assign(
-        path=[words.text(path) for path in capture.artefacts["path"]],
-        moment=[words.moment(name) for name in capture.artefacts["moment"]],
+    files = tuple(
+        replace(
+            one,
+            moment=words.moment(one.moment),
+            source=replace(one.source, name=words.text(one.source.name)),
+        )
+        for one in capture.files
     )
+    by_moment = {
+        words.moment(name): Moment(
+            words.moment(name), tuple(one for one in files if one.moment == words.moment(name))
+        )
+        for name in capture.by_moment
+    }
     last = PurePosixPath(capture.name.replace("\\", "/")).name
     return replace(
         capture,
         name=UNNAMED if redact or last in {"", ".."} else last,
-        moments=capture.moments.assign(
-            moment=[words.moment(name) for name in capture.moments["moment"]]
-        ),
-        artefacts=artefacts,
-        profiles={words.moment(name): by for name, by in capture.profiles.items()},
+        by_moment=by_moment,
+        files=files,
+        passed_over=tuple(replace(one, name=words.text(one.name)) for one in capture.passed_over),
         damaged=tuple(_damage(one, words, redact=redact) for one in capture.damaged),
         go_version=replace(capture.go_version, evidence=words.text(capture.go_version.evidence)),
     )

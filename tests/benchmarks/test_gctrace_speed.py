@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gomem.inputs.read import read_gctrace
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 from tests.gc_logs import GCLOGS
 

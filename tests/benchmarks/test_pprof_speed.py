@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.benchmarks.large_profiles import large_profile, raw
 
 PEER = Path(__file__).parent / "pprof_peer"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from gomem.inputs.read import read_smaps
+from gomem.inputs.smaps.table import read_smaps
 from gomem.units import KIB
 from tests.builders import FIXTURES
 

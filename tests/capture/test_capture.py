@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 import gomem
-from gomem.capture.place import stem_of, time_in_name
+from gomem.capture.clock import time_in_name
+from gomem.capture.place import stem_of
 from gomem.errors import CaptureError
 from tests.builders import CAPTURES, FIXTURES
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gomem.cli.main import run
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 
 HEAP = FIXTURES / "captures" / "zeroing-go1.27.3" / "2-loaded" / "heap.pb.gz"

@@ -16,7 +16,8 @@ from gomem.diagnosis.comparison import (
     counterparts,
 )
 from gomem.errors import CaptureError
-from gomem.inputs.read import read_bench, read_pprof
+from gomem.inputs.gobench.table import read_bench
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.pprof_messages import field, function, location, message, packed, strings
 

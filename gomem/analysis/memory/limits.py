@@ -39,6 +39,7 @@ MARGIN = 0.05
 LEAST_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
+ADDRESS_SPACE = "Max address space"
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,38 @@ class CgroupUse:
     def unreclaimable_headroom_bytes(self) -> int | None:
         """Bytes until reclaiming no longer helps and the kernel kills; None without a limit."""
         return None if self.limit_bytes is None else self.limit_bytes - self.unreclaimable_bytes
+
+
+@dataclass(frozen=True)
+class AddressSpace:
+    """Mapped address space against the process's own limit (RLIMIT_AS).
+
+    Attributes:
+        limit_bytes: "Max address space" of /proc/PID/limits.
+        mapped_bytes: All mappings together, reserved ones too; None without smaps.
+    """
+
+    limit_bytes: int
+    mapped_bytes: int | None
+
+
+def address_space_use(
+    limits: Mapping[str, int | None], mappings: pd.DataFrame | None
+) -> AddressSpace | None:
+    """How much address space is left: Go reserves far more than it uses, and a limit counts that.
+
+    Args:
+        limits: Soft limits by the kernel's name, in bytes; None for no limit.
+        mappings: The mappings of the same moment, with `Size` in bytes.
+
+    Returns:
+        None if the file is not there, or sets no limit.
+    """
+    limit = limits.get(ADDRESS_SPACE)
+    if limit is None:
+        return None
+    mapped = None if mappings is None else int(mappings["Size"].sum())
+    return AddressSpace(limit, mapped)
 
 
 # What is charged, in disjoint counters of memory.stat: v2 name, v1 name, can it be reclaimed.

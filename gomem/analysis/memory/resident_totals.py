@@ -1,8 +1,9 @@
 """How much of a process is resident, and of which sort, where its mappings are not known?
 
 The kernel's totals, the finest first: smaps_rollup tells anonymous memory and LazyFree, status
-tells files and shared memory apart, a control group tells the sum over its processes. statm counts
-pages without saying how large one is. Facts from the kernel's proc.rst and cgroup-v2.rst.
+tells files and shared memory apart, statm counts the same in pages without saying how large one
+is, a control group tells the sum over its processes. Facts from the kernel's proc.rst and
+cgroup-v2.rst.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.units import KIB, format_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+USUAL_PAGE_BYTES = 4 * KIB
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ def resident_totals(
     rollup: pd.Series | None = None,
     status: pd.Series | None = None,
     cgroup: Mapping[str, int | None] | None = None,
+    *,
+    statm: pd.Series | None = None,
+    page_bytes: int | None = None,
 ) -> ResidentTotals | None:
     """The finest totals that there are; None if nothing says how much is resident.
 
@@ -48,12 +56,16 @@ def resident_totals(
         rollup: The row of smaps_rollup.
         status: A row of the status table.
         cgroup: Numbers of the control group's files by name.
+        statm: The row of statm, in pages.
+        page_bytes: The size of one, where another file says it; else `USUAL_PAGE_BYTES`.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)
     if status is not None and not pd.isna(status["VmRSS"]):
         files, shared = _of_status(status)
         return ResidentTotals(int(status["VmRSS"]), "status VmRSS", files, shared)
+    if statm is not None:
+        return _of_statm(statm, page_bytes)
     return None if cgroup is None else _of_group(cgroup)
 
 
@@ -82,6 +94,17 @@ def _of_status(
         return None, None
     files = (int(status["RssFile"]), "status RssFile: program and libraries too")
     return files, (int(status["RssShmem"]), "status RssShmem")
+
+
+def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
+    """Resident pages; those of files and those of shared memory stand in one number."""
+    size = page_bytes or USUAL_PAGE_BYTES
+    notes: tuple[str, ...] = ("statm does not tell shared memory from files; both stand as files",)
+    if page_bytes is None:
+        assumed = f"{format_bytes(size)} is assumed, as on amd64: on arm64 it may be 16 or 64 KiB"
+        notes += (f"statm counts pages and no file here says how large one is; {assumed}",)
+    files = (int(statm["shared"]) * size, "statm shared: files and shared memory")
+    return ResidentTotals(int(statm["resident"]) * size, "statm resident", files, notes=notes)
 
 
 def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:

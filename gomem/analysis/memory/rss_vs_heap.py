@@ -156,6 +156,8 @@ def reconcile_rss(
     *,
     collections_between: int | None = None,
     rollup: pd.Series | None = None,
+    statm: pd.Series | None = None,
+    page_bytes: int | None = None,
     cgroup: Mapping[str, int | None] | None = None,
 ) -> Ledger:
     """Account for resident memory with what the kernel and the runtime each know.
@@ -168,6 +170,8 @@ def reconcile_rss(
         skew_seconds: How far MemStats and the mappings lie apart in time, if known.
         collections_between: Collections that ended between them, if they could be counted.
         rollup: The row of smaps_rollup; without smaps it tells more than its Rss.
+        statm: The row of statm, in pages, where neither status nor smaps says more.
+        page_bytes: The size of a page, where a file says it.
         cgroup: Numbers of the control group's files by name, where nothing else says what is
             resident.
 
@@ -180,7 +184,8 @@ def reconcile_rss(
         rows, notes = _fine(classified, memstats)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
     else:
-        rows, rss_bytes, notes = _coarse(memstats, resident_totals(rollup, status, cgroup))
+        totals = resident_totals(rollup, status, cgroup, statm=statm, page_bytes=page_bytes)
+        rows, rss_bytes, notes = _coarse(memstats, totals)
     of_two_states = bool(collections_between) or not _fits(classified, memstats)
     notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
     checks = _checks(rss_bytes, status, rollup_rss_bytes)

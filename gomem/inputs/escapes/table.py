@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.errors import FormatError
+from gomem.inputs.escapes.parse import parse_escapes
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.sources import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +17,9 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.escapes.parse import Escapes
+    from gomem.sources import Readable
 
-ESCAPES = (
+VERDICTS = (
     Column("package", "str", "", "Import path of the package; empty if the output names none."),
     Column("file", "str", "", "Source file, relative to where the build ran, or absolute."),
     Column("line", "int64", "", "Line of the file."),
@@ -30,11 +34,11 @@ ON_THE_HEAP = ("moved", "escapes")
 
 
 @dataclass(frozen=True)
-class EscapeAnalysis:
+class EscapeAnalysis(WithDamage):
     """What the compiler decided.
 
     Attributes:
-        verdicts: A row each; see `ESCAPES`.
+        verdicts: A row each; see `VERDICTS`.
         damaged: What could not be read.
     """
 
@@ -46,11 +50,6 @@ class EscapeAnalysis:
         """The verdicts that make something be allocated."""
         return self.verdicts[self.verdicts["kind"].isin(ON_THE_HEAP)]
 
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
-
     def _repr_html_(self) -> str:
         shown = self.on_the_heap[["file", "line", "kind", "subject", "reason"]]
         head = f"<p>{len(shown)} places where something is allocated on the heap</p>"
@@ -59,4 +58,17 @@ class EscapeAnalysis:
 
 def escapes_of(escapes: Escapes, damage: Iterable[Damage]) -> EscapeAnalysis:
     """Lay verdicts out as rows, in the output's order."""
-    return EscapeAnalysis(build(asdict(escapes), ESCAPES), tuple(damage))
+    return EscapeAnalysis(build(asdict(escapes), VERDICTS), tuple(damage))
+
+
+def read_escapes(readable: Readable) -> EscapeAnalysis:
+    """Read what `go build -gcflags=-m` or `-m=2` printed: what goes to the heap, and why.
+
+    Raises:
+        FormatError: There is no verdict in it.
+    """
+    source = open_source(readable)
+    escapes, damage = parse_escapes(source.data, source=source.name)
+    if not escapes.kind:
+        raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")
+    return escapes_of(escapes, [*source.damage, *damage])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.inputs.schema import Column, WithDamage, build
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import format_count, format_seconds
 
@@ -140,7 +140,7 @@ OTHER = (
 
 
 @dataclass(frozen=True)
-class GcLog:
+class GcLog(WithDamage):
     """A gctrace log.
 
     Attributes:
@@ -158,11 +158,6 @@ class GcLog:
     other: pd.DataFrame
     go_version_range: GoVersion
     damaged: tuple[Damage, ...] = ()
-
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     def joined(self, others: Sequence[GcLog]) -> GcLog:
         """One log of several, in their order: each file's processes are runs of their own."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.inputs.gobench.parse import parse_gobench
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.sources import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.gobench.parse import GoBench
+    from gomem.sources import Readable
 
 RESULTS = (
     Column("name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix."),
@@ -43,7 +45,7 @@ UNIT_NOTE_NAMES = [column.name for column in UNIT_NOTES]
 
 
 @dataclass(frozen=True)
-class Bench:
+class Bench(WithDamage):
     """The results of one benchmark file.
 
     Attributes:
@@ -57,11 +59,6 @@ class Bench:
     config: pd.DataFrame
     units: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
-
-    @cached_property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     def _repr_html_(self) -> str:
         keys = ["package", "name", "procs", "unit"]
@@ -138,3 +135,14 @@ def _samples(
     exact = [said.get((unit, "assume")) == "exact" for unit in results["unit"]]
     columns = {"name": name, "unit": results["unit"], "value": results["value"]}
     return pd.DataFrame({**columns, "better": pd.Series(better, dtype="str"), "exact": exact})
+
+
+def read_bench(readable: Readable) -> Bench:
+    """Read the output of `go test -bench`.
+
+    Raises:
+        FormatError: There is no benchmark result in it.
+    """
+    source = open_source(readable)
+    parsed, damage = parse_gobench(source.data, source=source.name)
+    return bench_of(parsed, [*source.damage, *damage])

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import Column, build
+from gomem.errors import FormatError
+from gomem.inputs.limits.parse import parse_limits
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.sources import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
+    from gomem.errors import Damage
     from gomem.inputs.limits.parse import Limit
+    from gomem.sources import Readable
 
 LIMITS = (
     Column("limit", "str", "", "The kernel's name, such as Max address space."),
@@ -19,6 +25,22 @@ LIMITS = (
     Column("hard", "UInt64", "", "Up to which the process may raise it; <NA> for no limit."),
     Column("unit", "str", "", "Of both: bytes, files, processes …; empty if it has none."),
 )
+
+
+@dataclass(frozen=True)
+class ResourceLimits(WithDamage):
+    """The limits of one process.
+
+    Attributes:
+        limits: A row per resource; see `LIMITS`.
+        damaged: What could not be read.
+    """
+
+    limits: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return self.limits.to_html(escape=True, index=False)
 
 
 def limits_table(limits: Sequence[Limit]) -> pd.DataFrame:
@@ -32,3 +54,16 @@ def limits_table(limits: Sequence[Limit]) -> pd.DataFrame:
         },
         LIMITS,
     )
+
+
+def read_limits(readable: Readable) -> ResourceLimits:
+    """Read /proc/PID/limits, a row a resource.
+
+    Raises:
+        FormatError: There is no limit in it.
+    """
+    source = open_source(readable)
+    limits, damage = parse_limits(source.data, source=source.name)
+    if not limits:
+        raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")
+    return ResourceLimits(limits_table(limits), (*source.damage, *damage))

@@ -11,13 +11,13 @@ Quirks        NextGC is 2^64-1 or thereabouts when GOGC=off: no goal, not a size
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.json_text import describe_json, first_value, json_values
 
 COUNTERS = (
     "Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees",
@@ -29,6 +29,7 @@ COUNTERS = (
 REQUIRED = frozenset({"HeapAlloc", "HeapSys", "Sys"})
 NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there is none
 RING = 256
+HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,14 @@ def find_memstats(value: object) -> dict[str, Any] | None:
     return next((inner for inner in value.values() if is_memstats(inner)), None)
 
 
+def looks_like_memstats(data: bytes, _: str = "") -> bool:
+    """Whether the first JSON value is a dump or holds one; of a cut text, by its names."""
+    known, value = first_value(data)
+    if not known:
+        return any(name in data[:HEAD_BYTES] for name in (b'"HeapAlloc"', b'"TotalAlloc"'))
+    return find_memstats(value) is not None
+
+
 def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
     """Parse every MemStats dump in a JSON text.
 
@@ -96,54 +105,12 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
     if not dumps:
         if damage:
             raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
-        raise FormatError(source, "", f"JSON without MemStats: {describe_json(others)}")
+        raise FormatError(source, "", f"JSON without MemStats: {describe_json(others, REQUIRED)}")
     damage += [
-        Damage(source, place, f"not a MemStats dump: {describe_json([(place, item)])}")
+        Damage(source, place, f"not a MemStats dump: {describe_json([(place, item)], REQUIRED)}")
         for place, item in others
     ]
     return _columns(dumps, places, source, damage), damage
-
-
-def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
-    """Every JSON value of a text with its place, and the places where there is none."""
-    text = data.decode("utf-8-sig", "replace")
-    decoder = json.JSONDecoder()
-    values: list[tuple[str, Any]] = []
-    damage: list[Damage] = []
-    place = _skip_blank(text, 0)
-    line, counted = 1, 0
-    while place < len(text):
-        line += text.count("\n", counted, place)
-        counted = place
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-            what = f"cannot be read as JSON: {reason}; the text may be cut"
-            shown = excerpt(text[place : place + 200].partition("\n")[0])
-            damage.append(Damage(source, f"line {line}", what, shown))
-            end = text.find("\n", place)
-            end = len(text) if end < 0 else end
-        else:
-            values.append((f"line {line}", value))
-        place = _skip_blank(text, end)
-    return values, damage
-
-
-def describe_json(values: list[tuple[str, Any]]) -> str:
-    """What was found instead of what was wanted, for a message."""
-    for _, value in values:
-        if isinstance(value, dict):
-            keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
-            return f"found the keys {keys or '(none)'}; wanted {', '.join(sorted(REQUIRED))}"
-    found = type(values[0][1]).__name__ if values else "nothing"
-    return f"found {found}; wanted an object with {', '.join(sorted(REQUIRED))}"
-
-
-def _skip_blank(text: str, place: int) -> int:
-    while place < len(text) and text[place] in " \t\r\n,\x00":
-        place += 1
-    return place
 
 
 def _columns(

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.inputs.memstats.parse import parse_memstats
+from gomem.inputs.pprof.heap_text import looks_like_heap_text, memstats_of
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.sources import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
+    from gomem.sources import Readable
 
 STATS = (
     Column("Alloc", "Int64", "B", "The same as HeapAlloc."),
@@ -62,7 +66,7 @@ SIZE_CLASSES = (
 
 
 @dataclass(frozen=True)
-class MemStats:
+class MemStats(WithDamage):
     """The dumps of one artefact.
 
     Attributes:
@@ -76,11 +80,6 @@ class MemStats:
     pauses: pd.DataFrame
     size_classes: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
-
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     def _repr_html_(self) -> str:
         last = self.stats.iloc[-1]
@@ -117,3 +116,19 @@ def memstats_tables(dumps: MemStatsDumps, damage: Sequence[Damage]) -> MemStats:
 def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
     times = pd.Series(nanoseconds.astype("datetime64[ns]")).dt.tz_localize("UTC")
     return times.mask(unknown)
+
+
+def read_memstats(readable: Readable) -> MemStats:
+    """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
+
+    The MemStats at the end of a heap profile in text are read, too.
+
+    Raises:
+        FormatError: There is no MemStats dump in it.
+    """
+    source = open_source(readable)
+    data = source.data
+    if looks_like_heap_text(data):
+        data = memstats_of(data, source=source.name)
+    dumps, damage = parse_memstats(data, source=source.name)
+    return memstats_tables(dumps, [*source.damage, *damage])

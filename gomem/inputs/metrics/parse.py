@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.memstats.parse import describe_json, json_values
+from gomem.inputs.json_text import describe_json, first_value, json_values
 
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
+HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
+WANTED = ("/memory/classes/total:bytes",)
 NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
 
@@ -42,6 +44,12 @@ def is_metrics(value: object) -> bool:
     return named * 2 > len(value)
 
 
+def looks_like_metrics(data: bytes, _: str = "") -> bool:
+    """Whether the first JSON value is a reading; of a cut text, by its names."""
+    known, value = first_value(data)
+    return is_metrics(value) if known else b'"/memory/classes/' in data[:HEAD_BYTES]
+
+
 def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:
     """Parse every reading in a JSON text: one object, or one a line.
 
@@ -55,7 +63,9 @@ def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Dama
     if not readings:
         if damage:
             raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
-        raise FormatError(source, "", f"JSON without runtime/metrics: {describe_json(values)}")
+        raise FormatError(
+            source, "", f"JSON without runtime/metrics: {describe_json(values, WANTED)}"
+        )
     return readings, damage
 
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.inputs.metrics.parse import parse_metrics
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.sources import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.metrics.parse import Metrics
+    from gomem.sources import Readable
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
@@ -60,7 +63,7 @@ NO_GOAL_FROM = 2.0**60
 
 
 @dataclass(frozen=True)
-class RuntimeMetrics:
+class RuntimeMetrics(WithDamage):
     """The readings of one artefact.
 
     Attributes:
@@ -72,11 +75,6 @@ class RuntimeMetrics:
     values: pd.DataFrame
     histograms: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
-
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     def _repr_html_(self) -> str:
         return self.values.to_html(escape=True)
@@ -124,3 +122,14 @@ def _frame(rows: Sequence[tuple[object, ...]], schema: tuple[Column, ...]) -> pd
     names = [column.name for column in schema]
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return build({name: list(column) for name, column in zip(names, columns, strict=True)}, schema)
+
+
+def read_metrics(readable: Readable) -> RuntimeMetrics:
+    """Read runtime/metrics from flat JSON.
+
+    Raises:
+        FormatError: There is no reading in it.
+    """
+    source = open_source(readable)
+    readings, damage = parse_metrics(source.data, source=source.name)
+    return metrics_tables(readings, [*source.damage, *damage])

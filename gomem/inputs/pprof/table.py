@@ -17,7 +17,7 @@ import pandas as pd
 
 from gomem.inputs.pprof import frames as pprof_frames
 from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.inputs.schema import Column, WithDamage, build
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _GOROOT = re.compile(
 
 
 @dataclass(frozen=True)
-class Profile:
+class Profile(WithDamage):
     """A pprof profile.
 
     Attributes:
@@ -154,11 +154,6 @@ class Profile:
     def labels(self) -> pd.DataFrame:
         """A row a label of a sample; see `pprof_frames.LABELS`."""
         return pprof_frames.labels_table(self.columns)
-
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     def sample_type(self, name: str | None = None) -> ValueType:
         """The sample type of a name, by pprof's rules.

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.inputs.schema import Column, build, damage_table
+from gomem.errors import FormatError
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.smaps.parse import parse_smaps
+from gomem.sources import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.smaps.parse import Mappings
+    from gomem.sources import Readable
 
 # The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
 SIZES = (
@@ -88,7 +92,7 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Smaps:
+class Smaps(WithDamage):
     """One process's mappings at one time.
 
     Attributes:
@@ -98,11 +102,6 @@ class Smaps:
 
     mappings: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
-
-    @property
-    def damage(self) -> pd.DataFrame:
-        """What could not be read: source, where, what, text."""
-        return damage_table(self.damaged)
 
     @cached_property
     def totals(self) -> pd.Series:
@@ -119,3 +118,16 @@ class Smaps:
 def smaps_of(mappings: Mappings, damage: Sequence[Damage]) -> Smaps:
     """Columns and damage of one file, as a table with its totals."""
     return Smaps(mappings_table(mappings), tuple(damage))
+
+
+def read_smaps(readable: Readable) -> Smaps:
+    """Read /proc/PID/smaps, smaps_rollup or maps.
+
+    Raises:
+        FormatError: There is no mapping in it.
+    """
+    source = open_source(readable)
+    mappings, damage = parse_smaps(source.data, source=source.name)
+    if not len(mappings.start):
+        raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
+    return smaps_of(mappings, [*source.damage, *damage])

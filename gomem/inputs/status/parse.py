@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gomem.errors import Damage, excerpt
+from gomem.errors import Damage, FormatError, excerpt
 from gomem.units import KIB
 
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
@@ -74,8 +74,14 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     return Status(sizes, counts, name), damage
 
 
-def parse_statm(data: bytes) -> dict[str, int]:
-    """Parse /proc/PID/statm: pages by the kernel's name; how large a page is, it does not say."""
+def parse_statm(data: bytes, *, source: str) -> dict[str, int]:
+    """Parse /proc/PID/statm: pages by the kernel's name; how large a page is, it does not say.
+
+    Raises:
+        FormatError: It is not seven numbers.
+    """
+    if STATM.fullmatch(data) is None:
+        raise FormatError(source, "", "not the seven numbers of /proc/PID/statm", excerpt(data))
     pages = [int(number) for number in data.split()]
     return dict(zip(STATM_FIELDS, pages, strict=True))
 

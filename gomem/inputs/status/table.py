@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import Column, build
+from gomem.errors import FormatError
+from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.status.parse import parse_statm, parse_status
+from gomem.sources import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.errors import Damage
     from gomem.inputs.status.parse import Status
+    from gomem.sources import Readable
 
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
@@ -42,6 +48,38 @@ STATM = (
 )
 
 
+@dataclass(frozen=True)
+class ProcessStatus(WithDamage):
+    """What the kernel counts for one process.
+
+    Attributes:
+        status: One row; see `STATUS`.
+        damaged: What could not be read.
+    """
+
+    status: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return self.status.T.to_html(escape=True, header=False)
+
+
+@dataclass(frozen=True)
+class ProcessPages(WithDamage):
+    """The same in pages, as statm has it.
+
+    Attributes:
+        statm: One row; see `STATM`.
+        damaged: What could not be read.
+    """
+
+    statm: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return self.statm.T.to_html(escape=True, header=False)
+
+
 def statm_table(pages: dict[str, int]) -> pd.DataFrame:
     """One row, in pages: their size is not in the artefact, so they are not turned into bytes."""
     return build({name: [number] for name, number in pages.items()}, STATM)
@@ -56,3 +94,26 @@ def status_table(status: Status) -> pd.DataFrame:
     if status.name is not None:
         columns["Name"] = [status.name]
     return build(columns, STATUS) if columns else build({"Name": [None]}, STATUS)
+
+
+def read_status(readable: Readable) -> ProcessStatus:
+    """Read /proc/PID/status.
+
+    Raises:
+        FormatError: It has no field of status.
+    """
+    source = open_source(readable)
+    status, damage = parse_status(source.data, source=source.name)
+    if not status.sizes and not status.counts:
+        raise FormatError(source.name, "", "no field with a number; wanted /proc/PID/status")
+    return ProcessStatus(status_table(status), (*source.damage, *damage))
+
+
+def read_statm(readable: Readable) -> ProcessPages:
+    """Read /proc/PID/statm: in pages, whose size is not in it.
+
+    Raises:
+        FormatError: It is not seven numbers.
+    """
+    source = open_source(readable)
+    return ProcessPages(statm_table(parse_statm(source.data, source=source.name)), source.damage)

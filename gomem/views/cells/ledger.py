@@ -22,11 +22,10 @@ CLAIMED = ("heap_objects", "heap_slack", "heap_idle", "stacks")
 LARGEST = 3  # parts that the sentence names
 RSS = "RSS"
 SIDE_BY_SIDE = 6  # more columns than these do not fit on a page
-OF_DATA = "data-"  # findings about the files, not about the process
 
 
 def telling_moment(diagnosis: Diagnosis) -> str:
-    """The moment to look at first: the first finding's, else the one with the largest RSS.
+    """The moment to look at first.
 
     Raises:
         CaptureError: No moment has anything that says where memory is.
@@ -37,10 +36,7 @@ def telling_moment(diagnosis: Diagnosis) -> str:
             f"{diagnosis.capture.name}: no moment says where memory is; wanted smaps, MemStats or "
             "status; add one with: cat /proc/PID/smaps > smaps"
         )
-    for finding in diagnosis.findings:
-        if finding.moment in ledgers and not finding.code.startswith(OF_DATA):
-            return str(finding.moment)
-    return max(ledgers, key=lambda name: ledgers[name].rss_bytes or 0)
+    return diagnosis.shown_first or next(iter(ledgers))
 
 
 def ledger_table(ledger: Ledger, moment: str) -> Shown:

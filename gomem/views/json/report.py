@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import gomem
-from gomem.diagnosis.diagnosis import CAUSES, skew_seconds
+from gomem.causes import CAUSES
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.collector import collector_json
@@ -56,7 +56,7 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
         "gomem_version": gomem.__version__,
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
-        "ledger": [_ledger(diagnosis, facts) for facts in diagnosis.moments if facts.ledger],
+        "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
         "mappings": _rows(diagnosis.kinds),
         "changes": changes_json(diagnosis),
         "limits": limits_json(diagnosis),
@@ -124,7 +124,7 @@ def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
     ]
 
 
-def _ledger(diagnosis: Diagnosis, facts: MomentFacts) -> dict[str, Any]:
+def _ledger(facts: MomentFacts) -> dict[str, Any]:
     ledger = facts.ledger
     assert ledger is not None
     return {
@@ -132,7 +132,7 @@ def _ledger(diagnosis: Diagnosis, facts: MomentFacts) -> dict[str, Any]:
         "rss_bytes": ledger.rss_bytes,
         "parts": _rows(ledger.parts),
         "checks": _rows(ledger.checks),
-        "skew_seconds": skew_seconds(diagnosis.capture, facts.name),
+        "skew_seconds": facts.skew.seconds,
         "notes": list(ledger.notes),
         "sides": _rows(ledger.sides),
         "next_file": ledger.next_file or None,

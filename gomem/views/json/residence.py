@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gomem.diagnosis.residence import change_against_baseline, changes_over_time, limits_of
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.diagnosis.residence import Change
 
 
 def changes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """From each moment to the next, and from the baseline, if there is one, first."""
-    against = change_against_baseline(diagnosis)
-    steps = [_change(one, of_baseline=False) for one in changes_over_time(diagnosis.moments)]
+    against = diagnosis.change_against_baseline
+    steps = [_change(one, of_baseline=False) for one in diagnosis.changes]
     return steps if against is None else [_change(against, of_baseline=True), *steps]
 
 
@@ -41,7 +40,7 @@ def _change(change: Change, *, of_baseline: bool) -> dict[str, Any]:
 
 def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
     """Null where nothing tells; `never` is the word for a limit that is not reached."""
-    limits = limits_of(diagnosis.moments)
+    limits = diagnosis.limits
     if limits is None:
         return None
     return {

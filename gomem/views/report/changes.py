@@ -6,7 +6,6 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.residence import change_against_baseline, change_over_all, changes_over_time
 from gomem.units import format_change, is_unknown
 from gomem.views.document import (
     Block,
@@ -27,8 +26,8 @@ from gomem.views.report.tables import NOTHING, bytes_cell
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.diagnosis.residence import Change
 
 LARGEST = 12  # mappings of a change that a reader looks at
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
@@ -39,11 +38,11 @@ LEAST_BYTES = 64 << 10  # a mapping that moved by less is no part of any answer
 def change_section(diagnosis: Diagnosis) -> Section | None:
     """Against the baseline first, where there is one; then each step from moment to moment."""
     blocks: list[Block] = []
-    against = change_against_baseline(diagnosis)
+    against = diagnosis.change_against_baseline
     if against is not None:
         blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
-    steps = changes_over_time(diagnosis.moments)
-    overall = change_over_all(diagnosis.moments)
+    steps = diagnosis.changes
+    overall = diagnosis.change_over_all
     if steps:
         blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
     drawn = _largest(steps)

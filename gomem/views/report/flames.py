@@ -27,7 +27,7 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     if profile is None:
         return ()
     blocks: list[Block] = list(_flame(profile, IN_USE, "flame"))
-    base = None if diagnosis.baseline is None else _baseline(diagnosis.baseline, moment)
+    base = diagnosis.baseline_profile(moment)
     if base is not None:
         blocks += _change(profile, base, IN_USE, "flame-change", "against the baseline")
     folded = _flame(profile, ALLOCATED, "flame-allocated")
@@ -66,10 +66,3 @@ def _change(
 
 def _has(profile: Profile, sample_type: str) -> bool:
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
-
-
-def _baseline(baseline: Diagnosis, moment: str) -> Profile | None:
-    """Its profile of the same moment, else its last."""
-    names = [moment, *reversed(list(baseline.sites))]
-    profiles = map(baseline.capture.heap_profiles.get, names)
-    return next((one for one in profiles if one is not None), None)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.residence import limits_of
 from gomem.units import format_bytes, format_change, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.report.changes import minus_signs
 from gomem.views.report.tables import bytes_cell, fraction_cell
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit, WorstCase
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.diagnosis.residence import Limits
+    from gomem.diagnosis.limits import Limits
 
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
 
 
 def limits_section(diagnosis: Diagnosis) -> Section | None:
     """Worst case of each moment; the cgroup of the last one, where its files are there."""
-    limits = limits_of(diagnosis.moments)
+    limits = diagnosis.limits
     if limits is None:
         return None
     blocks: list[Block] = []
@@ -44,7 +45,7 @@ _LACKING = (
 )
 
 
-def _worst_table(worst: dict[str, WorstCase]) -> Table:
+def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
     """RSS if all that the runtime has mapped were touched, and if it took back what it gave."""
     chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
     rows = tuple(

@@ -7,10 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import gomem
-from gomem.causes import data_damaged, data_missing
+from gomem.causes import CAUSES, data_damaged, data_missing
 from gomem.causes.finding import Severity
-from gomem.diagnosis.diagnosis import CAUSES, skew_seconds
-from gomem.diagnosis.residence import regions_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 from gomem.views.document import (
     Block,
@@ -76,16 +74,6 @@ def build_report(diagnosis: Diagnosis) -> Report:
         sections=tuple(section for section in sections if section is not None),
         made_by=f"gomem {gomem.__version__}",
     )
-
-
-def first_moment(diagnosis: Diagnosis) -> str | None:
-    """The moment to show first: the first finding's, else the one with the largest RSS."""
-    names = [facts.name for facts in diagnosis.moments]
-    for finding in diagnosis.findings:
-        if finding.moment in names and finding.severity >= Severity.WARNING:
-            return finding.moment
-    sizes = {facts.name: facts.rss_bytes or 0 for facts in diagnosis.moments}
-    return max(sizes, key=lambda name: sizes[name], default=None)
 
 
 def _where(diagnosis: Diagnosis, words: str) -> str:
@@ -154,7 +142,7 @@ def _together(text: str) -> str:
 
 def _residence(diagnosis: Diagnosis) -> str:
     """RSS and its largest parts, of the moment that is shown first."""
-    moment = first_moment(diagnosis)
+    moment = diagnosis.shown_first
     ledger = diagnosis.ledgers.get(moment or "")
     if ledger is None:
         return "No file here says how much memory is resident."
@@ -213,7 +201,7 @@ def _cases(findings: tuple[Finding, ...]) -> tuple[Case, ...]:
 
 def _ledger_section(diagnosis: Diagnosis) -> Section | None:
     ledgers = diagnosis.ledgers
-    names = in_order(list(ledgers), first_moment(diagnosis))
+    names = in_order(list(ledgers), diagnosis.shown_first)
     if not names:
         return None
     places = {name: place for place, name in enumerate(ledgers, start=1)}
@@ -245,7 +233,7 @@ def _ledger_blocks(
         caption += f" Drawn for {WATERFALLS} of {len(diagnosis.ledgers)} moments; the tables are "
         caption += "of all."
     blocks: list[Block] = [Figure(caption, draw)] if drawn else []
-    blocks.append(tables.ledger_table(ledger, moment, _before(diagnosis, moment)))
+    blocks.append(tables.ledger_table(ledger, moment, diagnosis.baseline_ledger(moment)))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
         blocks.append(tables.sides_table(ledger, moment))
     if len(ledger.checks):
@@ -258,16 +246,8 @@ def _ledger_blocks(
     return tuple(blocks)
 
 
-def _before(diagnosis: Diagnosis, moment: str) -> Ledger | None:
-    """The baseline's ledger of the same moment, or its last."""
-    if diagnosis.baseline is None or not diagnosis.baseline.ledgers:
-        return None
-    ledgers = diagnosis.baseline.ledgers
-    return ledgers.get(moment, list(ledgers.values())[-1])
-
-
 def _skew_note(diagnosis: Diagnosis, moment: str) -> list[str]:
-    skew = skew_seconds(diagnosis.capture, moment)
+    skew = diagnosis.by_moment[moment].skew.seconds
     if skew is None or skew >= 1:  # the ledger itself warns of more
         return []
     return [f"MemStats and the kernel's files were taken {format_seconds(skew)} apart"]
@@ -279,7 +259,7 @@ def _moments_section(diagnosis: Diagnosis) -> Section | None:
         return None
     capture = diagnosis.capture
     times = dict(zip(capture.moments["moment"], capture.moments["time"], strict=True))
-    skews = {name: skew_seconds(capture, name) for name in ledgers}
+    skews = {name: diagnosis.by_moment[name].skew.seconds for name in ledgers}
     caption = "Moments in order, not to scale in time. The top of each column is RSS."
     if any(ledger.part("heap_untouched") for ledger in ledgers.values()):
         caption += (
@@ -317,7 +297,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _mappings_section(diagnosis: Diagnosis) -> Section | None:
     kinds = diagnosis.kinds
-    names = in_order(list(dict.fromkeys(kinds["moment"])), first_moment(diagnosis))
+    names = in_order(list(dict.fromkeys(kinds["moment"])), diagnosis.shown_first)
     if not names:
         return None
     each = [tables.kinds_table(kinds[kinds["moment"] == name], name) for name in names]
@@ -326,7 +306,7 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
         "Regions in order of address, as wide as they are mapped, filled as far as resident. "
         "Address space that is only reserved is left out."
     )
-    draw = partial(plot_address_space, regions_of(diagnosis, names[0]), moment=names[0])
+    draw = partial(plot_address_space, diagnosis.regions(names[0]), moment=names[0])
     strip = Figure(caption, draw)
     return Section(
         "mappings",
@@ -336,7 +316,7 @@ def _mappings_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _sites_section(diagnosis: Diagnosis) -> Section | None:
-    names = in_order(list(diagnosis.sites), first_moment(diagnosis))
+    names = in_order(list(diagnosis.sites), diagnosis.shown_first)
     heading = "Who allocates" + (_where(diagnosis, f": {names[0]}") if names else "")
     return sites_section(diagnosis, names, heading)
 

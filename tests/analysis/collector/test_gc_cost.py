@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.collector.gc_cost import Quantiles, summarize_gc
-from gomem.inputs.read import read_gctrace
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 
 FORM = (

@@ -25,7 +25,7 @@ from gomem.analysis.comparison.before_after import (
     samples_needed,
     summarise,
 )
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import read_bench
 
 REQUEST_BEFORE = [153.3, 161.9, 195.5, 238.2, 203.2, 196.9, 199.2, 208.0, 185.1, 178.7]
 REQUEST_AFTER = [13.9, 14.17, 14.07, 13.96, 13.42, 14.2, 15.51, 13.76, 13.6, 13.68]

@@ -4,7 +4,7 @@ import pytest
 
 from gomem.analysis.collector.gc_cost import summarize_gc
 from gomem.analysis.comparison.single_values import COLUMNS, OF_COLLECTOR, levels_of
-from gomem.inputs.read import read_gctrace
+from gomem.inputs.gctrace.read import read_gctrace
 from tests.builders import FIXTURES, memstats_row
 
 

@@ -16,7 +16,9 @@ import pytest
 from gomem.analysis.memory.mappings import ClassifiedMappings, classify_mappings, work_buffer_bytes
 from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
 from gomem.analysis.memory.runtime_metadata import UNCOUNTED, metadata_bytes
-from gomem.inputs.read import read_memstats, read_smaps, read_status
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.smaps.table import read_smaps
+from gomem.inputs.status.table import read_status
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
 
@@ -94,7 +96,7 @@ def classified(moment: Path) -> ClassifiedMappings:
 @cache
 def ledger(moment: Path) -> Ledger:
     rollup = int(read_smaps(moment / "smaps_rollup").totals["Rss"])
-    status = read_status(moment / "status").iloc[0]
+    status = read_status(moment / "status").status.iloc[0]
     return reconcile_rss(classified(moment), memstats_of(moment), status, rollup)
 
 

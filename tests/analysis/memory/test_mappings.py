@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from gomem.analysis.memory.mapping_rows import Cut, cut
 from gomem.analysis.memory.mappings import KINDS, classify_mappings, work_buffer_bytes
-from gomem.inputs.read import read_memstats, read_smaps
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.smaps.table import read_smaps
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES, mappings, memstats_row, smaps_entry
 

@@ -6,7 +6,10 @@ import pytest
 from gomem.analysis.memory.mappings import classify_mappings
 from gomem.analysis.memory.resident_totals import resident_totals
 from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
-from gomem.inputs.read import read_cgroup, read_memstats, read_smaps, read_status
+from gomem.inputs.cgroup.table import read_cgroup
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.smaps.table import read_smaps
+from gomem.inputs.status.table import read_status
 from gomem.units import MIB
 from tests.builders import FIXTURES, memstats_row
 
@@ -24,11 +27,11 @@ def memstats_of(moment) -> pd.Series:
 
 
 def status_of(moment) -> pd.Series:
-    return read_status(moment / "status").iloc[0]
+    return read_status(moment / "status").status.iloc[0]
 
 
 def group_of(moment) -> dict[str, int]:
-    rows = read_cgroup(moment / "memory.stat")
+    rows = read_cgroup(moment / "memory.stat").cgroup
     return dict(zip(rows["name"], rows["value"], strict=True))
 
 

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from gomem.analysis.memory.mappings import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import MEANING, PARTS, Ledger, reconcile_rss
-from gomem.inputs.read import read_memstats, read_smaps, read_status
+from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.smaps.table import read_smaps
+from gomem.inputs.status.table import read_status
 from gomem.units import KIB, MIB
 from tests.builders import MOMENTS, mappings, memstats_row, moment_id, smaps_entry
 
@@ -90,7 +92,9 @@ def test_every_fixture_adds_up_to_its_rss(moment):
     classified = classify_mappings(read_smaps(moment / "smaps").mappings, memstats)
     rollup = int(read_smaps(moment / "smaps_rollup").totals["Rss"])
 
-    ledger = reconcile_rss(classified, memstats, read_status(moment / "status").iloc[0], rollup)
+    ledger = reconcile_rss(
+        classified, memstats, read_status(moment / "status").status.iloc[0], rollup
+    )
 
     assert rollup == ledger.rss_bytes
     assert rollup == int(ledger.parts["bytes"].sum())

@@ -4,7 +4,7 @@ import pytest
 
 from gomem.analysis.profiles.allocations import SITES, top_sites
 from gomem.analysis.profiles.sampling import sampling_of
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.heap_profiles import bucket, heap, scale, seen
 

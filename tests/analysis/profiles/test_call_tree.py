@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.analysis.profiles.call_tree import FRAMES, call_tree
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.heap_profiles import heap, seen
 

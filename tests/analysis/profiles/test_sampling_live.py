@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.allocations import top_sites
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 
 RUNS = 200
 # Sizes that are size classes, so that what is asked for is what is allocated; and how many.

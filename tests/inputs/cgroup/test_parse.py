@@ -5,8 +5,9 @@ import pytest
 import gomem
 from gomem.errors import FormatError
 from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
-from gomem.inputs.kinds import kind_of
-from gomem.inputs.read import read_cgroup, read_status
+from gomem.inputs.cgroup.table import read_cgroup
+from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.status.table import read_status
 from tests.builders import FIXTURES
 
 CONTAINED = sorted(path.parent for path in FIXTURES.glob("injected/contained-*/gomem.json"))
@@ -55,12 +56,12 @@ EVENTS_V2 = b"low 0\nhigh 3\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n"
 def test_each_file_is_its_numbers(name, data, values):
     parsed, damage = parse_cgroup(data, source=name)
 
-    assert "cgroup" == kind_of(data, name)
+    assert kind_of(data, name) is BY_NAME["cgroup"]
     assert (values, []) == (parsed.values, damage)
 
 
 def test_a_table_is_known_by_its_fields_whatever_its_name():
-    assert "cgroup" == kind_of(STAT_V2, "group.txt")
+    assert kind_of(STAT_V2, "group.txt") is BY_NAME["cgroup"]
     assert "memory.events" == parse_cgroup(EVENTS_V2, source="group.txt")[0].file
     assert 1 == parse_cgroup(EVENTS_V2, source="memory.events")[0].values["oom_kill"]
 
@@ -112,8 +113,8 @@ def test_the_groups_anonymous_bytes_are_the_processes(capture):
     RssAnon of that process. The kernel charges in batches of 64 pages for each CPU.
     """
     for moment in sorted(path.parent for path in capture.glob("*/status")):
-        status = read_status(moment / "status").iloc[0]
-        group = read_cgroup(moment / "memory.stat").set_index("name")["value"]
+        status = read_status(moment / "status").status.iloc[0]
+        group = read_cgroup(moment / "memory.stat").cgroup.set_index("name")["value"]
 
         assert abs(int(group["total_rss"]) - int(status["RssAnon"])) <= 2 * 64 * 4096, moment.name
 
@@ -127,9 +128,9 @@ def test_pages_of_a_file_that_was_only_read_are_the_groups_and_no_processes(capt
         [value(capture / moment) for moment in ("2-filled", "3-read")]
         for value in (
             lambda m: int(
-                read_cgroup(m / "memory.stat").set_index("name").loc["total_cache", "value"]
+                read_cgroup(m / "memory.stat").cgroup.set_index("name").loc["total_cache", "value"]
             ),
-            lambda m: int(read_status(m / "status").iloc[0]["VmRSS"]),
+            lambda m: int(read_status(m / "status").status.iloc[0]["VmRSS"]),
         )
     )
 

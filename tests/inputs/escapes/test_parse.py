@@ -6,7 +6,7 @@ import gomem
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes, reason_of
 from gomem.inputs.escapes.table import ESCAPES
-from gomem.inputs.kinds import kind_of
+from gomem.inputs.kinds import BY_NAME, kind_of
 from tests.builders import FIXTURES
 
 RECORDED = sorted((FIXTURES / "escapes").glob("*.txt"))
@@ -88,7 +88,7 @@ def test_every_recorded_output_is_read_whole(path):
         found = (line.partition(": ")[0] for line in text.splitlines() if words in line)
         return {place.removeprefix("./") for place in found}
 
-    assert "escapes" == kind_of(path.read_bytes())
+    assert kind_of(path.read_bytes()) is BY_NAME["escapes"]
     assert "other" not in set(table["kind"])
     moved = table[table["kind"] == "moved"]
     assert places("moved to heap: ") == {

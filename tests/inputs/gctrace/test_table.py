@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES
-from gomem.inputs.read import read_gctrace, read_memstats
+from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.schema import UNITS
 from gomem.units import MIB
 from tests.builders import FIXTURES

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, matched_samples
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, matched_samples, read_bench
 
 BENCH = b"""\
 goos: linux

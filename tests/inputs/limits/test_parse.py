@@ -3,25 +3,25 @@
 import pytest
 
 from gomem.errors import FormatError
-from gomem.inputs.kinds import kind_of
+from gomem.inputs.kinds import BY_NAME, kind_of
 from gomem.inputs.limits.parse import parse_limits
-from gomem.inputs.read import read_limits
+from gomem.inputs.limits.table import read_limits
 from tests.builders import FIXTURES
 
 RECORDED = FIXTURES / "injected/contained-go1.27.3/2-filled/limits"
 
 
 def test_a_recorded_file_is_rows():
-    limits = read_limits(RECORDED).set_index("limit")
+    limits = read_limits(RECORDED).limits.set_index("limit")
 
-    assert "limits" == kind_of(RECORDED.read_bytes())
+    assert kind_of(RECORDED.read_bytes()) is BY_NAME["limits"]
     assert 16 == len(limits)
     assert 8388608 == limits.loc["Max stack size", "soft"]
     assert "bytes" == limits.loc["Max stack size", "unit"]
 
 
 def test_unlimited_is_unknown_and_not_a_number():
-    limits = read_limits(RECORDED).set_index("limit")
+    limits = read_limits(RECORDED).limits.set_index("limit")
 
     assert limits["soft"].isna()["Max address space"]
 

@@ -6,10 +6,11 @@ import re
 import pandas as pd
 import pytest
 
-from gomem.capture.capture import load
+from gomem.capture.load import load
 from gomem.errors import FormatError
+from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.pprof.heap_text import parse_heap_text
-from gomem.inputs.read import read_memstats, read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 
 PROFILES = FIXTURES / "profiles"

@@ -11,7 +11,7 @@ from gomem.errors import FormatError
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.protobuf import samples as pprof_samples
 from gomem.inputs.pprof.protobuf import top_level as pprof_top
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.pprof_messages import field, message, number, packed, profile, sample, strings
 

@@ -13,7 +13,7 @@ from functools import cache
 
 import pytest
 
-from gomem.inputs.read import read_pprof
+from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 
 PROFILES = sorted((FIXTURES / "profiles").glob("*/*.pb.gz"))

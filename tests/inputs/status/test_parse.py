@@ -31,7 +31,7 @@ def test_a_size_that_is_cut_off_is_damage_and_not_zero():
 
 def test_statm_is_pages():
     assert looks_like_statm(b"1234 567 89 1 0 200 0\n")
-    assert 567 == parse_statm(b"1234 567 89 1 0 200 0\n")["resident"]
+    assert 567 == parse_statm(b"1234 567 89 1 0 200 0\n", source="statm")["resident"]
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)

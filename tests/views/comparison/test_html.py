@@ -7,7 +7,7 @@ import pytest
 
 from gomem.analysis.comparison.before_after import compare_bench, compare_samples
 from gomem.diagnosis.comparison import compare_diagnoses
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.html import render_compare_html
 from gomem.views.writers.flame_script import SCRIPT
 from tests.builders import FIXTURES, diagnosed

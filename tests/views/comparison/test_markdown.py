@@ -6,7 +6,7 @@ import pytest
 
 from gomem.analysis.comparison.before_after import compare_bench
 from gomem.diagnosis.comparison import compare_diagnoses
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.markdown import render_compare_markdown
 from tests.builders import FIXTURES, diagnosed
 

@@ -9,7 +9,7 @@ from gomem.analysis.comparison.before_after import Comparison, compare_bench, co
 from gomem.analysis.profiles.site_changes import compare_sites
 from gomem.diagnosis.comparison import compare_diagnoses
 from gomem.errors import Damage
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import read_bench
 from gomem.sources import open_source
 from gomem.views.comparison.text import (
     format_difference,

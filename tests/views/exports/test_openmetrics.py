@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.analysis.collector.gc_cost import summarize_gc
-from gomem.inputs.read import read_gctrace
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.views.exports.openmetrics import render_openmetrics
 from tests.gc_logs import recorded
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gomem.analysis.collector.steps import stopped_seconds
-from gomem.inputs.read import read_gctrace
+from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 from gomem.views.exports.trace import render_trace
 from tests.gc_logs import names, recorded

@@ -10,7 +10,7 @@ import pytest
 from gomem.analysis.comparison.before_after import Comparison, compare_bench, compare_samples
 from gomem.analysis.profiles.site_changes import compare_sites
 from gomem.diagnosis.comparison import compare_diagnoses
-from gomem.inputs.read import read_bench
+from gomem.inputs.gobench.table import read_bench
 from gomem.views.json.compare import compare_json, render_compare_json
 from tests.builders import FIXTURES, diagnosed
 

@@ -11,8 +11,8 @@ import pytest
 from gomem.inputs.pprof.calls.graph import EDGES, TRACES, TREE
 from gomem.inputs.pprof.calls.tags import TAGS
 from gomem.inputs.pprof.parse import parse_pprof
+from gomem.inputs.pprof.read import read_folded, read_pprof
 from gomem.inputs.pprof.table import Profile
-from gomem.inputs.read import read_folded, read_pprof
 from tests.builders import FIXTURES
 from tests.pprof_messages import (
     TWO_LOCATIONS,

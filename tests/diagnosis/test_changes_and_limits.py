@@ -7,12 +7,6 @@ import pandas as pd
 import pytest
 
 import gomem
-from gomem.diagnosis.residence import (
-    change_against_baseline,
-    change_over_all,
-    changes_over_time,
-    limits_of,
-)
 from gomem.units import MIB
 from gomem.views.json.report import report_json
 from gomem.views.report.changes import change_section
@@ -29,24 +23,25 @@ def test_the_steps_add_up_to_the_whole_way(path):
     """
     Two sources, one number: the steps together, and the last RSS less the first.
     """
-    moments = diagnosed(path).moments
+    diagnosis = diagnosed(path)
+    moments = diagnosis.moments
     known = [one.rss_bytes for one in moments if one.rss_bytes is not None]
 
-    steps = changes_over_time(moments)
+    steps = diagnosis.changes
 
     assert known[-1] - known[0] == sum(step.ledger.rss_change_bytes for step in steps)
 
 
 def test_a_cache_that_was_dropped_and_freed_is_told_step_by_step():
-    verdicts = [step.ledger.verdict for step in changes_over_time(diagnosed(SHRINK).moments)]
+    verdicts = [step.ledger.verdict for step in diagnosed(SHRINK).changes]
 
     assert ["unchanged", "shifted", "retention"] == verdicts
 
 
 def test_the_whole_way_needs_more_than_one_step():
-    assert change_over_all(diagnosed(OLD).moments) is None
+    assert diagnosed(OLD).change_over_all is None
     assert ("1-filled", "4-freed") == (
-        (whole := change_over_all(diagnosed(SHRINK).moments)).before,
+        (whole := diagnosed(SHRINK).change_over_all).before,
         whole.after,
     )
 
@@ -54,7 +49,7 @@ def test_the_whole_way_needs_more_than_one_step():
 def test_an_upgrade_that_changed_residency_alone_is_told_so():
     diagnosis = gomem.diagnose(NEW, baseline=OLD)
 
-    change = change_against_baseline(diagnosis)
+    change = diagnosis.change_against_baseline
 
     assert "residency" == change.ledger.verdict
     assert ("go-heap", "grew") == tuple(change.mappings.loc[0, ["kind", "state"]])
@@ -93,7 +88,7 @@ def test_the_cgroups_files_give_headroom_and_a_gomemlimit(tmp_path):
     """
     diagnosis = cgroup_capture(tmp_path / "c", 256)
 
-    limits = limits_of(diagnosis.moments)
+    limits = diagnosis.limits
 
     assert 62 * MIB == limits.cgroup.unreclaimable_bytes
     assert 176 * MIB == limits.cgroup.headroom_bytes
@@ -117,7 +112,7 @@ def test_a_healthy_process_far_from_its_limit_has_no_finding(tmp_path):
 
 
 def test_without_a_cgroup_the_worst_case_stands_alone():
-    limits = limits_of(diagnosed(OLD).moments)
+    limits = diagnosed(OLD).limits
 
     assert limits.cgroup is None
     assert limits.advice is None

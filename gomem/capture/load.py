@@ -1,0 +1,219 @@
+"""Load a capture: a folder, an archive, or loose files that belong together."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from gomem.capture.capture import Capture
+from gomem.capture.clock import time_of
+from gomem.capture.moment import Artefact, Moment
+from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, place
+from gomem.errors import CaptureError, Damage, FormatError
+from gomem.inputs.gctrace.read import read_gctrace
+from gomem.inputs.json_text import first_value, json_values
+from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.read import not_an_artefact, read_artefact
+from gomem.releases import GoVersion, known_version
+from gomem.sources import Entry, Source, list_capture, natural_key
+from gomem.streams import LongSource, long_source
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
+
+    from gomem.inputs.kinds import Kind
+    from gomem.inputs.schema import WithDamage
+
+LOG = BY_NAME["gctrace"]
+
+
+@dataclass
+class _Gathering:
+    """What is known while a capture is put together."""
+
+    damage: list[Damage] = field(default_factory=list)
+    artefacts: list[Artefact] = field(default_factory=list)
+    passed_over: list[Source] = field(default_factory=list)
+    unrecognised: set[str] = field(default_factory=set)
+
+
+def load(
+    *paths: str | PathLike[str],
+    go_version: str | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Capture:
+    """Load a capture: a folder, an archive, or loose files that belong together.
+
+    Args:
+        paths: One folder or archive, or any number of files.
+        go_version: The release, such as `go1.24.2`, where the capture does not name it.
+        progress: Called with each file's name, its number and how many there are.
+
+    Raises:
+        CaptureError: There is nothing at a path, or nothing in it that gomem can read.
+    """
+    if not paths:
+        raise CaptureError("no capture named; wanted a folder, an archive or files")
+    gathering = _Gathering()
+    sources = _open_all(paths, gathering, progress)
+    manifest = _manifest(sources, gathering)
+    _read_all(sources, gathering, progress)
+    if not gathering.artefacts:
+        raise CaptureError(_nothing_readable(str(paths[0]), gathering))
+    present = {artefact.source.name for artefact in gathering.artefacts}
+    present |= {source.name for source in gathering.passed_over}
+    gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
+    gathering.damage += wrong
+    return Capture(
+        name=str(paths[0]),
+        by_moment=_moments(gathering.artefacts),
+        files=tuple(gathering.artefacts),
+        passed_over=tuple(gathering.passed_over),
+        damaged=tuple(gathering.damage),
+        unrecognised=frozenset(gathering.unrecognised),
+        go_version=_version(go_version, manifest, gathering),
+    )
+
+
+def _open_all(
+    paths: Sequence[str | PathLike[str]],
+    gathering: _Gathering,
+    progress: Callable[[str, int, int], None] | None,
+) -> list[Source]:
+    listings = [list_capture(path) for path in paths]
+    entries = [entry for listing in listings for entry in listing.entries]
+    if len(paths) > 1:
+        entries = _named_apart(entries, paths)
+    for listing in listings:
+        gathering.damage += listing.damage
+    sources = []
+    for number, entry in enumerate(entries, start=1):
+        if progress is not None:
+            progress(entry.name, number, len(entries))
+        sources.append(_open(entry))
+    return sources
+
+
+def _open(entry: Entry) -> Source:
+    """The file, read whole; of a long GC log its beginning: the rest is read piece by piece."""
+    long = long_source(entry)
+    if long is not None and kind_of(long.data, entry.name) is LOG:
+        return long
+    return entry.open()
+
+
+def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]]) -> list[Entry]:
+    """Loose files by their paths below the folder they share: `1/smaps` and `2/smaps`."""
+    if len(entries) != len(paths):
+        raise CaptureError("several captures named as one; wanted one folder or archive, or files")
+    full = [Path(path).absolute() for path in paths]
+    if len(set(full)) < len(full):
+        raise CaptureError(f"a file is named twice among {', '.join(map(str, paths))}")
+    shared = os.path.commonpath([path.parent for path in full])
+    return [
+        replace(entry, name=path.relative_to(shared).as_posix())
+        for entry, path in zip(entries, full, strict=True)
+    ]
+
+
+def _manifest(sources: Sequence[Source], gathering: _Gathering) -> dict[str, Any]:
+    """The manifest that `gomem capture` wrote, or nothing."""
+    for source in sources:
+        if PurePosixPath(source.name).name != MANIFEST:
+            continue
+        _, manifest = first_value(source.data)
+        if isinstance(manifest, dict) and manifest.get("schema") == MANIFEST_SCHEMA:
+            gathering.damage += json_values(source.data, source.name)[1]
+            return manifest
+        what = "not a manifest of gomem's; moments are found from folders and names instead"
+        gathering.damage.append(Damage(source.name, "", what))
+    return {}
+
+
+def _read_all(
+    sources: Iterable[Source],
+    gathering: _Gathering,
+    progress: Callable[[str, int, int], None] | None,
+) -> None:
+    for source in sources:
+        if PurePosixPath(source.name).name == MANIFEST:
+            continue
+        kind = kind_of(source.data, source.name)
+        gathering.damage += source.damage
+        if kind is None:
+            gathering.passed_over.append(source)
+            if not source.damage:
+                gathering.damage.append(not_an_artefact(source.data, source.name))
+                gathering.unrecognised |= {source.name} if source.data else set()
+            continue
+        try:
+            parsed = _read(source, kind, progress)
+        except FormatError as error:
+            gathering.passed_over.append(source)
+            gathering.damage.append(error.damage)
+            continue
+        gathering.damage += parsed.damaged
+        time, time_source = time_of(source, parsed)
+        gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
+
+
+def _read(
+    source: Source, kind: Kind, progress: Callable[[str, int, int], None] | None
+) -> WithDamage:
+    """What one artefact holds; a log too long to be held is read piece by piece."""
+    if not isinstance(source, LongSource):
+        return read_artefact(kind, replace(source, damage=()))
+
+    def advance(done: int, total: int | None) -> None:
+        if progress is not None and total is not None:
+            progress(f"{source.name} (MiB)", done // MIB, total // MIB)
+
+    return read_gctrace(source, progress=advance)
+
+
+def _version(given: str | None, manifest: dict[str, Any], gathering: _Gathering) -> GoVersion:
+    if given is not None:
+        version = known_version(given, "--go-version")
+        if version is None:
+            raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
+        return version
+    version = known_version(str(manifest.get("go_version", "")), f"{MANIFEST} go_version")
+    if version is not None:
+        return version
+    for artefact in gathering.artefacts:
+        text = getattr(artefact.parsed, "go_version", None)
+        if isinstance(text, str):
+            version = known_version(text, f"a path in {artefact.source.name}")
+            if version is not None:
+                return version
+    ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
+    return ranges[0] if ranges else GoVersion()
+
+
+def _nothing_readable(name: str, gathering: _Gathering) -> str:
+    if not gathering.passed_over:
+        return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
+    reasons = "; ".join(str(damage) for damage in gathering.damage[:3])
+    more = len(gathering.damage) - 3
+    return f"{name}: nothing that gomem can read: {reasons}" + (
+        f"; and {more} more" if more > 0 else ""
+    )
+
+
+def _moments(artefacts: Sequence[Artefact]) -> dict[str, Moment]:
+    """Moments in order: of time where every time is the capture's own word, else of names."""
+    groups: dict[str, list[Artefact]] = {}
+    for artefact in artefacts:
+        if artefact.moment:
+            groups.setdefault(artefact.moment, []).append(artefact)
+    moments = [Moment(name, tuple(group)) for name, group in groups.items()]
+    of_moments = [one for group in groups.values() for one in group]
+    if all(one.time_source in {"manifest", "name"} for one in of_moments):
+        moments.sort(key=lambda moment: (moment.time is None, moment.time))
+    else:
+        moments.sort(key=lambda moment: natural_key(moment.name))
+    return {moment.name: moment for moment in moments}

@@ -1,0 +1,194 @@
+"""One file of a capture, and one point in time of it: the artefacts that are read together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gomem.inputs.kinds import Kind, capture_frames
+from gomem.inputs.schema import Column, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from gomem.inputs.pprof.table import Profile
+    from gomem.sources import Source
+
+SOURCE = Column("artefact", "str", "", "Path of the artefact inside the capture.")
+MOMENT = Column("moment", "str", "", "The moment; empty for what belongs to the whole capture.")
+GOROUTINES = (
+    MOMENT,
+    Column("goroutines", "int64", "count", "Goroutines with this stack."),
+    Column(
+        "function", "str", "", "The innermost function outside the runtime; empty without a stack."
+    ),
+    Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
+)
+FRAMES = capture_frames()
+GOROUTINE_PROFILE = "goroutine"
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One file of a capture, placed.
+
+    Attributes:
+        source: Its bytes and its name.
+        kind: What it is.
+        moment: The moment it belongs to; empty for what belongs to the whole capture.
+        time: When it was taken, as far as known.
+        time_source: How that is known: manifest, name, its own clock, file.
+        parsed: What was read of it.
+    """
+
+    source: Source
+    kind: Kind
+    moment: str
+    time: datetime | None
+    time_source: str
+    parsed: Any
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One point in time of a capture; its frames are attributes, as a capture's are.
+
+    `memstats`, `metrics`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits` and
+    `size_classes` are those that `gomem.inputs.kinds` fills. Each has `moment` first and `artefact`
+    last, and no rows where the moment has no such artefact.
+
+    Attributes:
+        name: What it is called.
+        artefacts: Its files, in the capture's order.
+    """
+
+    name: str
+    artefacts: tuple[Artefact, ...]
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        if name not in FRAMES:
+            raise AttributeError(f"a moment has no {name}; it has {', '.join(FRAMES)}")
+        frame = self._stacked(name)
+        self.__dict__[name] = frame
+        return frame
+
+    def _stacked(self, name: str) -> pd.DataFrame:
+        """The frame of the first kind of artefact that has it here."""
+        for kind, own in FRAMES[name]:
+            frames = [
+                frame.assign(moment=self.name, artefact=one.source.name)
+                for one in self.artefacts
+                if one.kind is kind and (frame := _part(one.parsed, own)) is not None
+            ]
+            if frames:
+                stacked = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+                first = [MOMENT.name]
+                return stacked[
+                    first + [column for column in stacked.columns if column not in first]
+                ]
+        return empty_frame(name)
+
+    @property
+    def times(self) -> list[datetime]:
+        """When its artefacts were taken; file times only if there are no better ones."""
+        timed = [one for one in self.artefacts if one.time is not None]
+        better = [one for one in timed if one.time_source != "file"]
+        return [one.time for one in better or timed if one.time is not None]
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was: the earliest of its artefacts' times."""
+        return min(self.times, default=None)
+
+    @property
+    def skew_seconds(self) -> float | None:
+        """From its first artefact's time to its last."""
+        times = self.times
+        return (max(times) - min(times)).total_seconds() if times else None
+
+    @cached_property
+    def profiles(self) -> Mapping[str, Profile]:
+        """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
+        found: dict[str, Profile] = {}
+        for one in self.artefacts:
+            if one.kind.name in {"pprof", "heap_text"}:
+                found.setdefault(one.parsed.kind, one.parsed)
+        return found
+
+    @property
+    def heap_profile(self) -> Profile | None:
+        """Its heap profile, or its allocs profile, which holds the same."""
+        return self.profiles.get("heap") or self.profiles.get("allocs")
+
+    @cached_property
+    def goroutines(self) -> pd.DataFrame:
+        """Goroutines by stack, of its goroutine profile; see `GOROUTINES`."""
+        profile = self.profiles.get(GOROUTINE_PROFILE)
+        if profile is None:
+            return empty(GOROUTINES)
+        frame = _goroutines_of(profile).assign(moment=self.name)
+        return frame[[column.name for column in GOROUTINES]]
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The first file of each kind, and of each kind of profile: `heap`, `goroutine`."""
+        found = {one.kind.name: one.source.name for one in reversed(self.artefacts)}
+        return found | {kind: profile.source for kind, profile in self.profiles.items()}
+
+    def time_of(self, *kinds: str) -> pd.Timestamp | None:
+        """When the first of these kinds that has a time was taken."""
+        known = (
+            one.time
+            for kind in kinds
+            for one in self.artefacts
+            if one.kind.name == kind and one.time is not None
+        )
+        time = next(known, None)
+        return None if time is None else pd.Timestamp(time)
+
+    def _repr_html_(self) -> str:
+        files = pd.DataFrame(
+            {
+                "file": [one.source.name for one in self.artefacts],
+                "kind": [one.kind.name for one in self.artefacts],
+            }
+        )
+        return f"<p>{len(files)} artefacts</p>{files.to_html(escape=True, index=False)}"
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(dict.fromkeys(one.kind.name for one in self.artefacts))
+        return f"<Moment {self.name}: {kinds}>"
+
+
+@cache
+def empty_frame(name: str) -> pd.DataFrame:
+    """A capture's frame of no rows, with the columns and types of a full one."""
+    kind, own = FRAMES[name][0]
+    return empty((MOMENT, *kind.schema(own), SOURCE))
+
+
+def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:
+    """A frame of what was read, such as `memstats.stats`; None where a step is not there."""
+    first, _, rest = dotted.partition(".")
+    inner = attrgetter(first)(parsed)
+    return inner if inner is None or not rest else _part(inner, rest)
+
+
+def _goroutines_of(profile: Profile) -> pd.DataFrame:
+    """A row per stack: how many goroutines, the function they are in, and the stack."""
+    frames = profile.stacks.sort_values(["sample", "depth"]).astype({"function": "str"})
+    functions = frames.groupby("sample")["function"]
+    own = frames[~frames["function"].str.startswith("runtime.")].groupby("sample")["function"]
+    counts = profile.samples.iloc[:, 0]
+    return pd.DataFrame(
+        {
+            "goroutines": counts,
+            "function": own.first().reindex(counts.index).fillna(functions.first()).fillna(""),
+            "stack": functions.agg(";".join).reindex(counts.index).fillna(""),
+        }
+    )

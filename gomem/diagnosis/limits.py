@@ -1,0 +1,79 @@
+"""How far a capture is from its limits: the answers of its moments, together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.memory.limits import time_to_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.analysis.memory.limits import (
+        AddressSpace,
+        CgroupUse,
+        LimitAdvice,
+        TimeToLimit,
+        WorstCase,
+    )
+    from gomem.causes.answers import MomentFacts
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a capture's last moment is from its limits.
+
+    Attributes:
+        moment: Which moment.
+        worst: By moment, what RSS would be if all that is mapped were resident.
+        cgroup: How full the cgroup is; None without its files.
+        growth: When the limit is reached; None without a limit, or with fewer than three moments.
+        advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
+        gomemlimit_bytes: The one that is set; None if none is, or nothing says.
+        address_space: What is mapped against the process's own limit; None without one.
+    """
+
+    moment: str
+    worst: Mapping[str, WorstCase]
+    cgroup: CgroupUse | None
+    growth: TimeToLimit | None
+    advice: LimitAdvice | None
+    gomemlimit_bytes: int | None
+    address_space: AddressSpace | None
+
+
+def limits_of(moments: Sequence[MomentFacts]) -> Limits | None:
+    """The limits of a capture; None if no moment has what it takes."""
+    worst = {one.name: one.worst_case for one in moments if one.worst_case is not None}
+    telling = [one for one in moments if one.worst_case or one.cgroup_use or one.address_space]
+    if not telling:
+        return None
+    last = telling[-1]
+    return Limits(
+        moment=last.name,
+        worst=worst,
+        cgroup=last.cgroup_use,
+        growth=growth_to_limit(moments, last.cgroup_use),
+        advice=last.limit_advice,
+        gomemlimit_bytes=last.gomemlimit_bytes,
+        address_space=last.address_space,
+    )
+
+
+def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
+    """When what cannot be reclaimed reaches the limit, along a line through the moments."""
+    if use is None or use.limit_bytes is None:
+        return None
+    known = [one for one in moments if one.cgroup_use is not None and one.time is not None]
+    if not known:
+        return None
+    times = pd.Series([one.time for one in known])
+    sizes = pd.Series(
+        [one.cgroup_use.unreclaimable_bytes for one in known if one.cgroup_use is not None],
+        dtype="float64",
+    )
+    seconds = (times - times.iloc[0]).dt.total_seconds()
+    return time_to_limit(seconds, sizes, use.limit_bytes)

@@ -1,0 +1,172 @@
+"""What is known of each moment: its two sides, laid against each other once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.memory.mappings import ClassifiedMappings, classify_mappings
+from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
+from gomem.analysis.memory.scavenger import heap_return
+from gomem.analysis.memory.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew
+from gomem.causes.answers import MomentFacts
+from gomem.inputs.metrics.table import memstats_of_metrics
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.capture.moment import Moment
+
+RUNTIME_SIDE, KERNEL_SIDE = ("memstats", "metrics"), ("smaps", "smaps_rollup", "status")
+OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgroup")
+
+
+def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
+    """The facts of every moment that has something to say about memory, in order."""
+    moments = [one for one in capture.by_moment.values() if _has_memory(one)]
+    if not moments:
+        return ()
+    ends = None if capture.gc is None else collection_ends(capture.gc.cycles, capture.memstats)
+    damaged = {damage.source for damage in capture.damaged}
+    return tuple(_facts(moment, damaged, ends) for moment in moments)
+
+
+def _has_memory(moment: Moment) -> bool:
+    return any(len(getattr(moment, frame)) for frame in OF_MEMORY)
+
+
+def _facts(moment: Moment, damaged: set[str], ends: pd.Series | None) -> MomentFacts:
+    memstats = _memstats(moment)
+    classified = _classified(moment, memstats, damaged)
+    skew = _skew(moment, ends)
+    cgroup = _cgroup(moment)
+    classes = moment.size_classes
+    return MomentFacts(
+        name=moment.name,
+        ledger=_ledger(moment, classified, memstats, skew, cgroup),
+        memstats=memstats,
+        heap=_heap(moment, memstats, classified),
+        mappings=None if classified is None else classified.mappings,
+        size_classes=classes[classes["dump"] == classes["dump"].max()],
+        metrics=_last_metrics(moment),
+        paths=moment.paths,
+        skew=skew,
+        goroutines=moment.goroutines,
+        cgroup=cgroup,
+        limits=_limits(moment),
+        time=None if moment.time is None else pd.Timestamp(moment.time),
+    )
+
+
+def _cgroup(moment: Moment) -> dict[str, int | None]:
+    """Numbers of the cgroup's files by name; None for no limit."""
+    rows = moment.cgroup
+    values = [None if pd.isna(value) else int(value) for value in rows["value"]]
+    return dict(zip(rows["name"], values, strict=True))
+
+
+def _limits(moment: Moment) -> dict[str, int | None]:
+    """Soft limits of the process by the kernel's name; None for no limit."""
+    rows = moment.limits
+    values = [None if pd.isna(value) else int(value) for value in rows["soft"]]
+    return dict(zip(rows["limit"], values, strict=True))
+
+
+def _classified(
+    moment: Moment, memstats: pd.Series | None, damaged: set[str]
+) -> ClassifiedMappings | None:
+    """The mappings by kind; None for maps, which have no Rss, and for a damaged smaps.
+
+    Of a damaged smaps the sums are too small, and a report that is quietly short is worse than a
+    coarser one.
+    """
+    mappings = moment.smaps
+    if mappings.empty or mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
+        return None
+    return classify_mappings(mappings, memstats)
+
+
+def _memstats(moment: Moment) -> pd.Series | None:
+    """MemStats of the moment, its last dump; or what runtime/metrics say in its place."""
+    dumped = _heap_row(moment.memstats)
+    if dumped is not None or moment.metrics.empty:
+        return dumped
+    return _heap_row(memstats_of_metrics(moment.metrics))
+
+
+def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
+    """The last row, if it has all that the ledger needs."""
+    return stats.iloc[-1] if len(stats) and has_heap_fields(stats.iloc[-1]) else None
+
+
+def _ledger(
+    moment: Moment,
+    classified: ClassifiedMappings | None,
+    memstats: pd.Series | None,
+    skew: Skew,
+    cgroup: dict[str, int | None],
+) -> Ledger | None:
+    status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
+    if all(one is None for one in (classified, memstats, status, statm, rollup)) and not cgroup:
+        return None
+    return reconcile_rss(
+        classified,
+        memstats,
+        status,
+        None if rollup is None or pd.isna(rollup["Rss"]) else int(rollup["Rss"]),
+        skew.seconds,
+        collections_between=skew.collections,
+        rollup=rollup,
+        statm=statm,
+        page_bytes=_page_bytes(moment.smaps),
+        cgroup=cgroup,
+    )
+
+
+def _last(frame: pd.DataFrame) -> pd.Series | None:
+    return frame.iloc[-1] if len(frame) else None
+
+
+def _page_bytes(mappings: pd.DataFrame) -> int | None:
+    """The kernel's page size, as smaps says it; None without."""
+    sizes = mappings["KernelPageSize"].dropna()
+    return None if sizes.empty else int(sizes.min())
+
+
+def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
+    """The time between the two sides, and the collections in it as far as they can be counted."""
+    stats = _last(moment.memstats)
+    return measure_skew(
+        moment.time_of(*RUNTIME_SIDE),
+        moment.time_of(*KERNEL_SIDE),
+        ends,
+        stats,
+        _collections_counted_twice(moment, stats),
+    )
+
+
+def _collections_counted_twice(moment: Moment, stats: pd.Series | None) -> tuple[int, int] | None:
+    """NumGC by MemStats and by runtime/metrics, where metrics were read on the way to smaps."""
+    if stats is None or pd.isna(stats["NumGC"]):
+        return None
+    total = _last_metrics(moment).get(TOTAL_CYCLES)
+    first, between, last = map(moment.time_of, ("memstats", "metrics", "smaps"))
+    if total is None or first is None or between is None or last is None:
+        return None
+    return (int(stats["NumGC"]), int(total)) if first <= between <= last else None
+
+
+def _heap(
+    moment: Moment, memstats: pd.Series | None, classified: ClassifiedMappings | None
+) -> pd.Series | None:
+    if memstats is None:
+        return None
+    row = memstats.to_frame().T.assign(moment=moment.name)
+    mappings = None if classified is None else classified.mappings.assign(moment=moment.name)
+    return heap_return(row, mappings).iloc[0]
+
+
+def _last_metrics(moment: Moment) -> dict[str, float]:
+    values = moment.metrics
+    last = values[values["reading"] == values["reading"].max()]
+    return dict(zip(last["name"], last["value"], strict=True))

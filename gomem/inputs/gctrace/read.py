@@ -1,0 +1,51 @@
+"""A log of the collector, whole or piece by piece, to a `GcLog`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
+from gomem.inputs.gctrace.table import gctrace_tables
+from gomem.sources import ARTEFACT_LIMIT_BYTES
+from gomem.streams import open_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gomem.inputs.gctrace.table import GcLog
+    from gomem.sources import Readable
+    from gomem.streams import Progress
+
+
+def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcLog:
+    """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
+
+    A log without any line of the collector gives empty frames. The log itself is never whole in
+    memory, only what is read of it.
+
+    Args:
+        readable: A path, bytes, or a binary file object.
+        progress: Called with the stored bytes read and how many there are.
+    """
+    stream = open_stream(readable)
+    pieces = stream.pieces(progress, limit=ARTEFACT_LIMIT_BYTES)
+    columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
+    return gctrace_tables(columns, [*stream.damage, *damage])
+
+
+def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
+    """Read a gctrace log of any length in the memory of a few pieces of it.
+
+    Args:
+        readable: A path, bytes, or a binary file object.
+        progress: Called with the stored bytes read and how many there are.
+
+    Yields:
+        Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what
+        came before go on from one to the next.
+    """
+    stream = open_stream(readable)
+    for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
+        noted = [*stream.damage, *damage]
+        stream.damage.clear()
+        yield gctrace_tables(columns, noted)

@@ -1,0 +1,92 @@
+"""JSON as programs dump it: one value, several after one another, or a text that was cut."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import Damage, excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+BEGINNINGS = (b"{", b"[")
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a text begins as a JSON object or array."""
+    return data.lstrip()[:1] in BEGINNINGS
+
+
+def first_value(data: bytes) -> tuple[bool, Any]:
+    """The first value of a JSON text, of an array its first item.
+
+    Returns:
+        Whether there is one, and the value. `(True, None)` for a text that is not JSON at all:
+        then its beginning says nothing either.
+    """
+    if not is_json(data):
+        return True, None
+    text = data.decode("utf-8-sig", "replace").lstrip()
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (json.JSONDecodeError, RecursionError):
+        return False, None
+    return True, value[0] if isinstance(value, list) and value else value
+
+
+def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
+    """Every JSON value of a text with its place, and the places where there is none."""
+    text = data.decode("utf-8-sig", "replace")
+    decoder = json.JSONDecoder()
+    values: list[tuple[str, Any]] = []
+    damage: list[Damage] = []
+    place = _skip_blank(text, 0)
+    line, counted = 1, 0
+    while place < len(text):
+        line += text.count("\n", counted, place)
+        counted = place
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            what = f"cannot be read as JSON: {reason}; the text may be cut"
+            shown = excerpt(text[place : place + 200].partition("\n")[0])
+            damage.append(Damage(source, f"line {line}", what, shown))
+            end = text.find("\n", place)
+            end = len(text) if end < 0 else end
+        else:
+            values.append((f"line {line}", value))
+        place = _skip_blank(text, end)
+    return values, damage
+
+
+def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> str:
+    """What was found, and the keys that were wanted, for a message."""
+    names = ", ".join(sorted(wanted))
+    for _, value in values:
+        if isinstance(value, dict):
+            keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
+            return f"found the keys {keys or '(none)'}; wanted {names}"
+    found = type(values[0][1]).__name__ if values else "nothing"
+    return f"found {found}; wanted an object with {names}"
+
+
+def _skip_blank(text: str, place: int) -> int:
+    while place < len(text) and text[place] in " \t\r\n,\x00":
+        place += 1
+    return place
+
+
+def what_json_holds(data: bytes) -> str:
+    """The first value of a JSON text in words, for a message."""
+    text = data.decode("utf-8-sig", "replace").lstrip()
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        return f"text that begins like JSON and is not: {reason}"
+    if isinstance(value, dict):
+        keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
+        return f"JSON with the keys {keys or '(none)'}"
+    return f"JSON holding a {type(value).__name__}"
