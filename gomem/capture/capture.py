@@ -33,8 +33,10 @@ from gomem.inputs.schema import Column, build, damage_table, empty
 from gomem.inputs.smaps.table import MAPPINGS
 from gomem.inputs.status.table import STATUS
 from gomem.releases import GoVersion, known_version
-from gomem.sources import Entry, Source, list_capture, natural_key
-from gomem.streams import LongSource, long_source
+from gomem.sources.bounds import Bounds
+from gomem.sources.listing import Entry, list_capture
+from gomem.sources.long import LongSource, long_source
+from gomem.sources.names import natural_key
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.table import GcLog
     from gomem.inputs.gobench.table import Bench
     from gomem.inputs.pprof.table import Profile
+    from gomem.sources.artefact import Source
 
 SOURCE = Column("artefact", "str", "", "Path of the artefact inside the capture.")
 MOMENT = Column("moment", "str", "", "The moment; empty for what belongs to the whole capture.")
@@ -184,7 +187,8 @@ def _open_all(
     gathering: _Gathering,
     progress: Callable[[str, int, int], None] | None,
 ) -> list[Source]:
-    listings = [list_capture(path) for path in paths]
+    bounds = Bounds()
+    listings = [list_capture(path, bounds) for path in paths]
     entries = [entry for listing in listings for entry in listing.entries]
     if len(paths) > 1:
         entries = _named_apart(entries, paths)

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.cgroup.parse import file_of
-from gomem.sources import natural_key
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from gomem.sources import Source
+    from gomem.sources.artefact import Source
 
 MANIFEST = "gomem.json"
 OF_THE_WHOLE = frozenset({"escapes", "gctrace", "gobench", "manifest"})

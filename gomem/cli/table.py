@@ -87,7 +87,7 @@ def table(
 
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     from gomem.inputs.kinds import kind_of, not_an_artefact
-    from gomem.sources import open_source
+    from gomem.sources.artefact import open_source
 
     source = open_source(artefact)
     kind = kind_of(source.data, source.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
     from gomem.inputs.pprof.table import Profile
     from gomem.inputs.smaps.table import Smaps
-    from gomem.sources import Readable, Source
-    from gomem.streams import Progress
+    from gomem.sources.artefact import Readable, Source
+    from gomem.sources.long import Progress
 
 
 def read_bench(readable: Readable) -> Bench:
@@ -86,11 +86,10 @@ def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcL
     """
     from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
     from gomem.inputs.gctrace.table import gctrace_tables
-    from gomem.sources import ARTEFACT_LIMIT_BYTES
-    from gomem.streams import open_stream
+    from gomem.sources.long import open_stream
 
     stream = open_stream(readable)
-    pieces = stream.pieces(progress, limit=ARTEFACT_LIMIT_BYTES)
+    pieces = stream.pieces(progress)
     columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
     return gctrace_tables(columns, [*stream.damage, *damage])
 
@@ -108,9 +107,10 @@ def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Ite
     """
     from gomem.inputs.gctrace.parse import parse_pieces
     from gomem.inputs.gctrace.table import gctrace_tables
-    from gomem.streams import open_stream
+    from gomem.sources.bounds import Bounds
+    from gomem.sources.long import open_stream
 
-    stream = open_stream(readable)
+    stream = open_stream(readable, bounds=Bounds.of_a_stream())
     for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
         noted = [*stream.damage, *damage]
         stream.damage.clear()
