@@ -11,7 +11,7 @@ import pytest
 import gomem
 
 PACKAGE = Path(gomem.__file__).parent
-GROUND = {"errors", "units", "releases", "sources", "streams"}
+GROUND = {"errors", "units", "releases", "sources"}
 FLOORS = [
     GROUND,
     {"inputs"},
@@ -30,7 +30,7 @@ KIND_OF_A_MAPPING = {
 }
 # How sure a sampled number is, and a difference of two: asked wherever profiles are.
 OF_SAMPLES = {"gomem.analysis.profiles.sampling", "gomem.analysis.profiles.site_changes"}
-FILE_FLOORS = {"sources", "streams", "live", "cli"}
+FILE_FLOORS = {"sources", "live", "cli"}
 
 
 def floor(word: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gomem.sources import packaged
+from gomem.sources.packaged import packaged
 from gomem.views.writers.notebook import execute_notebook, notebook_for, parameters_of
 
 FOLDER = packaged("notebooks")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
 from gomem.inputs.schema import Column, WithDamage, build, empty
-from gomem.sources import natural_key
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gobench.table import Bench
     from gomem.inputs.pprof.table import Profile
     from gomem.releases import GoVersion
-    from gomem.sources import Source
+    from gomem.sources.artefact import Source
 
 MOMENTS = (
     Column("moment", "str", "", "Name of the moment."),

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gomem.sources import Source
+    from gomem.sources.artefact import Source
 
 ISO = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z?")
 _UNIX = re.compile(r"(?<!\d)(1\d{9})(\d{3})?(?!\d)")

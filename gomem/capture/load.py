@@ -17,8 +17,10 @@ from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, kind_of
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
-from gomem.sources import Entry, Source, list_capture, natural_key
-from gomem.streams import LongSource, long_source
+from gomem.sources.bounds import Bounds
+from gomem.sources.listing import Entry, list_capture
+from gomem.sources.long import LongSource, long_source
+from gomem.sources.names import natural_key
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
+    from gomem.sources.artefact import Source
 
 LOG = BY_NAME["gctrace"]
 
@@ -84,7 +87,8 @@ def _open_all(
     gathering: _Gathering,
     progress: Callable[[str, int, int], None] | None,
 ) -> list[Source]:
-    listings = [list_capture(path) for path in paths]
+    bounds = Bounds()
+    listings = [list_capture(path, bounds) for path in paths]
     entries = [entry for listing in listings for entry in listing.entries]
     if len(paths) > 1:
         entries = _named_apart(entries, paths)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gomem.inputs.pprof.table import Profile
-    from gomem.sources import Source
+    from gomem.sources.artefact import Source
 
 SOURCE = Column("artefact", "str", "", "Path of the artefact inside the capture.")
 MOMENT = Column("moment", "str", "", "The moment; empty for what belongs to the whole capture.")

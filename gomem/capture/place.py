@@ -18,7 +18,7 @@ from gomem.capture.clock import ISO, parse_time
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
-from gomem.sources import natural_key
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -21,7 +21,7 @@ STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known 
 def is_long_log(artefact: Path) -> bool:
     """Whether a file is too long to be read whole without need, and begins as a GC log."""
     from gomem.inputs.kinds import BY_NAME, kind_of
-    from gomem.streams import open_stream
+    from gomem.sources.long import open_stream
 
     if not artefact.is_file() or artefact.stat().st_size < STREAMED_FROM_BYTES:
         return False

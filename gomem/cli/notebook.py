@@ -12,7 +12,7 @@ import typer
 
 from gomem.cli.output import check_writable, file_named_after, write
 from gomem.errors import CaptureError
-from gomem.sources import packaged
+from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,8 @@ import typer
 from gomem.cli.output import check_writable, file_named_after, tell_damage, write
 from gomem.cli.progress import reading_progress
 from gomem.errors import CaptureError
-from gomem.sources import ARCHIVE_SUFFIXES, packaged
+from gomem.sources.listing import ARCHIVE_SUFFIXES
+from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -69,7 +69,7 @@ def table(
 def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     from gomem.inputs.kinds import kind_of
     from gomem.inputs.read import not_an_artefact, read_artefact
-    from gomem.sources import open_source
+    from gomem.sources.artefact import open_source
 
     source = open_source(artefact)
     kind = kind_of(source.data, source.name)

@@ -45,7 +45,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import Column, build, empty
-from gomem.sources import list_capture
+from gomem.sources.listing import list_capture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

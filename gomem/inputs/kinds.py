@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gomem.inputs.schema import Column
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 OF_A_MOMENT, OF_THE_WHOLE = "moment", "whole"
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.kinds import WANTED, kind_of
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
-    from gomem.sources import Readable, Source
+    from gomem.sources.artefact import Readable, Source
 
 EXECUTABLE_MAGIC = b"\x7fELF"
 

@@ -67,7 +67,7 @@ def test_a_long_log_gives_the_same_csv_as_a_short_one(frame, tmp_path, capsys, m
     whole = capsys.readouterr().out
 
     monkeypatch.setattr(gc_log, "STREAMED_FROM_BYTES", 1)
-    monkeypatch.setattr("gomem.streams.PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr("gomem.sources.long.PIECE_BYTES", 1 << 20)
     assert 0 == run(["table", "long.log", "--frame", frame, "-o", "long.csv"])
 
     assert whole == (tmp_path / "long.csv").read_text()

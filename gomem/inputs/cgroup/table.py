@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from gomem.errors import FormatError
 from gomem.inputs.cgroup.parse import parse_cgroup
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.errors import Damage
     from gomem.inputs.cgroup.parse import CgroupFile
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 CGROUP = (
     Column("file", "str", "", "The kernel's file, such as memory.stat."),

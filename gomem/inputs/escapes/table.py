@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import parse_escapes
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.escapes.parse import Escapes
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 VERDICTS = (
     Column("package", "str", "", "Import path of the package; empty if the output names none."),

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.gctrace.table import gctrace_tables
-from gomem.sources import ARTEFACT_LIMIT_BYTES
-from gomem.streams import open_stream
+from gomem.sources.bounds import Bounds
+from gomem.sources.long import open_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gomem.inputs.gctrace.table import GcLog
-    from gomem.sources import Readable
-    from gomem.streams import Progress
+    from gomem.sources.artefact import Readable
+    from gomem.sources.long import Progress
 
 
 def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcLog:
@@ -28,7 +28,7 @@ def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcL
         progress: Called with the stored bytes read and how many there are.
     """
     stream = open_stream(readable)
-    pieces = stream.pieces(progress, limit=ARTEFACT_LIMIT_BYTES)
+    pieces = stream.pieces(progress)
     columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))
     return gctrace_tables(columns, [*stream.damage, *damage])
 
@@ -44,7 +44,7 @@ def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Ite
         Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what
         came before go on from one to the next.
     """
-    stream = open_stream(readable)
+    stream = open_stream(readable, bounds=Bounds.of_a_stream())
     for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):
         noted = [*stream.damage, *damage]
         stream.damage.clear()

@@ -9,14 +9,14 @@ import pandas as pd
 
 from gomem.inputs.gobench.parse import parse_gobench
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.gobench.parse import GoBench
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 RESULTS = (
     Column("name", "str", "", "Benchmark, without that word and without the GOMAXPROCS suffix."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import FormatError
 from gomem.inputs.limits.parse import parse_limits
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.limits.parse import Limit
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 LIMITS = (
     Column("limit", "str", "", "The kernel's name, such as Max address space."),

@@ -11,7 +11,7 @@ import pandas as pd
 from gomem.inputs.memstats.parse import parse_memstats
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, memstats_of
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 STATS = (
     Column("Alloc", "Int64", "B", "The same as HeapAlloc."),

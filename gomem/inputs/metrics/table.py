@@ -9,14 +9,14 @@ import pandas as pd
 
 from gomem.inputs.metrics.parse import parse_metrics
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.metrics.parse import Metrics
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),

@@ -13,11 +13,11 @@ from gomem.inputs.pprof.folded import parse_folded
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, parse_heap_text
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.table import Profile
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
-    from gomem.sources import Readable, Source
+    from gomem.sources.artefact import Readable, Source
 
 
 def read_pprof(readable: Readable) -> Profile:

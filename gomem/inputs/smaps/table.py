@@ -12,7 +12,7 @@ import pandas as pd
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.smaps.parse import parse_smaps
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.smaps.parse import Mappings
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 # The kernel's sizes, in its order (6.18). A kernel that prints fewer leaves the column missing.
 SIZES = (

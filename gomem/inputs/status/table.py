@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.status.parse import parse_statm, parse_status
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.errors import Damage
     from gomem.inputs.status.parse import Status
-    from gomem.sources import Readable
+    from gomem.sources.artefact import Readable
 
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),

@@ -6,12 +6,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gomem import sources
 from gomem.errors import FormatError
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.protobuf import samples as pprof_samples
 from gomem.inputs.pprof.protobuf import top_level as pprof_top
 from gomem.inputs.pprof.read import read_pprof
+from gomem.sources.artefact import open_source
+from gomem.sources.bounds import Bounds
 from tests.builders import FIXTURES
 from tests.pprof_messages import field, message, number, packed, profile, sample, strings
 
@@ -102,18 +103,17 @@ def test_a_message_longer_than_a_window_is_read():
     assert "sample 0 names location 300" in said
 
 
-def test_a_gzip_bomb_stops_at_the_bound(monkeypatch):
+def test_a_gzip_bomb_stops_at_the_bound():
     """
     What is decompressed is bounded, and so is what is kept while it is.
     """
-    monkeypatch.setattr(sources, "ARTEFACT_LIMIT_BYTES", 4 << 20)
     bomb = gzip.compress(bytes(40 << 20), 1)
     read_pprof(SMALL)  # imports count for nothing
 
     tracemalloc.start()
     try:
         with pytest.raises(FormatError, match="when decompressed; the rest is not read"):
-            read_pprof(bomb)
+            read_pprof(open_source(bomb, bounds=Bounds(artefact_bytes=4 << 20)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -10,7 +10,7 @@ from gomem.analysis.profiles.site_changes import compare_sites
 from gomem.diagnosis.comparison import compare_diagnoses
 from gomem.errors import Damage
 from gomem.inputs.gobench.table import read_bench
-from gomem.sources import open_source
+from gomem.sources.artefact import open_source
 from gomem.views.comparison.text import (
     format_difference,
     format_level,

@@ -8,10 +8,11 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import gomem
-from gomem import streams
 from gomem.errors import CaptureError
-from gomem.sources import open_source
-from gomem.streams import open_stream
+from gomem.sources import long
+from gomem.sources.artefact import open_source
+from gomem.sources.bounds import Bounds
+from gomem.sources.long import open_stream
 from tests.gc_logs import GCLOGS
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(300_000))
@@ -31,10 +32,12 @@ CORRUPT[100_000:100_100] = bytes(100)
         pytest.param(gzip.compress(CONTENT)[:-20], id="gzip-cut"),
         pytest.param(bytes(CORRUPT), id="gzip-corrupt"),
         pytest.param(ZSTD, id="zstd"),
+        pytest.param(ZSTD + ZSTD, id="zstd-of-two-frames"),
+        pytest.param(ZSTD[:-20], id="zstd-cut"),
     ],
 )
 def test_pieces_are_the_whole_and_so_is_their_damage(stored, tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr(long, "PIECE_BYTES", 1 << 20)
     path = tmp_path / "app.log"
     path.write_bytes(stored)
     whole = open_source(path)
@@ -43,6 +46,7 @@ def test_pieces_are_the_whole_and_so_is_their_damage(stored, tmp_path, monkeypat
     pieces = list(stream.pieces())
 
     assert whole.data == b"".join(pieces)
+    assert [one.where for one in whole.damage] == [one.where for one in stream.damage]
     assert [one.what for one in whole.damage] == [one.what for one in stream.damage]
     assert max(map(len, pieces)) <= 2 << 20
 
@@ -53,16 +57,16 @@ def test_bytes_and_files_are_read_like_paths(readable):
 
 
 def test_what_passes_the_limit_is_damage():
-    stream = open_stream(CONTENT, name="app.log")
+    stream = open_stream(CONTENT, name="app.log", bounds=Bounds(artefact_bytes=1000))
 
-    assert CONTENT[:1000] == b"".join(stream.pieces(limit=1000))
+    assert CONTENT[:1000] == b"".join(stream.pieces())
     assert ["app.log: more than 1000 B; the rest is not read"] == [
         str(one) for one in stream.damage
     ]
 
 
 def test_progress_ends_with_all_of_it(monkeypatch):
-    monkeypatch.setattr(streams, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr(long, "PIECE_BYTES", 1 << 20)
     seen = []
 
     list(open_stream(CONTENT).pieces(lambda done, total: seen.append((done, total))))
@@ -87,14 +91,14 @@ def test_a_long_log_of_a_capture_is_read_like_a_short_one(tmp_path, monkeypatch)
     (tmp_path / "gctrace.log").write_bytes((GCLOGS / "all-go1.27.3.log").read_bytes() * 40)
     short = gomem.load(tmp_path)
     seen = []
-    monkeypatch.setattr(streams, "LONG_FROM_BYTES", 1)
-    monkeypatch.setattr(streams, "PIECE_BYTES", 1 << 20)
-    monkeypatch.setattr("gomem.sources.Entry.open", None)
+    monkeypatch.setattr(long, "LONG_FROM_BYTES", 1)
+    monkeypatch.setattr(long, "PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr("gomem.sources.listing.Entry.open", None)
 
-    long = gomem.load(tmp_path, progress=lambda *step: seen.append(step))
+    from_pieces = gomem.load(tmp_path, progress=lambda *step: seen.append(step))
 
-    assert_frame_equal(short.gc.cycles, long.gc.cycles)
-    assert_frame_equal(short.artefacts, long.artefacts)
+    assert_frame_equal(short.gc.cycles, from_pieces.gc.cycles)
+    assert_frame_equal(short.artefacts, from_pieces.artefacts)
     assert ("gctrace.log", 1, 1) == seen[0]
     assert ("gctrace.log (MiB)", 1, 1) == seen[-1]
 
@@ -102,6 +106,6 @@ def test_a_long_log_of_a_capture_is_read_like_a_short_one(tmp_path, monkeypatch)
 def test_a_long_file_of_another_kind_is_read_whole(tmp_path, monkeypatch):
     smaps = (GCLOGS.parent / "captures/zeroing-go1.24.2/2-loaded/smaps").read_bytes()
     (tmp_path / "smaps").write_bytes(smaps)
-    monkeypatch.setattr(streams, "LONG_FROM_BYTES", 1)
+    monkeypatch.setattr(long, "LONG_FROM_BYTES", 1)
 
     assert smaps.count(b"VmFlags") == len(gomem.load(tmp_path).smaps)

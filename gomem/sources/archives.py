@@ -1,0 +1,164 @@
+"""The files in a zip or tar archive, read where they lie in it: nothing is unpacked to disk."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
+
+from gomem.errors import CaptureError, Damage
+from gomem.sources.artefact import chunks_of, open_source, time_of_seconds
+from gomem.sources.bounds import Bounds
+from gomem.sources.listing import Entry, Listing
+from gomem.sources.names import readable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+Member = TypeVar("Member", zipfile.ZipInfo, tarfile.TarInfo)
+
+# What the standard library raises over an archive that is cut, corrupt, encrypted or made to harm.
+UNREADABLE = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
+
+
+def list_zip(root: Path, bounds: Bounds) -> Listing:
+    """List a zip; it stays open until its last entry is forgotten.
+
+    Raises:
+        CaptureError: It is not a readable zip.
+    """
+    shown = readable_name(str(root))
+    try:
+        archive = zipfile.ZipFile(root)
+    except UNREADABLE as error:
+        raise CaptureError(f"{shown}: not a readable zip archive: {error}") from error
+    members = [(info.filename, info) for info in archive.infolist() if not info.is_dir()]
+    damage: list[Damage] = []
+    entries = [
+        Entry(name, _zip_time(info), bounds, partial(_zip_chunks, archive, info))
+        for name, info in _inside(root, members, bounds, damage)
+    ]
+    return Listing.of(root, entries, damage)
+
+
+def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    try:
+        with archive.open(info) as file:
+            yield from chunks_of(file)
+    except UNREADABLE as error:
+        raise OSError(f"from the archive: {error}") from error
+
+
+def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
+    """The time a zip records: local time of an unknown zone, to 2 s. So it orders, and no more."""
+    try:
+        return datetime(*info.date_time, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def list_tar(root: Path, bounds: Bounds) -> Listing:
+    """List a tar, which is decompressed in memory.
+
+    Raises:
+        CaptureError: It is not a readable tar.
+    """
+    whole = open_source(root, bounds=Bounds(bounds.artefact_bytes, bounds.artefact_bytes))
+    damage = list(whole.damage)
+    try:
+        archive = tarfile.open(fileobj=io.BytesIO(whole.data), mode="r:")  # noqa: SIM115 - as bytes
+        members = _tar_members(archive, whole.data, whole.name, damage)
+    except UNREADABLE as error:
+        raise CaptureError(f"{whole.name}: not a readable tar archive: {error}") from error
+    read = partial(_tar_chunks, archive, whole.data)
+    entries = [
+        Entry(name, time_of_seconds(info.mtime), bounds, partial(read, info))
+        for name, info in _inside(root, members, bounds, damage)
+    ]
+    return Listing.of(root, entries, damage)
+
+
+def _tar_members(
+    archive: tarfile.TarFile, data: bytes, name: str, damage: list[Damage]
+) -> list[tuple[str, tarfile.TarInfo]]:
+    """The regular files; an end without the zeros that mark it is damage."""
+    members = []
+    try:
+        for info in archive:
+            if info.isreg():
+                members.append((info.name, info))
+            elif not info.isdir():
+                what = "not a regular file; links are not followed"
+                damage.append(Damage(readable_name(info.name), "", what))
+    except UNREADABLE as error:
+        damage.append(Damage(name, f"byte {archive.offset}", f"archive ends early: {error}"))
+        return members
+    end = data[archive.offset : archive.offset + tarfile.BLOCKSIZE]
+    if end.strip(b"\0") or not end:
+        found = "what follows is no header" if end else "the file ends without the archive's end"
+        what = f"archive ends early: {found}; copy the file again"
+        damage.append(Damage(name, f"byte {archive.offset}", what))
+    return members
+
+
+def _tar_chunks(archive: tarfile.TarFile, data: bytes, info: tarfile.TarInfo) -> Iterator[bytes]:
+    """A member's content; of a sparse one, the holes are zeros."""
+    if info.issparse():
+        try:
+            file = archive.extractfile(info)
+            assert file is not None
+            yield from chunks_of(file)
+        except UNREADABLE as error:
+            raise OSError(f"from the archive: {error}") from error
+        return
+    content = data[info.offset_data : info.offset_data + info.size]
+    yield content
+    if len(content) < info.size:
+        raise OSError(f"archive ends early: {len(content)} of {info.size} bytes")
+
+
+def _inside(
+    root: Path, members: Sequence[tuple[str, Member]], bounds: Bounds, damage: list[Damage]
+) -> list[tuple[str, Member]]:
+    """The members that stay inside the capture, named below a folder common to all of them."""
+    kept: list[tuple[PurePosixPath, Member]] = []
+    for stored_name, info in members:
+        name = readable_name(stored_name)
+        path = PurePosixPath(name.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            damage.append(Damage(name, "", "names a place outside the capture; left out"))
+        elif len(kept) == bounds.files:
+            what = f"more than {bounds.files} files; the rest is not read"
+            damage.append(Damage(readable_name(str(root)), "", what))
+            break
+        elif not any(part.startswith(".") for part in path.parts):
+            kept.append((path, info))
+    prefix = _common_folder([path for path, _ in kept])
+    return [(path.relative_to(prefix).as_posix(), info) for path, info in kept]
+
+
+def _common_folder(paths: list[PurePosixPath]) -> PurePosixPath:
+    """The one top folder that holds everything, as archives of a folder have."""
+    tops = {path.parts[0] for path in paths}
+    if len(tops) == 1 and all(len(path.parts) > 1 for path in paths):
+        return PurePosixPath(*tops)
+    return PurePosixPath()

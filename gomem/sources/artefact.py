@@ -1,0 +1,153 @@
+"""One artefact, from a path, an open file or bytes: read whole within bounds, and decompressed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
+
+from gomem.errors import CaptureError, Damage
+from gomem.sources.bounds import Bounds
+from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
+from gomem.sources.names import readable_name
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from os import PathLike
+
+    Readable: TypeAlias = (
+        str | PathLike[str] | bytes | bytearray | memoryview | IO[bytes] | "Source"
+    )
+
+
+@dataclass(frozen=True)
+class Source:
+    """One artefact's bytes, decompressed, with its name and what is known of its time.
+
+    Attributes:
+        name: How messages and tables call it; inside a capture its path there, with `/`.
+        data: The content, decompressed.
+        modified: Modification time (UTC), unknown for bytes and streams.
+        damage: What could not be read, such as the end of a cut gzip stream.
+        stored: The bytes as stored.
+    """
+
+    name: str
+    data: bytes
+    stored: bytes
+    modified: datetime | None = None
+    damage: tuple[Damage, ...] = ()
+
+    @property
+    def stored_bytes(self) -> int:
+        """Size as stored."""
+        return len(self.stored)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes as stored."""
+        return hashlib.sha256(self.stored).hexdigest()
+
+
+def open_source(
+    readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
+) -> Source:
+    """Read one artefact whole.
+
+    Args:
+        readable: A path, bytes, or a binary file object.
+        name: What messages call it; a path names itself.
+        bounds: What may be read; by default, what may be read of a capture.
+
+    Raises:
+        CaptureError: The path does not exist, is a folder, or cannot be opened.
+    """
+    if isinstance(readable, Source):
+        return readable
+    bounds = bounds or Bounds()
+    if isinstance(readable, (bytes, bytearray, memoryview)):
+        return source_of([bytes(readable)], name or "<bytes>", None, bounds)
+    if hasattr(readable, "read"):
+        file = cast("IO[bytes]", readable)
+        return source_of(chunks_of(file), name or stream_name(file), None, bounds)
+    path = Path(readable)
+    with open_path(path) as opened:
+        modified = file_time(path)
+        return source_of(chunks_of(opened), name or readable_name(str(path)), modified, bounds)
+
+
+def source_of(
+    chunks: Iterable[bytes], name: str, modified: datetime | None, bounds: Bounds
+) -> Source:
+    """An artefact from its bytes as stored, decompressed within the bounds.
+
+    What raises `OSError` while the bytes come is damage, and so is what the bounds cut off.
+    """
+    damage: list[Damage] = []
+    if not bounds.left_bytes:
+        read = format_bytes(bounds.capture_bytes)
+        what = f"not read: {read} of the capture's files are, and no more is read of one capture"
+        return Source(name, b"", b"", modified, (Damage(name, "", what),))
+    stored_bounds = Bounds(bounds.artefact_bytes, bounds.artefact_bytes)
+    stored = b"".join(stored_bounds.within(_readable(chunks, name, damage), name, damage))
+    if is_compressed(stored):
+        content = decompressed(Tape(io.BytesIO(stored)), name, damage)
+        data = b"".join(bounds.within(content, name, damage, " when decompressed"))
+    else:
+        data = b"".join(bounds.within([stored], name, damage))
+    return Source(name, data, stored, modified, tuple(damage))
+
+
+def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Iterator[bytes]:
+    try:
+        yield from chunks
+    except OSError as error:
+        damage.append(Damage(name, "", f"cannot be read: {error.strerror or error}"))
+
+
+def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a file to its end: the sizes that files claim are not trusted."""
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def open_path(path: Path) -> IO[bytes]:
+    """Open a file that holds one artefact.
+
+    Raises:
+        CaptureError: It does not exist, is a folder, or cannot be opened.
+    """
+    shown = readable_name(str(path))
+    if path.is_dir():
+        raise CaptureError(f"{shown}: is a folder, wanted one artefact; name a file in it")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
+
+
+def file_time(path: Path) -> datetime | None:
+    """When a file was last written, unless the file system does not say."""
+    try:
+        return time_of_seconds(path.stat().st_mtime)
+    except OSError:
+        return None
+
+
+def time_of_seconds(seconds: float) -> datetime | None:
+    """Unix seconds as a time, unless there is no such year."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def stream_name(file: object) -> str:
+    """How messages call an open file."""
+    name = getattr(file, "name", None)
+    return readable_name(name) if isinstance(name, str) else "<stream>"

@@ -1,0 +1,77 @@
+"""How much of a capture is read at most: bytes of a file and of all files, files, folders deep.
+
+Captures come from strangers, and a few megabytes can claim to be gigabytes. A `Bounds` is handed
+along with the capture that it bounds and counts what was read of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage
+from gomem.units import GIB, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STREAM_BYTES = 256 * GIB  # a compressed file that never ends must
+
+
+@dataclass
+class Bounds:
+    """What may be read of one capture, and how much of it was.
+
+    Attributes:
+        artefact_bytes: Of one artefact, decompressed.
+        capture_bytes: Of all artefacts together, decompressed.
+        files: How many files are listed.
+        depth: How deep folders may lie in one another.
+        read_bytes: What was read so far.
+    """
+
+    artefact_bytes: int = 2 * GIB
+    capture_bytes: int = 4 * GIB
+    files: int = 100_000
+    depth: int = 16
+    read_bytes: int = 0
+
+    @classmethod
+    def of_a_stream(cls) -> Bounds:
+        """For what is never held whole: only an end, however far."""
+        return cls(artefact_bytes=STREAM_BYTES, capture_bytes=STREAM_BYTES)
+
+    @property
+    def left_bytes(self) -> int:
+        """What may still be read of the capture."""
+        return self.capture_bytes - self.read_bytes
+
+    def within(
+        self, chunks: Iterable[bytes], name: str, damage: list[Damage], how: str = ""
+    ) -> Iterator[bytes]:
+        """The chunks of an artefact's content as far as the bounds reach, counted.
+
+        Args:
+            chunks: The content.
+            name: What damage calls the artefact.
+            damage: Takes what is cut off.
+            how: Ends the sentence `more than 2.00 GiB`.
+        """
+        room = min(self.artefact_bytes, self.left_bytes)
+        of_the_capture = room < self.artefact_bytes
+        for chunk in chunks:
+            piece = chunk[:room]
+            self.read_bytes += len(piece)
+            room -= len(piece)
+            yield piece
+            if len(piece) < len(chunk):
+                damage.append(self._cut_off(name, how, of_the_capture=of_the_capture))
+                return
+
+    def _cut_off(self, name: str, how: str, *, of_the_capture: bool) -> Damage:
+        if of_the_capture:
+            total = format_bytes(self.capture_bytes)
+            what = f"the capture's files are more than {total} together; the rest is not read"
+        else:
+            what = f"more than {format_bytes(self.artefact_bytes)}{how}; the rest is not read"
+        return Damage(name, "", what)

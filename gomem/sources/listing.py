@@ -1,0 +1,136 @@
+"""The files of a capture, whether a folder, an archive or one file holds them.
+
+Nothing is ever written: no archive is unpacked to disk, no link is followed out of a capture, no
+name in an archive is used as a path. What a bound cuts off is `Damage`, and what came before the
+cut is still read.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError, Damage
+from gomem.sources.artefact import chunks_of, file_time, source_of
+from gomem.sources.bounds import Bounds
+from gomem.sources.names import natural_key, readable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+    from os import PathLike
+
+    from gomem.sources.artefact import Source
+
+ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a capture, not read yet; `path` is where it lies, if not in an archive."""
+
+    name: str
+    modified: datetime | None
+    bounds: Bounds
+    _chunks: Callable[[], Iterable[bytes]]
+    path: Path | None = None
+
+    def open(self) -> Source:
+        """Read and decompress it within what is left of the capture's bounds."""
+        return source_of(self._chunks(), self.name, self.modified, self.bounds)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a capture in natural name order, and what could not be listed."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    damage: tuple[Damage, ...]
+
+    @classmethod
+    def of(cls, root: Path, entries: Iterable[Entry], damage: Iterable[Damage]) -> Listing:
+        """With the entries put in order."""
+        in_order = sorted(entries, key=lambda entry: natural_key(entry.name))
+        return cls(readable_name(str(root)), tuple(in_order), tuple(damage))
+
+    @cached_property
+    def by_name(self) -> dict[str, Entry]:
+        """Entries by their path inside the capture."""
+        return {entry.name: entry for entry in self.entries}
+
+
+def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Listing:
+    """List the files of a capture: a folder, a `.tar` (gzip, zstd), a `.zip`, or one file.
+
+    Hidden files and folders are left out. Links are not followed.
+
+    Args:
+        path: Where it lies.
+        bounds: What may be read; to be given where several listings are one capture.
+
+    Raises:
+        CaptureError: There is nothing at the path, or the archive cannot be opened.
+    """
+    from gomem.sources.archives import list_tar, list_zip
+
+    root = Path(path)
+    bounds = bounds or Bounds()
+    if not root.exists():
+        raise CaptureError(f"{readable_name(str(path))}: no such file or folder")
+    if root.is_dir():
+        return _list_folder(root, bounds)
+    if root.name.lower().endswith(".zip"):
+        return list_zip(root, bounds)
+    if root.name.lower().endswith(ARCHIVE_SUFFIXES):
+        return list_tar(root, bounds)
+    return Listing.of(root, [_file_entry(root, root.name, bounds)], ())
+
+
+def _list_folder(root: Path, bounds: Bounds) -> Listing:
+    entries: list[Entry] = []
+    damage: list[Damage] = []
+    for path in _walk(root, root, bounds.depth, damage):
+        if len(entries) == bounds.files:
+            what = f"more than {bounds.files} files; the rest is not read"
+            damage.append(Damage(readable_name(str(root)), "", what))
+            break
+        entries.append(_file_entry(path, path.relative_to(root).as_posix(), bounds))
+    return Listing.of(root, entries, damage)
+
+
+def _walk(root: Path, folder: Path, depth: int, damage: list[Damage]) -> Iterator[Path]:
+    """The regular files below a folder, at most so many folders further down."""
+    if depth < 0:
+        _pass_over(folder, root, "folders are nested too deeply; what is in it is not read", damage)
+        return
+    try:
+        paths = [(path, path.lstat().st_mode) for path in sorted(folder.iterdir())]
+    except OSError as error:
+        _pass_over(folder, root, f"folder cannot be read: {error.strerror}", damage)
+        return
+    for path, mode in paths:
+        if path.name.startswith("."):
+            continue
+        if stat.S_ISDIR(mode):
+            yield from _walk(root, path, depth - 1, damage)
+        elif stat.S_ISREG(mode):
+            yield path
+        else:
+            _pass_over(path, root, "not a regular file; links are not followed", damage)
+
+
+def _pass_over(path: Path, root: Path, what: str, damage: list[Damage]) -> None:
+    inside = path.relative_to(root).as_posix() if path != root else str(root)
+    damage.append(Damage(readable_name(inside), "", what))
+
+
+def _file_entry(path: Path, name: str, bounds: Bounds) -> Entry:
+    def chunks() -> Iterator[bytes]:
+        with path.open("rb") as file:
+            yield from chunks_of(file)
+
+    return Entry(readable_name(name), file_time(path), bounds, chunks, path)

@@ -1,0 +1,110 @@
+"""One artefact read whole: what is compressed is undone, and damage has its place."""
+
+import gzip
+
+import pyarrow as pa
+import pytest
+
+from gomem.sources.artefact import open_source
+from gomem.sources.bounds import Bounds
+from gomem.sources.decompress import STORED_CHUNK_BYTES
+from gomem.sources.long import open_stream
+
+TEXT = b"heap profile: 1\n" * 4000
+
+
+def test_gzip_is_undone_all_members_of_it():
+    source = open_source(gzip.compress(TEXT) + gzip.compress(b"tail"))
+
+    assert TEXT + b"tail" == source.data
+    assert () == source.damage
+
+
+def test_a_member_that_begins_at_the_end_of_what_was_read_is_undone(tmp_path):
+    """
+    A file is read in pieces, and a second member can begin with the last byte of one.
+    """
+    first = gzip.compress(bytes(STORED_CHUNK_BYTES), 0)
+    pad = STORED_CHUNK_BYTES - len(first) % STORED_CHUNK_BYTES - 1
+    named = b"\x1f\x8b\x08\x08" + first[4:10] + b"n" * (pad - 1) + b"\0" + first[10:]
+    assert STORED_CHUNK_BYTES - 1 == len(named) % STORED_CHUNK_BYTES
+    (tmp_path / "two.gz").write_bytes(named + gzip.compress(b"tail"))
+
+    assert open_source(tmp_path / "two.gz").data.endswith(b"tail")
+    assert b"".join(open_stream(tmp_path / "two.gz").pieces()).endswith(b"tail")
+
+
+@pytest.mark.parametrize("rest", [bytes(512), b"rubbish", b"\x1f"])
+def test_what_follows_a_gzip_stream_is_not_its_own(rest):
+    source = open_source(gzip.compress(TEXT) + rest)
+
+    assert TEXT == source.data
+    assert () == source.damage
+
+
+def test_zstd_is_undone():
+    buffer = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(buffer, "zstd") as stream:
+        stream.write(TEXT)
+
+    assert TEXT == open_source(buffer.getvalue().to_pybytes()).data
+
+
+def test_a_cut_zstd_gives_what_is_there_and_says_where_it_ends():
+    content = b"".join(b"line %d\n" % number for number in range(300_000))
+    stored = pa.compress(content, "zstd", asbytes=True)[:-1000]
+
+    source = open_source(stored, name="app.log.zst")
+
+    assert content.startswith(source.data)
+    assert len(content) // 2 < len(source.data)
+    assert [f"app.log.zst: byte {len(stored)}"] == [one.place for one in source.damage]
+    assert "zstd stream is cut or corrupt after" in source.damage[0].what
+
+
+def test_a_cut_gzip_gives_what_is_there_and_says_where_it_ends():
+    stored = gzip.compress(TEXT)
+
+    source = open_source(stored[:-30], name="heap.pb.gz")
+
+    assert TEXT.startswith(source.data)
+    assert [f"heap.pb.gz: byte {len(stored) - 30}"] == [one.place for one in source.damage]
+    assert "ends early" in source.damage[0].what
+
+
+def test_a_corrupt_gzip_is_damage():
+    stored = bytearray(gzip.compress(TEXT))
+    stored[20:30] = b"\xff" * 10
+
+    assert "gzip stream is corrupt" in open_source(bytes(stored)).damage[0].what
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pytest.param(gzip.compress(bytes(8 << 20)), id="gzip"),
+        pytest.param(pa.compress(bytes(8 << 20), "zstd", asbytes=True), id="zstd"),
+    ],
+)
+def test_a_bomb_stops_at_the_bound(stored):
+    source = open_source(stored, name="bomb", bounds=Bounds(artefact_bytes=1 << 20))
+
+    assert bytes(1 << 20) == source.data
+    assert ["bomb: more than 1.00 MiB when decompressed; the rest is not read"] == [
+        str(one) for one in source.damage
+    ]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_is_read_plainly_stops_at_the_bound(more, tmp_path):
+    """
+    What is as large as the bound is whole; a byte more is cut off and told.
+    """
+    (tmp_path / "app.log").write_bytes(bytes(1000 + more))
+
+    source = open_source(tmp_path / "app.log", name="app.log", bounds=Bounds(artefact_bytes=1000))
+
+    assert bytes(1000) == source.data
+    assert ["app.log: more than 1000 B; the rest is not read"] * more == [
+        str(one) for one in source.damage
+    ]

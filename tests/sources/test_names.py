@@ -1,0 +1,29 @@
+"""Names of files: ordered as people count, and shown whatever bytes they are."""
+
+from gomem.sources.names import natural_key, readable_name
+
+
+def test_numbers_in_names_count_as_numbers():
+    assert ["a-2", "a-10", "b-1"] == sorted(["b-1", "a-10", "a-2"], key=natural_key)
+
+
+def test_zeros_before_a_number_do_not_count():
+    assert natural_key("heap-007") == natural_key("heap-7")
+
+
+def test_a_number_of_any_length_has_its_place():
+    """
+    Python refuses to make an integer of more than 4 300 digits.
+    """
+    long = "9" * 5000
+
+    assert ["a-10", f"a-{long}", f"a-{long}0"] == sorted(
+        [f"a-{long}0", f"a-{long}", "a-10"], key=natural_key
+    )
+
+
+def test_bytes_that_are_no_text_become_replacement_characters():
+    name = b"caf\xe9/smaps".decode("utf-8", "surrogateescape")
+
+    assert "caf\ufffd/smaps" == readable_name(name)
+    assert "café/smaps" == readable_name("café/smaps")
