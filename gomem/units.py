@@ -71,6 +71,26 @@ def format_count(value: float | None) -> str:
     return f"{value:,.0f}".replace(",", "\u202f")
 
 
+def format_value(value: float | str, unit: str) -> str:
+    """A value as people read it, by its unit; words stay as they are.
+
+    Args:
+        value: In the base unit.
+        unit: One of the data dictionary's, such as `B`, `B/s`, `s`, `fraction` or `count`.
+    """
+    if isinstance(value, str):
+        return value
+    if unit == "B":
+        return format_bytes(value)
+    if unit == "B/s":
+        return f"{format_bytes(value)}/s"
+    if unit == "s":
+        return format_seconds(value)
+    if unit == "fraction":
+        return format_fraction(value)
+    return format_count(value) if isinstance(value, int) else f"{value:g}"
+
+
 def is_unknown(value: object) -> bool:
     """Whether a cell of a frame is missing: None, NaN or pandas' NA."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:

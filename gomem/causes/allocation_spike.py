@@ -50,7 +50,7 @@ def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
     path = _path(spike.after, situation)
     named = [
-        Evidence(path, f"alloc_space of {site['function']}", int(site["bytes"]))
+        Evidence(path, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
         for _, site in sites.iterrows()
     ]
     return Finding(
@@ -64,8 +64,8 @@ def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding
         moment=spike.after,
         bytes=round(spike.extra_bytes),
         evidence=(
-            Evidence(_path(spike.before, situation), "seconds before the next", spike.seconds),
-            Evidence(path, "alloc_space since then", round(spike.allocated_bytes)),
+            Evidence(_path(spike.before, situation), "seconds before the next", spike.seconds, "s"),
+            Evidence(path, "alloc_space since then", round(spike.allocated_bytes), "B"),
             *named,
             *_levels(spike, path, str(largest["function"])),
         ),
@@ -94,4 +94,4 @@ def _path(moment: str, situation: Situation) -> str:
 def _levels(spike: Spike, path: str, function: str) -> list[Evidence]:
     """What the site has in use at the later moment: a level, often nothing."""
     levels = spike.in_use.sites.set_index("function")["after"]
-    return [Evidence(path, f"inuse_space of {function}", int(levels.get(function, 0)))]
+    return [Evidence(path, f"inuse_space of {function}", int(levels.get(function, 0)), "B")]

@@ -44,13 +44,13 @@ def _finding(moment: MomentFacts) -> Finding:
     largest = mine.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
     smaps = moment.path("smaps")
     evidence = [
-        Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss))
+        Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss), "B")
         for row in largest.itertuples()
     ]
-    evidence.append(Evidence(smaps, "Rss", rss))
+    evidence.append(Evidence(smaps, "Rss", rss, "B"))
     if moment.memstats is not None:
         claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
-        evidence.append(Evidence(moment.path("memstats"), "Sys", claimed))
+        evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
     return Finding(
         code=CODE,
         severity=Severity.WARNING if size >= LARGE_SHARE * rss else Severity.INFO,

@@ -33,7 +33,8 @@ def find(situation: Situation) -> list[Finding]:
             moment=None,
             bytes=None,
             evidence=tuple(
-                Evidence(one.source, one.where or "whole file", one.what) for one in damage[:SHOWN]
+                Evidence(one.source, one.where or "whole file", one.what, "")
+                for one in damage[:SHOWN]
             ),
             mechanism=(
                 "A file is empty, cut, corrupt, or not what its place in the capture says. What "

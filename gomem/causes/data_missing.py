@@ -53,7 +53,7 @@ def _finding(name: str, without: list[str], cost: str, command: str) -> Finding:
         title=f"{moments} no readable {name}: {cost}",
         moment=without[0] if len(without) == 1 else None,
         bytes=None,
-        evidence=(Evidence("capture", f"moments without {name}", ", ".join(without[:10])),),
+        evidence=(Evidence("capture", f"moments without {name}", ", ".join(without[:10]), ""),),
         mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
         next_step=f"Collect it with: {command}",
     )
@@ -66,7 +66,7 @@ def _without_moments() -> Finding:
         title="there is no moment with memory in it: RSS cannot be reconciled with the heap",
         moment=None,
         bytes=None,
-        evidence=(Evidence("capture", "moments", 0),),
+        evidence=(Evidence("capture", "moments", 0, "count"),),
         mechanism="A log or a benchmark tells of time; the ledger needs smaps and MemStats.",
         next_step="Collect both at one moment: cat /proc/PID/smaps > smaps, and MemStats as JSON.",
     )

@@ -75,16 +75,17 @@ def _evidence(moment: MomentFacts, doubtful: list[str]) -> list[Evidence]:
     skew, evidence = moment.skew, []
     files = f"{moment.path('memstats')}, {moment.path('smaps')}"
     if skew.seconds is not None:
-        evidence.append(Evidence(files, "seconds apart", round(skew.seconds, 6)))
+        evidence.append(Evidence(files, "seconds apart", round(skew.seconds, 6), "s"))
     if skew.collections is not None:
-        evidence.append(Evidence(skew.source, "collections between", skew.collections))
+        evidence.append(Evidence(skew.source, "collections between", skew.collections, "count"))
     if moment.memstats is not None:
         held = int(moment.memstats["HeapSys"]) + int(moment.memstats["StackInuse"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapSys + StackInuse", held))
+        evidence.append(Evidence(moment.path("memstats"), "HeapSys + StackInuse", held, "B"))
     if moment.mappings is not None and doubtful:
         arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
         used = arenas[arenas["perms"] != "---p"]
-        evidence.append(Evidence(moment.path("smaps"), "Size of go-heap", int(used["Size"].sum())))
+        size = int(used["Size"].sum())
+        evidence.append(Evidence(moment.path("smaps"), "Size of go-heap", size, "B"))
     if doubtful:
-        evidence.append(Evidence("ledger", "parts that cannot be trusted", ", ".join(doubtful)))
+        evidence.append(Evidence("ledger", "parts that cannot be trusted", ", ".join(doubtful), ""))
     return evidence

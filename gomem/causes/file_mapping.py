@@ -54,13 +54,13 @@ def _finding(moment: MomentFacts, mine: pd.DataFrame) -> Finding:
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
     smaps = moment.path("smaps")
     evidence = [
-        Evidence(smaps, f"Rss of {_file_name(str(path))}", int(resident))
+        Evidence(smaps, f"Rss of {_file_name(str(path))}", int(resident), "B")
         for path, resident in by_path.head(SHOWN).items()
     ]
     evidence += [
-        Evidence(smaps, "Rss of mapped files and shared memory", size),
-        Evidence(smaps, "Rss of it that cannot be reclaimed", staying),
-        Evidence(smaps, "Rss", rss),
+        Evidence(smaps, "Rss of mapped files and shared memory", size, "B"),
+        Evidence(smaps, "Rss of it that cannot be reclaimed", staying, "B"),
+        Evidence(smaps, "Rss", rss, "B"),
     ]
     return Finding(
         code=CODE,

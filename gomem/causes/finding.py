@@ -23,11 +23,19 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One number that supports a finding: the artefact, its field, and the value in base units."""
+    """One number, or a few words, that support a finding.
+
+    Attributes:
+        artefact: The file it stands in, or what it was worked out from.
+        field: What it is, in the artefact's own spelling where it has one.
+        value: In the base unit.
+        unit: One of `inputs.schema.UNITS`; empty for words and for what only names a place.
+    """
 
     artefact: str
     field: str
     value: int | float | str
+    unit: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,12 @@ def _finding(facts: GcFacts) -> Finding:
         moment=None,
         bytes=None,
         evidence=(
-            Evidence(facts.path, "forced", summary.forced),
-            Evidence(facts.path, "cycles", summary.cycles),
-            Evidence(facts.path, "gc_cpu_seconds of forced", cpu),
-            Evidence(facts.path, "stopped_seconds of forced", float(forced["stopped_seconds"])),
+            Evidence(facts.path, "forced", summary.forced, "count"),
+            Evidence(facts.path, "cycles", summary.cycles, "count"),
+            Evidence(facts.path, "gc_cpu_seconds of forced", cpu, "s"),
+            Evidence(
+                facts.path, "stopped_seconds of forced", float(forced["stopped_seconds"]), "s"
+            ),
         ),
         mechanism=(
             "runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "

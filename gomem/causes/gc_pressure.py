@@ -67,17 +67,20 @@ def _finding(situation: Situation, facts: GcFacts) -> Finding:
 
 def _log_evidence(facts: GcFacts) -> tuple[Evidence, ...]:
     values = facts.summary.values
-    names = (
-        "cycles",
-        "interval_p50_seconds",
-        "marking_cpu_fraction",
-        "gc_cpu_fraction",
-        "assist_fraction",
-        "allocation_rate_bytes_per_second",
-        "heap_goal_bytes",
+    units = {
+        "cycles": "count",
+        "interval_p50_seconds": "s",
+        "marking_cpu_fraction": "fraction",
+        "gc_cpu_fraction": "fraction",
+        "assist_fraction": "fraction",
+        "allocation_rate_bytes_per_second": "B/s",
+        "heap_goal_bytes": "B",
+    }
+    return tuple(
+        Evidence(facts.path, name, value, unit)
+        for name, unit in units.items()
+        if (value := values[name]) is not None
     )
-    known = [(name, values[name]) for name in names]
-    return tuple(Evidence(facts.path, name, value) for name, value in known if value is not None)
 
 
 def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
@@ -89,7 +92,7 @@ def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
     path = paths.get("heap") or paths.get("allocs") or "heap profile"
     rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
     return tuple(
-        Evidence(path, f"alloc_space {row['function']}", int(row["flat"]))
+        Evidence(path, f"alloc_space {row['function']}", int(row["flat"]), "B")
         for row in rows.to_dict("records")
     )
 

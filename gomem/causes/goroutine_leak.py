@@ -57,7 +57,7 @@ def _growing(counted: list[MomentFacts]) -> Finding:
     first, last = counted[0], counted[-1]
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
     evidence = [
-        Evidence(one.goroutine_path, f"goroutines, {which}", one.goroutine_count or 0)
+        Evidence(one.goroutine_path, f"goroutines, {which}", one.goroutine_count or 0, "count")
         for one, which in zip((first, counted[-2], last), _WHICH, strict=True)
     ]
     return Finding(
@@ -83,7 +83,7 @@ def _many(moment: MomentFacts) -> Finding:
         title=f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks",
         moment=moment.name,
         bytes=size,
-        evidence=(Evidence(moment.goroutine_path, "goroutines", count), *_beside(moment)),
+        evidence=(Evidence(moment.goroutine_path, "goroutines", count, "count"), *_beside(moment)),
         mechanism=_MECHANISM,
         next_step=_NEXT_STEP,
         references=_REFERENCES,
@@ -100,13 +100,13 @@ def _beside(moment: MomentFacts) -> list[Evidence]:
     evidence = []
     if moment.memstats is not None:
         stacks = int(moment.memstats["StackInuse"])
-        evidence.append(Evidence(moment.path("memstats"), "StackInuse", stacks))
+        evidence.append(Evidence(moment.path("memstats"), "StackInuse", stacks, "B"))
     frame = moment.goroutines
     if frame is not None and len(frame):
         by_function = frame.groupby("function")["goroutines"].sum()
         place = str(by_function.idxmax())
         field = f"goroutines in {place or 'the runtime'}"
-        evidence.append(Evidence(moment.path("goroutine"), field, int(by_function.max())))
+        evidence.append(Evidence(moment.path("goroutine"), field, int(by_function.max()), "count"))
     return evidence
 
 

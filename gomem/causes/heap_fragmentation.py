@@ -68,13 +68,13 @@ def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
     beyond = " beyond the heap goal" if severity is Severity.WARNING else ""
     path = moment.path("memstats")
     evidence = [
-        Evidence(path, "HeapInuse", inuse),
-        Evidence(path, "HeapAlloc", int(moment.memstats["HeapAlloc"])),
-        Evidence(path, "NextGC", int(moment.memstats["NextGC"])),
+        Evidence(path, "HeapInuse", inuse, "B"),
+        Evidence(path, "HeapAlloc", int(moment.memstats["HeapAlloc"]), "B"),
+        Evidence(path, "NextGC", int(moment.memstats["NextGC"]), "B"),
         *_sparsest_class(moment),
     ]
     if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
+        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
     return Finding(
         code=CODE,
         severity=severity,
@@ -113,4 +113,4 @@ def _sparsest_class(moment: MomentFacts) -> list[Evidence]:
     row = classes.loc[freed.idxmax()]
     live = int(row["Mallocs"] - row["Frees"])
     field = f"BySize {int(row['Size'])}: live of {int(row['Mallocs'])} objects"
-    return [Evidence(moment.path("memstats"), field, live)]
+    return [Evidence(moment.path("memstats"), field, live, "count")]

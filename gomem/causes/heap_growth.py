@@ -138,9 +138,9 @@ def _evidence(leak: _Leak | None) -> tuple[Evidence, ...]:
         return ()
     field = f"inuse_space of {leak.function}"
     return (
-        Evidence(leak.path, f"{field}, in the first profile", leak.first_bytes),
-        Evidence(leak.path, field, leak.last_bytes),
-        Evidence(leak.path, "profiles", leak.profiles),
+        Evidence(leak.path, f"{field}, in the first profile", leak.first_bytes, "B"),
+        Evidence(leak.path, field, leak.last_bytes, "B"),
+        Evidence(leak.path, "profiles", leak.profiles, "count"),
     )
 
 
@@ -170,12 +170,12 @@ def _finding(live: LiveHeap, path: str, limits: GcThresholds, leak: _Leak | None
         moment=None,
         bytes=int(live.grown_bytes),
         evidence=(
-            Evidence(path, "heap_live_first_bytes", live.first_bytes),
-            Evidence(path, "heap_live_last_bytes", live.last_bytes),
-            Evidence(path, "live_slope_bytes_per_second", live.slope_bytes_per_second),
-            Evidence(path, "live_slope_low_bytes_per_second", live.slope_low),
-            Evidence(path, "live_slope_high_bytes_per_second", live.slope_high),
-            Evidence(path, "cycles", live.cycles),
+            Evidence(path, "heap_live_first_bytes", live.first_bytes, "B"),
+            Evidence(path, "heap_live_last_bytes", live.last_bytes, "B"),
+            Evidence(path, "live_slope_bytes_per_second", live.slope_bytes_per_second, "B/s"),
+            Evidence(path, "live_slope_low_bytes_per_second", live.slope_low, "B/s"),
+            Evidence(path, "live_slope_high_bytes_per_second", live.slope_high, "B/s"),
+            Evidence(path, "cycles", live.cycles, "count"),
             *_evidence(leak),
         ),
         mechanism=(

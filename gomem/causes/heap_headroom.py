@@ -49,9 +49,9 @@ def _finding(facts: GcFacts, headroom: int, rss: int | None) -> Finding:
         moment=None,
         bytes=headroom,
         evidence=(
-            Evidence(facts.path, "headroom_p50_bytes", headroom),
-            Evidence(facts.path, "heap_live_p50_bytes", live),
-            Evidence(facts.path, "goal over live heap, less 1", float(gogc)),
+            Evidence(facts.path, "headroom_p50_bytes", headroom, "B"),
+            Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
+            Evidence(facts.path, "goal over live heap, less 1", float(gogc), "ratio"),
         ),
         mechanism=(
             "GOGC sets how far the heap may grow over what was live before the next collection: "

@@ -92,10 +92,12 @@ def _finding(
         moment=moment.name,
         bytes=size,
         evidence=(
-            Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment)),
-            Evidence(smaps, "Rss of go-heap beyond all that MemStats count", excess_bytes(moment)),
-            Evidence(smaps, "Rss", moment.rss_bytes or 0),
-            Evidence("Go release", version.evidence, str(version)),
+            Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment), "B"),
+            Evidence(
+                smaps, "Rss of go-heap beyond all that MemStats count", excess_bytes(moment), "B"
+            ),
+            Evidence(smaps, "Rss", moment.rss_bytes or 0, "B"),
+            Evidence("Go release", version.evidence, str(version), ""),
         ),
         mechanism=(
             (by_release if asked else "")

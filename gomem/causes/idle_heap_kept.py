@@ -54,11 +54,11 @@ def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, memstats = moment.heap, moment.path("memstats")
     evidence = [
-        Evidence(memstats, name, int(heap[name]))
+        Evidence(memstats, name, int(heap[name]), "B")
         for name in ("HeapIdle", "HeapReleased", "HeapInuse", "NextGC")
     ]
     if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
+        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
     return Finding(
         code=CODE,
         severity=Severity.WARNING,

@@ -135,20 +135,20 @@ def _finding(
 def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> list[Evidence]:
     cgroup = moment.path("cgroup")
     evidence = [
-        Evidence(cgroup, "limit_bytes", use.limit_bytes or 0),
-        Evidence(cgroup, "current_bytes", use.current_bytes),
-        Evidence(cgroup, "unreclaimable_bytes", use.unreclaimable_bytes),
-        Evidence(cgroup, "working_set_bytes", use.working_set_bytes),
-        Evidence(cgroup, "fills most of it", use.killer),
+        Evidence(cgroup, "limit_bytes", use.limit_bytes or 0, "B"),
+        Evidence(cgroup, "current_bytes", use.current_bytes, "B"),
+        Evidence(cgroup, "unreclaimable_bytes", use.unreclaimable_bytes, "B"),
+        Evidence(cgroup, "working_set_bytes", use.working_set_bytes, "B"),
+        Evidence(cgroup, "fills most of it", use.killer, ""),
     ]
     worst = _worst_bytes(moment, use)
     if worst is not None:
-        evidence.append(Evidence("ledger", "worst_case_bytes", worst))
+        evidence.append(Evidence("ledger", "worst_case_bytes", worst, "B"))
     if use.oom_kills is not None:
-        evidence.append(Evidence(cgroup, "oom_kill", use.oom_kills))
+        evidence.append(Evidence(cgroup, "oom_kill", use.oom_kills, "count"))
     if growth is not None:
         slope = f"{format_bytes(growth.slope_low)}/s to {format_bytes(growth.slope_high)}/s"
-        evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope))
+        evidence.append(Evidence("moments", f"slope, 95 % interval, n={growth.points}", slope, ""))
     return evidence
 
 

@@ -50,12 +50,12 @@ def _finding(facts: GcFacts, stopped: pd.Series, long: int, limits: GcThresholds
         moment=None,
         bytes=None,
         evidence=(
-            Evidence(facts.path, "stw_p99_seconds", facts.summary.stw.p99 or 0.0),
-            Evidence(facts.path, "stw_max_seconds", longest),
-            Evidence(facts.path, "longest: cycle", int(worst["number"])),
-            Evidence(facts.path, "longest: line", int(worst["line"])),
-            Evidence(facts.path, "longest: sweep_termination_seconds", float(first)),
-            Evidence(facts.path, "longest: mark_termination_seconds", float(last)),
+            Evidence(facts.path, "stw_p99_seconds", facts.summary.stw.p99 or 0.0, "s"),
+            Evidence(facts.path, "stw_max_seconds", longest, "s"),
+            Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),
+            Evidence(facts.path, "longest: line", int(worst["line"]), ""),
+            Evidence(facts.path, "longest: sweep_termination_seconds", float(first), "s"),
+            Evidence(facts.path, "longest: mark_termination_seconds", float(last), "s"),
         ),
         mechanism=_mechanism(bool(first >= last), bool(worst["forced"])),
         next_step=(

@@ -62,12 +62,12 @@ def _finding(facts: GcFacts, cpu: float, limits: GcThresholds) -> Finding:
         moment=None,
         bytes=live,
         evidence=(
-            Evidence(facts.path, "limit-driven cycles", len(steps)),
-            Evidence(facts.path, "heap_live_p50_bytes", live),
-            Evidence(facts.path, "heap_goal_p50_bytes", goal),
-            Evidence(facts.path, "interval_p50_seconds", interval),
-            Evidence(facts.path, "marking_cpu_fraction", cpu),
-            Evidence(facts.path, "GOGC known from", str(gogc.iloc[0])),
+            Evidence(facts.path, "limit-driven cycles", len(steps), "count"),
+            Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
+            Evidence(facts.path, "heap_goal_p50_bytes", goal, "B"),
+            Evidence(facts.path, "interval_p50_seconds", interval, "s"),
+            Evidence(facts.path, "marking_cpu_fraction", cpu, "fraction"),
+            Evidence(facts.path, "GOGC known from", str(gogc.iloc[0]), ""),
         ),
         mechanism=(
             "With GOMEMLIMIT the goal is what the limit leaves after everything else Go has "

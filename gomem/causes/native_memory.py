@@ -43,17 +43,17 @@ def _finding(moment: MomentFacts, first: MomentFacts | None) -> Finding:
     assert moment.ledger is not None
     size, rss = native_bytes(moment), moment.rss_bytes or 0
     evidence = [
-        Evidence(moment.path("smaps"), f"Rss of {kind}", moment.ledger.part(part))
+        Evidence(moment.path("smaps"), f"Rss of {kind}", moment.ledger.part(part), "B")
         for kind, part in KINDS.items()
         if moment.ledger.part(part)
     ]
-    evidence.append(Evidence(moment.path("smaps"), "Rss", rss))
+    evidence.append(Evidence(moment.path("smaps"), "Rss", rss, "B"))
     if first is not None and first.name != moment.name:
         before = native_bytes(first)
-        evidence.append(Evidence(first.path("smaps"), "Rss of both, first moment", before))
+        evidence.append(Evidence(first.path("smaps"), "Rss of both, first moment", before, "B"))
     if moment.memstats is not None:
         held = int(moment.memstats["HeapInuse"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held))
+        evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     return Finding(
         code=CODE,
         severity=Severity.WARNING if size >= LARGE_SHARE * rss else Severity.INFO,

@@ -36,12 +36,12 @@ def _finding(moment: MomentFacts) -> Finding:
     assert moment.rss_bytes is not None
     lazy_free = moment.ledger.part("heap_released_resident")
     evidence = [
-        Evidence(moment.path("smaps"), "LazyFree", lazy_free),
-        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes),
+        Evidence(moment.path("smaps"), "LazyFree", lazy_free, "B"),
+        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"),
     ]
     if moment.heap is not None:
         released = int(moment.heap["HeapReleased"])
-        evidence.append(Evidence(moment.path("memstats"), "HeapReleased", released))
+        evidence.append(Evidence(moment.path("memstats"), "HeapReleased", released, "B"))
     needed = moment.rss_bytes - lazy_free
     return Finding(
         code=CODE,

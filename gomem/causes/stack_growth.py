@@ -41,11 +41,11 @@ def _much(moment: MomentFacts) -> bool:
 
 def _finding(moment: MomentFacts) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
-    evidence = [Evidence(moment.path("memstats"), "StackInuse", size)]
+    evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
     if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes))
+        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
     if count is not None:
-        evidence.append(Evidence(moment.goroutine_path, "goroutines", count))
+        evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
     large = size >= LARGE_SHARE * (moment.rss_bytes or 0)
     return Finding(
         code=CODE,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
@@ -102,12 +102,12 @@ def _release_finding(
     known = severity is Severity.WARNING
     evidence = [
         *_evidence(moment, share),
-        Evidence(moment.path("memstats"), "HeapAlloc in objects above BySize", zeroed),
-        Evidence("Go release", version.evidence, str(version)),
+        Evidence(moment.path("memstats"), "HeapAlloc in objects above BySize", zeroed, "B"),
+        Evidence("Go release", version.evidence, str(version), ""),
     ]
     if SCANNABLE in moment.metrics:
         scannable = int(moment.metrics[SCANNABLE])
-        evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable))
+        evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable, "B"))
     size = format_bytes(zeroed)
     return Finding(
         code=CODE,
@@ -157,9 +157,9 @@ def _against_baseline(moment: MomentFacts, situation: Situation) -> Finding | No
         bytes=moved,
         evidence=(
             *_evidence(moment, share),
-            Evidence(f"baseline {before.path('smaps')}", "Rss", before.rss_bytes or 0),
-            Evidence(f"baseline {before.path('memstats')}", "HeapInuse", inuse_before),
-            Evidence("baseline", "resident share of the arenas", format_fraction(share_before)),
+            Evidence(f"baseline {before.path('smaps')}", "Rss", before.rss_bytes or 0, "B"),
+            Evidence(f"baseline {before.path('memstats')}", "HeapInuse", inuse_before, "B"),
+            Evidence("baseline", "resident share of the arenas", share_before, "fraction"),
         ),
         mechanism=MECHANISM,
         next_step=NEXT_STEP,
@@ -181,7 +181,7 @@ def _counterpart(moment: MomentFacts, baseline: Situation | None) -> MomentFacts
 def _evidence(moment: MomentFacts, share: float) -> tuple[Evidence, ...]:
     assert moment.heap is not None
     return (
-        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes or 0),
-        Evidence(moment.path("memstats"), "HeapInuse", int(moment.heap["HeapInuse"])),
-        Evidence(moment.path("smaps"), "resident share of the arenas", format_fraction(share)),
+        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes or 0, "B"),
+        Evidence(moment.path("memstats"), "HeapInuse", int(moment.heap["HeapInuse"]), "B"),
+        Evidence(moment.path("smaps"), "resident share of the arenas", share, "fraction"),
     )

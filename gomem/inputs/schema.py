@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
 
 _STR = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
-UNITS = frozenset({"", "B", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"})
+UNITS = frozenset(
+    {"", "B", "B/s", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.units import format_bytes
-from gomem.views.writers.cells import BYTES, SECONDS, Shown, sentences, table, unit_of
+from gomem.units import format_value
+from gomem.views.writers.cells import SECONDS, Shown, sentences, table
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 NOTHING_FOUND = "No known cause of trouble fits this capture."
-METRIC_IN_BYTES = ":bytes"  # how runtime/metrics writes the unit
 
 
 def show_capture(capture: Capture) -> Shown:
@@ -103,9 +102,7 @@ def _finding(finding: Finding) -> Shown:
 
 
 def _value(evidence: Evidence) -> str:
-    """The value as it is, and with a prefix if its field is one of bytes."""
-    field = evidence.field.split()[0]
-    in_bytes = unit_of(field) == BYTES or field.endswith(METRIC_IN_BYTES)
-    if in_bytes and isinstance(evidence.value, int):
-        return f"{format_bytes(evidence.value)} ({evidence.value})"
-    return str(evidence.value)
+    """As people read it, and where that is rounded, the exact number behind."""
+    shown = format_value(evidence.value, evidence.unit)
+    rounded = evidence.unit in {"B", "B/s", "s", "fraction"}
+    return f"{shown} ({evidence.value})" if rounded else shown

@@ -165,7 +165,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "bytes": finding.bytes,
         "title": finding.title,
         "evidence": [
-            {"artefact": one.artefact, "field": one.field, "value": one.value}
+            {
+                "artefact": one.artefact,
+                "field": one.field,
+                "value": one.value,
+                "unit": one.unit,
+            }
             for one in finding.evidence
         ],
         "mechanism": finding.mechanism,

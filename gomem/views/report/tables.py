@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.rss_vs_heap import MEANING, PARTS
-from gomem.inputs.memstats.table import STATS
-from gomem.inputs.smaps.table import MAPPINGS
-from gomem.inputs.status.table import STATUS
 from gomem.units import (
     format_bytes,
     format_count,
     format_fraction,
     format_seconds,
+    format_value,
     is_unknown,
 )
 from gomem.views.document import Cell, Table
@@ -39,8 +36,6 @@ WORD = 24  # characters: evidence that is longer is a sentence
 SITES, DAMAGE = "sites", "damage"
 NOTHING = Cell("–")
 _OVER_MOMENTS = "Resident memory by part over the moments"
-_OF_BYTES = {column.name for column in chain(STATS, MAPPINGS, STATUS) if column.unit == "B"}
-_OF_BYTES |= {"alloc_space", "inuse_space"}  # of heap profiles
 
 
 def bytes_cell(size: float | None, note: str = "") -> Cell:
@@ -84,19 +79,16 @@ def evidence_table(finding: Finding) -> Table:
 
 
 def _evidence_value(evidence: Evidence) -> Cell:
-    value = evidence.value
+    """Rounded by its unit, with all digits of bytes, rates and seconds behind."""
+    value, unit = evidence.value, evidence.unit
     if isinstance(value, str):
         return Cell(value)
-    field = evidence.field.removesuffix(" of forced")
-    if field.split(" ")[0] in _OF_BYTES or field.endswith((":bytes", "_bytes")):
+    if unit == "B":
         return bytes_cell(value)
-    if field.endswith("_bytes_per_second"):
-        return Cell(f"{format_bytes(value)}/s", minus(f"{value:.0f} B/s"))
-    if field.endswith("_seconds"):
+    if unit == "s":
         return seconds_cell(value)
-    if field.endswith("_fraction"):
-        return fraction_cell(value)
-    return Cell(minus(_grouped(value)) if isinstance(value, int) else f"{value:g}")
+    exact = minus(f"{value:.0f} B/s") if unit == "B/s" else ""
+    return Cell(minus(format_value(value, unit)), exact)
 
 
 def ledger_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:

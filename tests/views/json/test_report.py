@@ -66,9 +66,12 @@ def test_the_first_finding_comes_first():
 
     assert "released-but-resident" == first["code"]
     assert "4-freed" == first["moment"]
-    assert {"artefact": "4-freed/smaps", "field": "LazyFree", "value": lazy_free_bytes()} == (
-        first["evidence"][0]
-    )
+    assert {
+        "artefact": "4-freed/smaps",
+        "field": "LazyFree",
+        "value": lazy_free_bytes(),
+        "unit": "B",
+    } == first["evidence"][0]
 
 
 def test_the_same_capture_gives_the_same_bytes():
