@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -14,6 +15,8 @@ from gomem.causes.answers import MomentFacts
 from gomem.inputs.metrics.table import memstats_of_metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
 
@@ -28,24 +31,39 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
         return ()
     ends = None if capture.gc is None else collection_ends(capture.gc.cycles, capture.memstats)
     damaged = {damage.source for damage in capture.damaged}
-    return tuple(_facts(moment, damaged, ends) for moment in moments)
+    sides = [_Sides.of(moment, damaged) for moment in moments]
+    heaps = _heaps(sides)
+    return tuple(_facts(one, ends, heaps) for one in sides)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """A moment with its MemStats and its mappings, as far as each can be used."""
+
+    moment: Moment
+    memstats: pd.Series | None
+    classified: ClassifiedMappings | None
+
+    @classmethod
+    def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
+        memstats = _memstats(moment)
+        return cls(moment, memstats, _classified(moment, memstats, damaged))
 
 
 def _has_memory(moment: Moment) -> bool:
     return any(len(getattr(moment, frame)) for frame in OF_MEMORY)
 
 
-def _facts(moment: Moment, damaged: set[str], ends: pd.Series | None) -> MomentFacts:
-    memstats = _memstats(moment)
-    classified = _classified(moment, memstats, damaged)
+def _facts(sides: _Sides, ends: pd.Series | None, heaps: Mapping[str, pd.Series]) -> MomentFacts:
+    moment, classified = sides.moment, sides.classified
     skew = _skew(moment, ends)
     cgroup = _cgroup(moment)
     classes = moment.size_classes
     return MomentFacts(
         name=moment.name,
-        ledger=_ledger(moment, classified, memstats, skew, cgroup),
-        memstats=memstats,
-        heap=_heap(moment, memstats, classified),
+        ledger=_ledger(sides, skew, cgroup),
+        memstats=sides.memstats,
+        heap=heaps.get(moment.name),
         mappings=None if classified is None else classified.mappings,
         size_classes=classes[classes["dump"] == classes["dump"].max()],
         metrics=_last_metrics(moment),
@@ -99,13 +117,8 @@ def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
     return stats.iloc[-1] if len(stats) and has_heap_fields(stats.iloc[-1]) else None
 
 
-def _ledger(
-    moment: Moment,
-    classified: ClassifiedMappings | None,
-    memstats: pd.Series | None,
-    skew: Skew,
-    cgroup: dict[str, int | None],
-) -> Ledger | None:
+def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger | None:
+    moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
     if all(one is None for one in (classified, memstats, status, statm, rollup)) and not cgroup:
         return None
@@ -156,14 +169,19 @@ def _collections_counted_twice(moment: Moment, stats: pd.Series | None) -> tuple
     return (int(stats["NumGC"]), int(total)) if first <= between <= last else None
 
 
-def _heap(
-    moment: Moment, memstats: pd.Series | None, classified: ClassifiedMappings | None
-) -> pd.Series | None:
-    if memstats is None:
-        return None
-    row = memstats.to_frame().T.assign(moment=moment.name)
-    mappings = None if classified is None else classified.mappings.assign(moment=moment.name)
-    return heap_return(row, mappings).iloc[0]
+def _heaps(sides: Sequence[_Sides]) -> dict[str, pd.Series]:
+    """Heap kept, given back and still resident, by moment; see `heap_return`."""
+    known = [(one.moment.name, one.memstats) for one in sides if one.memstats is not None]
+    if not known:
+        return {}
+    rows = pd.DataFrame([row for _, row in known]).assign(moment=[name for name, _ in known])
+    mapped = [
+        one.classified.mappings[["kind", "LazyFree", "Rss"]].assign(moment=one.moment.name)
+        for one in sides
+        if one.classified is not None
+    ]
+    table = heap_return(rows, pd.concat(mapped) if mapped else None)
+    return {row["moment"]: row for _, row in table.iterrows()}
 
 
 def _last_metrics(moment: Moment) -> dict[str, float]:

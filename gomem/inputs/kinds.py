@@ -140,7 +140,7 @@ KINDS = (
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),
         "pprof.read.read_pprof",
         frames=_PROFILE, instead=_IN_PROFILES,
-        fills={"memstats": "memstats.stats", "size_classes": "memstats.size_classes"},
+        fills={"memstats": "memstats.stats"},
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),

@@ -1,0 +1,95 @@
+"""A moment holds its own frames; a capture stacks them when they are asked for."""
+
+import shutil
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import gomem
+from gomem.capture.moment import FRAMES
+from tests.builders import FIXTURES, diagnosed
+
+HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_captures_frame_is_those_of_its_moments_below_one_another(name):
+    capture = gomem.load(HEALTHY)
+
+    parts = [getattr(moment, name) for moment in capture.by_moment.values()]
+
+    assert_frame_equal(
+        pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True),
+        getattr(capture, name),
+    )
+
+
+def test_a_moment_is_found_by_its_name():
+    capture = gomem.load(HEALTHY)
+
+    assert {"2-steady"} == set(capture["2-steady"].smaps["moment"])
+    with pytest.raises(KeyError, match="has no moment 9; it has 1-start, 2-steady, 3-later"):
+        capture["9"]
+
+
+def test_a_frame_that_there_is_not_is_named_with_those_there_are():
+    with pytest.raises(AttributeError, match="has no smap; its frames are cgroup, smaps"):
+        _ = gomem.load(HEALTHY).smap
+
+
+def test_smaps_stands_before_maps_of_the_same_moment(tmp_path):
+    """
+    Both are mappings; stacked, every mapping would count twice.
+    """
+    shutil.copy(HEALTHY / "2-steady/smaps", tmp_path / "smaps")
+    shutil.copy(HEALTHY / "2-steady/smaps", tmp_path / "copy")
+    lines = (tmp_path / "smaps").read_text().splitlines()
+    maps = [line for line in lines if line[:1] in "0123456789abcdef" and "-" in line.split()[0]]
+    (tmp_path / "maps").write_text("\n".join(maps) + "\n")
+    (tmp_path / "copy").unlink()
+
+    capture = gomem.load(tmp_path)
+
+    assert {"smaps", "maps"} == set(capture.artefacts["kind"])
+    assert len(maps) == len(capture.smaps)
+    assert {"smaps"} == set(capture.smaps["artefact"])
+
+
+def test_statm_says_how_much_is_resident_where_nothing_else_does(tmp_path):
+    """
+    Pages times their size: assumed where no file says it, and the assumption is told.
+    """
+    for name in ("statm", "memstats.json"):
+        shutil.copy(HEALTHY / "2-steady" / name, tmp_path / name)
+    resident = int((HEALTHY / "2-steady/statm").read_text().split()[1])
+
+    diagnosis = gomem.diagnose(tmp_path)
+    ledger = diagnosis.ledgers["capture"]
+
+    assert resident * 4096 == ledger.rss_bytes == int(ledger.parts["bytes"].sum())
+    assert any("4.00 KiB is assumed" in note for note in ledger.notes)
+
+
+def test_the_size_of_a_page_is_taken_from_a_file_that_says_it():
+    moment = gomem.load(HEALTHY)["2-steady"]
+    status = int(moment.status["VmRSS"].iloc[0])
+
+    assert abs(int(moment.statm["resident"].iloc[0]) * 4096 - status) < 1 << 20
+
+
+def test_a_limit_on_address_space_is_an_answer(tmp_path):
+    """
+    Go reserves far more than it uses, and RLIMIT_AS counts that.
+    """
+    shutil.copytree(HEALTHY / "2-steady", tmp_path / "c")
+    (tmp_path / "c/limits").write_text(
+        "Limit                     Soft Limit           Hard Limit           Units     \n"
+        "Max address space         4294967296           unlimited            bytes     \n"
+    )
+
+    limits = gomem.diagnose(tmp_path / "c").limits
+
+    assert 4 << 30 == limits.address_space.limit_bytes
+    assert limits.address_space.mapped_bytes == gomem.load(tmp_path / "c").smaps["Size"].sum()
+    assert diagnosed(HEALTHY).limits.address_space is None

@@ -1,0 +1,45 @@
+"""Which moment stands against which: one rule, whoever asks."""
+
+import pytest
+
+import gomem
+from gomem.diagnosis.pairing import counterpart_of, counterparts, shown_first
+from tests.builders import FIXTURES, diagnosed
+
+HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pairs"),
+    [
+        pytest.param(["1", "2"], ["1", "2"], [("1", "1"), ("2", "2")], id="same-names"),
+        pytest.param(["1", "2"], ["2", "3"], [("2", "2"), ("2", "3")], id="last-has-no-namesake"),
+        pytest.param(["1", "2"], ["a", "b"], [("2", "b")], id="no-name-in-common"),
+        pytest.param([], ["a"], [], id="nothing-before"),
+        pytest.param(["a"], [], [], id="nothing-after"),
+    ],
+)
+def test_moments_of_one_name_stand_together_and_the_last_is_never_alone(before, after, pairs):
+    assert pairs == counterparts(before, after)
+
+
+def test_a_moment_between_without_a_namesake_stands_against_nothing():
+    assert counterpart_of("x", ["1", "2"], ["1", "x", "2"]) is None
+    assert "2" == counterpart_of("2", ["1", "2"], ["1", "x", "2"])
+
+
+def test_without_a_warning_the_largest_is_shown_first():
+    assert "b" == shown_first({"a": 1, "b": 3, "c": None}, [])
+    assert shown_first({}, []) is None
+
+
+def test_goroutines_are_counted_in_one_place():
+    """
+    runtime/metrics count all of them, a goroutine profile leaves the runtime's own out.
+    """
+    facts = diagnosed(HEALTHY).by_moment["2-steady"]
+    metrics = gomem.compare(HEALTHY, HEALTHY).metrics.set_index("name")
+
+    last = diagnosed(HEALTHY).moments[-1]
+    assert 12 == facts.goroutine_count
+    assert last.goroutine_count == metrics.loc["goroutines", "before_median"]

@@ -1,0 +1,123 @@
+"""The list of inputs: whatever is recognised is read, shown or reasoned away, tested, recorded."""
+
+import gzip
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import gomem
+from gomem.errors import FormatError
+from gomem.inputs.kinds import BY_NAME, FILE_WORDS, KINDS, kind_of
+from gomem.inputs.read import read_artefact
+from gomem.inputs.schema import WithDamage
+from gomem.sources.artefact import open_source
+from tests.builders import CAPTURES, FIXTURES
+
+TESTS = Path(__file__).parent
+MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
+
+
+def examples():
+    """A recorded file of each kind, by the kind's name."""
+    found = {}
+    for folder in ("captures", "profiles", "escapes", "maps"):
+        for path in sorted((FIXTURES / folder).rglob("*")):
+            if path.is_file() and len(found) < len(KINDS):
+                source = open_source(path)
+                kind = kind_of(source.data, source.name)
+                if kind is not None:
+                    found.setdefault(kind.name, source)
+    return found
+
+
+EXAMPLES = examples()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_has_a_fixture_a_test_and_a_reader_of_the_one_shape(kind):
+    """
+    Every reader gives a frozen object whose frames are attributes, damage among them.
+    """
+    read = read_artefact(kind, EXAMPLES[kind.name])
+
+    assert isinstance(read, WithDamage)
+    for name in kind.frames:
+        assert isinstance(getattr(read, name), pd.DataFrame), name
+    assert "damage" == kind.frames[-1]
+    folder = kind.reader.partition(".")[0]
+    assert list((TESTS / folder).glob("test_*.py"))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_fills_a_frame_of_the_capture_or_says_where_it_is_instead(kind, tmp_path):
+    """
+    Recognised, read, listed and then taken by nobody: that cannot happen.
+    """
+    source = EXAMPLES[kind.name]
+    (tmp_path / Path(source.name).name).write_bytes(source.stored)
+    capture = gomem.load(tmp_path)
+
+    assert kind.fills or kind.instead
+    for name in kind.fills:
+        assert len(getattr(capture, name)) > 0, name
+    if kind.instead:
+        name = kind.instead.partition(",")[0]
+        assert getattr(capture, name), name
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_every_file_of_a_capture_is_taken_by_somebody(path):
+    capture = gomem.load(path)
+
+    assert not capture.passed_over
+    assert sum(1 for one in path.rglob("*") if one.is_file()) - 1 == len(capture.files)
+
+
+def test_names_are_unique_and_readers_are_public():
+    assert len(KINDS) == len(BY_NAME)
+    for kind in KINDS:
+        assert getattr(gomem, kind.reader.rpartition(".")[2]) is not None
+
+
+def test_words_that_tell_a_kind_tell_no_moment():
+    assert {"heap", "smaps", "memstats", "gz", "goroutine"} <= FILE_WORDS
+
+
+def test_read_finds_the_kind_by_content():
+    assert "Smaps" == type(gomem.read(MOMENT / "smaps")).__name__
+    assert "MemStats" == type(gomem.read((MOMENT / "memstats.json").read_bytes())).__name__
+    with pytest.raises(FormatError, match=r"text of no known kind; wanted .*a pprof profile"):
+        gomem.read(b"hello\n")
+
+
+def test_the_damage_of_a_cut_file_is_kept(tmp_path):
+    """
+    A cut statm.gz still has its seven numbers, and what was cut is said.
+    """
+    whole = gzip.compress((MOMENT / "statm").read_bytes())
+    cut = tmp_path / "statm.gz"
+    cut.write_bytes(whole[:-8])
+
+    read = gomem.read_statm(cut)
+
+    assert ["gzip stream ends early"] == [one.what[:22] for one in read.damaged]
+    assert len(read.statm) == 1
+
+
+def test_a_reader_that_fails_unforeseen_is_that_files_damage(tmp_path, monkeypatch):
+    """
+    One file never takes the others with it; what went wrong is said, and to be reported.
+    """
+    for name in ("smaps", "status"):
+        (tmp_path / name).write_bytes((MOMENT / name).read_bytes())
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("gomem.inputs.status.table.parse_status", broken)
+    capture = gomem.load(tmp_path)
+
+    assert len(capture.smaps) > 0
+    assert ["status"] == [one.source for one in capture.damaged]
+    assert "ZeroDivisionError: division by zero; please report it" in capture.damaged[0].what
