@@ -21,7 +21,7 @@ MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
 def examples():
     """A recorded file of each kind, by the kind's name."""
     found = {}
-    for folder in ("captures", "profiles", "escapes", "maps"):
+    for folder in ("captures", "profiles", "escapes", "maps", "injected"):
         for path in sorted((FIXTURES / folder).rglob("*")):
             if path.is_file() and len(found) < len(KINDS):
                 source = open_source(path)
