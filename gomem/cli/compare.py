@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, write
+from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
 from gomem.cli.progress import reading_progress
 
 if TYPE_CHECKING:
@@ -64,14 +63,14 @@ def compare(
     old, new = [before, *(also_before or [])], [after, *(also_after or [])]
     chosen = output_format or _format_of(output)
     target = _target(before, after) if output is None and chosen is Format.html else output
-    check_writable(target, force=force)
+    check_writable(target, force=force, inputs=[*old, *new])
     comparison = _compare(old, new)
     if comparison.damaged:
-        print(_unread(comparison), file=sys.stderr)
+        tell(_unread(comparison))
     names = names_apart(old, new)
     write(_RENDER[chosen](comparison, before=names[0], after=names[1]), target)
     if target is not None:
-        print(target)
+        tell_where(target)
     if fail_on is FailOn.regression and len(comparison.regressions):
         raise typer.Exit(1)
 
@@ -111,12 +110,10 @@ def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
 
 
 def _unread(comparison: Comparison) -> str:
-    from gomem.views.comparison.text import printable
-
     damaged = comparison.damaged
     count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"
     more = " …" if len(damaged) > 1 else ""
-    return printable(f"gomem: {count} could not be read: {damaged[0]}{more}")
+    return f"{count} could not be read: {damaged[0]}{more}"
 
 
 def _as_text(comparison: Comparison, *, before: str, after: str) -> str:

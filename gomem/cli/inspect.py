@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gomem.cli.output import write
 from gomem.cli.progress import reading_progress
 
 
@@ -21,4 +22,4 @@ def inspect(
 
     with reading_progress() as progress:
         capture = load(*captures, progress=progress)
-    typer.echo(render_inspection(capture), nl=False)
+    write(render_inspection(capture), None)

@@ -1,12 +1,21 @@
 """The `gomem` command: the parser, and the only place that turns errors into exit codes.
 
-Exit 0: done. 1: done, and `--fail-on` was met. 2: wrong usage, or nothing readable.
+Exit 0: done, also where nobody reads the rest of what is printed.
+1: done, and `--fail-on` was met.
+2: wrong usage, nothing readable, or an output that cannot be written.
+70: a fault of gomem's own. 71: out of memory. 130: stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMMANDS = {
     "report": "Say where the memory of a Go process went.",
@@ -17,7 +26,10 @@ COMMANDS = {
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
 }
 USAGE = 2
+OWN_FAULT = 70  # EX_SOFTWARE
+OUT_OF_MEMORY = 71  # EX_OSERR
 INTERRUPTED = 130
+DEBUG = "GOMEM_DEBUG"
 
 _OVERVIEW = """Usage: gomem COMMAND [OPTIONS] ARGS…
 
@@ -30,24 +42,70 @@ Options:
   --version  Print the version and leave.
   --help     Print this, or with a command, its own help.
 
+Exit codes:
+  0    Done.
+  1    Done, and --fail-on was met.
+  2    Wrong usage, nothing readable, or an output that cannot be written.
+  70   A fault of gomem's own; GOMEM_DEBUG=1 shows where.
+  71   Out of memory.
+  130  Stopped by Ctrl-C.
+
 Start with: gomem report --demo
 """
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    from gomem.cli.output import flush_standard_output, open_standard_streams
+
+    open_standard_streams()
+    given = sys.argv[1:] if arguments is None else arguments
+    code = run(given)
+    sys.exit(_guarded(flush_standard_output) or code)
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line; the exit code comes back, for tests and other programs."""
+    return _guarded(lambda: _run(arguments))
+
+
+def _guarded(work: Callable[[], int | None]) -> int:
+    """The exit code of the work, whatever it raises."""
+    from gomem.cli.output import ReaderGone
+    from gomem.errors import CaptureError, FormatError
+
+    try:
+        return work() or 0
+    except (CaptureError, FormatError) as error:
+        return _failed(str(error))
+    except ReaderGone:
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except MemoryError:
+        return _failed("out of memory; wanted a smaller capture or a larger machine", OUT_OF_MEMORY)
+    except Exception as error:  # noqa: BLE001 - a fault must not look like --fail-on
+        return _own_fault(error)
+
+
+def _own_fault(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    hint = f"the input may be fine; please report it with what {DEBUG}=1 prints"
+    return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
+
+
+def _run(arguments: list[str]) -> int:
+    from gomem.cli.output import write
+
     if not arguments or arguments[0] in {"--help", "-h", "help"}:
-        print(overview(), end="")
+        write(overview(), None)
         return 0 if arguments else USAGE
     if arguments[0] == "--version":
         from gomem import __version__
 
-        print(f"gomem {__version__}")
+        write(f"gomem {__version__}", None)
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
@@ -66,26 +124,19 @@ def _run_command(name: str, arguments: list[str]) -> int:
     import typer
     from typer.exceptions import TyperException
 
-    from gomem.errors import CaptureError, FormatError
-
     command = getattr(import_module(f"gomem.cli.{name}"), name)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(name, help=command.__doc__)(command)
     try:
         result = app(arguments, prog_name=f"gomem {name}", standalone_mode=False)
-    except (CaptureError, FormatError) as error:
-        return _failed(str(error))
     except TyperException as error:
         message = error.format_message() if isinstance(error, typer.BadParameter) else str(error)
         return _failed(f"{message.rstrip('.')}; see gomem {name} --help")
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 
-def _failed(message: str) -> int:
-    print(f"gomem: {' '.join(message.split())}", file=sys.stderr)
-    return USAGE
+def _failed(message: str, code: int = USAGE) -> int:
+    from gomem.cli.output import tell
+
+    tell(message)
+    return code

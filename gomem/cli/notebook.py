@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, write
+from gomem.cli.output import check_writable, file_named_after, tell_where, write
 from gomem.errors import CaptureError
 from gomem.sources.packaged import packaged
 
@@ -47,10 +47,10 @@ def notebook(
     target = output or file_named_after(str(captures[-1]), f".{name}.html")
     if target.suffix not in SUFFIXES:
         raise CaptureError(f"{target}: wanted a file that ends in {' or '.join(SUFFIXES)}")
-    check_writable(target, force=force)
+    check_writable(target, force=force, inputs=captures)
     executed = _execute(text, name, captures)
     write(_rendered(executed, name, captures, target.suffix), target)
-    print(target)
+    tell_where(target)
 
 
 def _packaged_notebook(name: str) -> str:

@@ -1,20 +1,39 @@
-"""Where a command's result goes: standard output, or a file that is not overwritten unasked."""
+"""The one way out: what a command writes, to standard output, to a file, or as a message.
+
+A file is written beside its target and takes the target's place when it is whole, so that an error,
+a full disk or Ctrl-C leaves what was there before. No output ever takes the place of an input.
+"""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, printable
+from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from gomem.errors import Damage
 
 TOLD_PLACES = 20
+STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+
+
+class ReaderGone(Exception):  # noqa: N818 - nothing went wrong
+    """Whoever read the output, such as `head`, has read enough."""
+
+
+def tell(message: str) -> None:
+    """Say one line on standard error, with nothing in it that could steer a terminal."""
+    with suppress(OSError):  # nobody listens any more
+        print(f"gomem: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 @dataclass
@@ -32,12 +51,12 @@ class DamageReport:
         for one in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
-                print(f"gomem: {one}", file=sys.stderr)
+                tell(str(one))
 
     def end(self) -> None:
         """Say how many were not said."""
         if self.places > TOLD_PLACES:
-            print(f"gomem: and {self.places - TOLD_PLACES} more places", file=sys.stderr)
+            tell(f"and {self.places - TOLD_PLACES} more places")
 
 
 def tell_damage(damaged: Iterable[Damage]) -> None:
@@ -47,18 +66,55 @@ def tell_damage(damaged: Iterable[Damage]) -> None:
     report.end()
 
 
-def check_writable(path: Path | None, *, force: bool) -> None:
+def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
     """Refuse before the work is done, not after.
 
+    Args:
+        path: Where the output is to go; None is standard output.
+        force: Whether a file that is there may be overwritten.
+        inputs: What the command reads; none of it is ever overwritten.
+
     Raises:
-        CaptureError: The file exists, or its folder does not.
+        CaptureError: The file exists or is an input, or its folder does not exist.
     """
-    if path is None:
+    if path is None or _is_device(path):
         return
-    if path.exists() and not force:
-        raise CaptureError(f"{path}: exists, and is not overwritten without --force")
+    shown = readable_name(str(path))
+    if path.is_dir():
+        raise CaptureError(f"{shown}: is a folder; name a file in it")
+    if path.exists():
+        for one in inputs:
+            if _is_read_from(path, one):
+                raise CaptureError(f"{shown}: is an input, which is never overwritten")
+        if not force:
+            raise CaptureError(f"{shown}: exists, and is not overwritten without --force")
     if not path.parent.is_dir():
-        raise CaptureError(f"{path}: there is no folder {path.parent}; make it first")
+        folder = readable_name(str(path.parent))
+        raise CaptureError(f"{shown}: there is no folder {folder}; make it first")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is written to directly: a device, a pipe, or standard output by its name."""
+    if str(path.absolute()).startswith(STANDARD_STREAMS):
+        return True
+    return path.exists() and not (path.is_file() or path.is_dir() or path.is_block_device())
+
+
+def _is_read_from(path: Path, read: Path) -> bool:
+    """Whether a file is an input, or an artefact in a folder that is one, by whatever name."""
+    if not read.exists():
+        return False
+    if not read.is_dir():
+        return path.samefile(read)
+    from gomem.inputs.kinds import kind_of
+    from gomem.sources.listing import list_capture
+
+    same = [
+        entry
+        for entry in list_capture(read).entries
+        if entry.path is not None and path.samefile(entry.path)
+    ]
+    return any(kind_of(entry.open().data, entry.name) is not None for entry in same)
 
 
 def write(text: str, path: Path | None) -> None:
@@ -67,13 +123,7 @@ def write(text: str, path: Path | None) -> None:
     Raises:
         CaptureError: The file cannot be written.
     """
-    if path is None:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-        return
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CaptureError(f"{path}: cannot be written: {error.strerror}") from error
+    write_pieces([text if path is not None or text.endswith("\n") else f"{text}\n"], path)
 
 
 def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
@@ -84,14 +134,103 @@ def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
     """
     if path is None:
         for piece in pieces:
-            sys.stdout.write(piece)
+            _print(piece)
         return
+    with written(path) as file:
+        for piece in pieces:
+            file.write(piece.encode("utf-8", "replace"))
+
+
+def _print(text: str) -> None:
+    with _standard_output():
+        sys.stdout.write(text)
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """Errors of writing, under names of our own: those that typer knows, it takes for itself."""
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            for piece in pieces:
-                file.write(piece)
+        yield
+    except BrokenPipeError as error:
+        drop_standard_output()
+        raise ReaderGone from error
     except OSError as error:
-        raise CaptureError(f"{path}: cannot be written: {error.strerror}") from error
+        drop_standard_output()
+        raise CaptureError(f"standard output: cannot be written: {error.strerror}") from error
+
+
+def tell_where(path: Path) -> None:
+    """Print where the output is, unless it went to a device or a pipe."""
+    if not _is_device(path):
+        write(printable(readable_name(str(path))), None)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[IO[bytes]]:
+    """A binary file that takes the place of the one at the path when it is whole.
+
+    On any error it is removed, and what was at the path stays as it was.
+
+    Raises:
+        CaptureError: The file cannot be written.
+    """
+    try:
+        if _is_device(path):
+            with path.open("ab") as file:  # standard output may be a file with something in it
+                yield file
+        else:
+            with _replacing(path.resolve()) as file:
+                yield file
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        shown = readable_name(str(path))
+        raise CaptureError(f"{shown}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
+    beside = target.with_name(f".gomem-{os.urandom(8).hex()}.tmp")
+    try:
+        with beside.open("xb") as file:
+            if target.exists():
+                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+            yield file
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def open_standard_streams() -> None:
+    """Make standard output and error take whatever is printed, also where they are closed.
+
+    Characters that an encoding such as ASCII does not have are replaced.
+    """
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+
+
+def flush_standard_output() -> None:
+    """Write out what was printed.
+
+    Raises:
+        ReaderGone: Nobody reads it.
+        CaptureError: It cannot be written.
+    """
+    with _standard_output():
+        sys.stdout.flush()
+
+
+def drop_standard_output() -> None:
+    """Let what is still to be printed go nowhere, so that leaving cannot fail over it."""
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def file_named_after(capture: str, suffix: str) -> Path:

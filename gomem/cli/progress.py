@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gomem.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,10 +23,14 @@ def bytes_progress(name: str) -> Iterator[Callable[[int, int | None], None] | No
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("reading {task.description}"), BarColumn(), DownloadColumn())
+    columns = (
+        TextColumn("reading {task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+    )
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(name, total=None)
+        task = bar.add_task(printable(name), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
@@ -37,14 +43,18 @@ def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (
+        TextColumn("reading {task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, visible=False)
 
         def advance(name: str, number: int, total: int) -> None:
             bar.update(
                 task,
-                description=name,
+                description=printable(name),
                 completed=number,
                 total=total,
                 visible=total >= SHOWN_FROM_FILES,

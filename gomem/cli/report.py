@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, tell_damage, write
+from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
@@ -89,7 +89,8 @@ def report(
     for group in groups:
         name = DEMO if demo else str(group[0])
         target = _target(name, output, output_format)
-        check_writable(target, force=force)
+        inputs = group if baseline is None else [*group, baseline]
+        check_writable(target, force=force, inputs=inputs)
         diagnosis = _diagnose(group, baseline, go_version, threshold or [])
         _write(diagnosis, output_format, target, redact=redact)
         found = found or _met(diagnosis, fail_on)
@@ -145,11 +146,10 @@ def _write(
     tell_damage(diagnosis.capture.damaged)
     if output_format is None:
         _write_both(diagnosis, target, redact=redact)
-        print(target)
-        return
-    write(_RENDER[output_format](diagnosis, redact=redact), target)
+    else:
+        write(_RENDER[output_format](diagnosis, redact=redact), target)
     if target is not None:
-        print(target)
+        tell_where(target)
 
 
 def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
@@ -159,8 +159,8 @@ def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> N
     from gomem.views.writers.html import html_of
 
     report = build_report(shareable(diagnosis, redact=redact))
+    write(html_of(report), target)  # first: nobody may be reading the summary
     write(_for_terminal(report), None)
-    write(html_of(report), target)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:

@@ -15,7 +15,7 @@ from gomem.cli.gc_log import (
     openmetrics_pieces,
     trace_pieces,
 )
-from gomem.cli.output import check_writable, tell_damage, write, write_pieces
+from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def table(
     """
     if output_format is Format.parquet and output is None:
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")
-    check_writable(output, force=force)
+    check_writable(output, force=force, inputs=[artefact])
     if output_format in (Format.trace, Format.openmetrics):
         export = trace_pieces if output_format is Format.trace else openmetrics_pieces
         write_pieces(export(artefact), output)
@@ -59,7 +59,9 @@ def table(
         return
     rows = _frame(artefact, frame)
     if output_format is Format.parquet:
-        rows.to_parquet(output, index=False)
+        assert output is not None
+        with written(output) as file:
+            rows.to_parquet(file, index=False)
     elif output_format is Format.json:
         write(rows.to_json(orient="records", date_format="iso", date_unit="ns", indent=1), output)
     else:

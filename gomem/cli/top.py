@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.output import check_writable, write
+from gomem.cli.output import check_writable, tell_damage, write, written
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -100,7 +99,8 @@ def top(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
     """Show the functions that allocate most in a profile, with 95 % intervals."""
-    check_writable(output, force=force)
+    read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]
+    check_writable(output, force=force, inputs=read)
     filters: dict[str, Any] = {
         "focus": focus,
         "ignore": ignore,
@@ -200,8 +200,7 @@ def _read(path: Path) -> Profile:
     from gomem.inputs.pprof.read import read_pprof
 
     profile = read_pprof(path)
-    for damage in profile.damaged:
-        print(f"gomem: {damage}", file=sys.stderr)
+    tell_damage(profile.damaged)
     return profile
 
 
@@ -215,8 +214,7 @@ def _reasons(
     from gomem.inputs.escapes.table import read_escapes
 
     told = [read_escapes(path) for path in escapes]
-    for damage in (one for analysis in told for one in analysis.damaged):
-        print(f"gomem: {damage}", file=sys.stderr)
+    tell_damage(one for analysis in told for one in analysis.damaged)
     verdicts = pd.concat([analysis.on_the_heap for analysis in told], ignore_index=True)
     return site_reasons(part, verdicts, sample_type, n)
 
@@ -268,7 +266,5 @@ def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format
 def _write_pprof(profile: Profile, output: Path | None) -> None:
     if output is None:
         raise CaptureError("a profile is not text; name a file for it with -o")
-    try:
-        output.write_bytes(profile.to_pprof())
-    except OSError as error:
-        raise CaptureError(f"{output}: cannot be written: {error.strerror}") from error
+    with written(output) as file:
+        file.write(profile.to_pprof())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.errors import printable
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def render_inspection(capture: Capture) -> str:
     lines.append("")
     lines.append(f"could not be read: {len(capture.damaged) or 'nothing'}")
     lines += [f"  {one}" for one in capture.damaged]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(printable, lines)) + "\n"
 
 
 def _when(time: pd.Timestamp, skew_seconds: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable
 from gomem.units import (
     format_bytes,
     format_count,
@@ -12,7 +13,6 @@ from gomem.units import (
     format_seconds,
     is_unknown,
 )
-from gomem.views.comparison.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
