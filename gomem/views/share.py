@@ -31,6 +31,11 @@ _HOME = re.compile(
 UNNAMED = "capture"
 
 
+def printable(text: str) -> str:
+    """Text from an input, unable to steer a terminal: control characters become escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def shareable(diagnosis: Diagnosis, *, redact: bool = False) -> Diagnosis:
     """The same answers, without what need not leave the machine; see the module's text.
 

@@ -19,8 +19,8 @@ from zlib import crc32
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
-from gomem.views.comparison.text import printable
 from gomem.views.figures.figure import minus
+from gomem.views.share import printable
 from gomem.views.writers.flame_script import SCRIPT
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_fraction, is_unknown
-from gomem.views.comparison.text import printable
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
+from gomem.views.share import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

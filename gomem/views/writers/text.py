@@ -7,11 +7,10 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
-from gomem.views.comparison.text import printable
 from gomem.views.document import Block, Case, Cell, Notes, Paragraph, Report, Section, Table
 from gomem.views.report.report import build_report
 from gomem.views.report.tables import DAMAGE, SITES
-from gomem.views.share import shareable
+from gomem.views.share import printable, shareable
 
 if TYPE_CHECKING:
     from rich.console import Console
