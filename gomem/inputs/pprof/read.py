@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.memstats.parse import parse_memstats
-from gomem.inputs.memstats.table import memstats_tables
 from gomem.inputs.pprof.calls.filters import drop_uninteresting
 from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.folded import parse_folded
@@ -72,6 +71,8 @@ def _read_heap_text(source: Source) -> Profile:
     found = (*source.damage, *damage)
     if text.memstats is None:
         return Profile(source.name, text.columns, found)
+    from gomem.inputs.memstats.table import memstats_tables
+
     dumps, wrong = parse_memstats(text.memstats, source=source.name)
     return Profile(
         source.name,
