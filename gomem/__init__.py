@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture as Capture
     from gomem.capture.load import load as load
-    from gomem.causes.thresholds import GcThresholds as GcThresholds
+    from gomem.causes.thresholds import Thresholds as Thresholds
     from gomem.diagnosis.comparison import compare as compare
     from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
     from gomem.diagnosis.diagnosis import diagnose as diagnose
@@ -42,7 +42,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Capture": "gomem.capture.capture",
     "Diagnosis": "gomem.diagnosis.diagnosis",
-    "GcThresholds": "gomem.causes.thresholds",
+    "Thresholds": "gomem.causes.thresholds",
     "compare": "gomem.diagnosis.comparison",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.views.figures.flame_graph",

@@ -80,6 +80,7 @@ def test_answers_do_not_import_each_other(word):
         | {"gomem.analysis.memory.resident_totals", "gomem.analysis.slopes"}
         | OF_SAMPLES,
         "causes": {
+            "gomem.causes.cause",
             "gomem.causes.finding",
             "gomem.causes.answers",
             "gomem.causes.thresholds",

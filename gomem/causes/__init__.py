@@ -1,4 +1,8 @@
-"""The known causes, in the order in which they are looked for."""
+"""The known causes. A cause is registered here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from gomem.causes import (
     allocation_spike,
@@ -24,26 +28,30 @@ from gomem.causes import (
     untouched_now_resident,
 )
 
-CAUSES = (
-    untouched_now_resident,
-    released_but_resident,
-    idle_heap_kept,
-    heap_growth,
-    allocation_spike,
-    gc_pressure,
-    memory_limit_thrash,
-    forced_gc,
-    long_pauses,
-    heap_headroom,
-    native_memory,
-    anonymous_mapping,
-    file_mapping,
-    huge_pages,
-    heap_fragmentation,
-    goroutine_leak,
-    stack_growth,
-    limit_risk,
-    data_skew,
-    data_damaged,
-    data_missing,
+if TYPE_CHECKING:
+    from gomem.causes.cause import Cause
+
+# Of findings that are equally severe and equally large, the earlier cause comes first.
+CAUSES: tuple[Cause, ...] = (
+    untouched_now_resident.CAUSE,
+    released_but_resident.CAUSE,
+    idle_heap_kept.CAUSE,
+    heap_growth.CAUSE,
+    allocation_spike.CAUSE,
+    gc_pressure.CAUSE,
+    memory_limit_thrash.CAUSE,
+    forced_gc.CAUSE,
+    long_pauses.CAUSE,
+    heap_headroom.CAUSE,
+    native_memory.CAUSE,
+    anonymous_mapping.CAUSE,
+    file_mapping.CAUSE,
+    huge_pages.CAUSE,
+    heap_fragmentation.CAUSE,
+    goroutine_leak.CAUSE,
+    stack_growth.CAUSE,
+    limit_risk.CAUSE,
+    data_skew.CAUSE,
+    data_damaged.CAUSE,
+    data_missing.CAUSE,
 )

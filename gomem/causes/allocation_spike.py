@@ -9,78 +9,81 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import MIB, format_bytes, format_fraction, format_seconds
+from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.causes.answers import Situation
+    from gomem.causes.thresholds import Thresholds
 
-CODE = "allocation-spike"
-LEAST_INTERVALS = 8  # fewer have no usual rate: a start, a load test and an end are three rates
-LEAST_TIMES = 3.0  # the usual rate; with GOGC=100 the collector keeps up with twice as much
-LEAST_BYTES = 16 * MIB  # below four times the smallest heap goal it is a start-up's or a test's
 SITES = 3  # named as evidence
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding, of the interval that stands out most, if it does."""
+    """One finding, of the interval that stands out most, if it stands out enough."""
     spike = situation.spike
-    if spike is None or not _stands_out(spike):
+    if spike is None or not _stands_out(spike, situation.thresholds):
         return []
     sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
     return [] if sites.empty else [_finding(spike, sites, situation)]
 
 
-def _stands_out(spike: Spike) -> bool:
+_REMEDY = (
+    "Look at who calls {who} with input of unknown size: bound what it reads (io.LimitReader, "
+    "http.MaxBytesReader), stream it, or bound how many do so at once. To see the callers: gomem "
+    "top --base the earlier profile, --cum, by alloc_space."
+)
+CAUSE = Cause(
+    code="allocation-spike",
+    mechanism="Allocations are counted from the program's start, and profiles count those that "
+    "have since become garbage too: the difference of two profiles holds every byte of a spike, "
+    "even where the later one has nothing of it in use. Until the collector has found it to be "
+    "garbage, the spike needs memory of its own, and the heap goal of the next cycle rises with "
+    "it.",
+    remedy=_REMEDY.format(who="the site that allocated most"),
+    references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
+    rule=find,
+)
+
+
+def _stands_out(spike: Spike, limits: Thresholds) -> bool:
     """Far above the usual, and more than the heap holds: the goal is passed within the interval."""
     levels = spike.in_use.sites
     in_use = float(min(levels["before"].sum(), levels["after"].sum()))
     return (
-        spike.intervals >= LEAST_INTERVALS
-        and spike.allocated_bytes >= LEAST_TIMES * spike.usual_bytes
-        and spike.extra_bytes >= max(LEAST_BYTES, in_use)
+        spike.intervals >= limits.spike_intervals
+        and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
+        and spike.extra_bytes >= max(limits.spike_bytes, in_use)
     )
 
 
 def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding:
     largest = sites.iloc[0]
+    function = largest["function"]
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
-    path = _path(spike.after, situation)
+    before, after = _path(spike.before, situation), _path(spike.after, situation)
     named = [
-        Evidence(path, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
+        Evidence(after, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
         for _, site in sites.iterrows()
     ]
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"{format_bytes(spike.allocated_bytes)} were allocated within "
-            f"{format_seconds(spike.seconds)}, usual are {format_bytes(spike.usual_bytes)}; "
-            f"{largest['function']} has {share} of what is more"
-        ),
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"{format_bytes(spike.allocated_bytes)} was allocated within "
+        f"{format_seconds(spike.seconds)}, where {format_bytes(spike.usual_bytes)} is usual; "
+        f"{function} allocated {share} of the excess",
         moment=spike.after,
-        bytes=round(spike.extra_bytes),
+        size=round(spike.extra_bytes),
         evidence=(
-            Evidence(_path(spike.before, situation), "seconds before the next", spike.seconds, "s"),
-            Evidence(path, "alloc_space since then", round(spike.allocated_bytes), "B"),
+            Evidence(before, "seconds before the next", spike.seconds, "s"),
+            Evidence(after, "alloc_space since then", round(spike.allocated_bytes), "B"),
             *named,
-            *_levels(spike, path, str(largest["function"])),
+            *_levels(spike, after, str(function)),
         ),
-        mechanism=(
-            "Allocations are counted from the program's start, in profiles also those that are "
-            "garbage by now: between two profiles stands every byte of a spike, even where the "
-            "later one has nothing of it in use. Until the collector has found it to be garbage, "
-            "the spike needs memory of its own, and the heap goal of the next cycle rises with it."
-        ),
-        next_step=(
-            f"Look at who calls {largest['function']} with input of unknown size: bound what it "
-            "reads (io.LimitReader, http.MaxBytesReader), stream it, or bound how many do so at "
-            "once. To see the callers: gomem top --base the earlier profile, --cum, by alloc_space."
-        ),
-        references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
+        next_step=_REMEDY.format(who=function),
         confidence="certain" if largest["low"] > 0 else "likely",
     )
 

@@ -1,42 +1,57 @@
 """Anonymous memory that nobody's count explains: mapped by the program itself, or large mallocs.
 
-It is neither in an arena of Go's nor within what the runtime counts for its own structures, and
-has no shape of malloc's arenas. What maps it: syscall.Mmap and libraries built on it (off-heap
-caches, arenas), and C's malloc for pieces of 128 KiB and more.
+It is neither in one of Go's arenas nor within what the runtime counts for its own structures, and
+it does not have the shape of malloc's arenas. What maps it: syscall.Mmap and libraries built on it
+(off-heap caches, arenas), and C's malloc for pieces of 128 KiB and more.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
 
-CODE = "anonymous-mapping"
 KIND = "anonymous-other"
-LEAST_BYTES = 4 * MIB  # a few runtime structures more than MemStats count stay below it
-NOTABLE_SHARE = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-# From a quarter of RSS on, who looks at the heap profile alone looks in the wrong place.
-LARGE_SHARE = 0.25
-SHOWN = 3
+SHOWN = 3  # mappings named as evidence
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment with much anonymous memory of nobody's; it takes smaps to see it."""
+    """One finding for each moment with much anonymous memory of nobody's; only smaps shows it."""
+    limits = situation.thresholds
     return [
-        _finding(moment)
+        _finding(moment, limits.large_rss_fraction)
         for moment in situation.moments
         if moment.mappings is not None
         and moment.ledger is not None
         and moment.ledger.part("anonymous_other")
-        >= max(LEAST_BYTES, NOTABLE_SHARE * (moment.rss_bytes or 0))
+        >= limits.notable(limits.anonymous_bytes, moment.rss_bytes)
     ]
 
 
-def _finding(moment: MomentFacts) -> Finding:
+_MECHANISM = (
+    "These mappings have no name and no file, lie outside the arenas, and are more than the "
+    "runtime counts for its own structures. The program or a library has mapped them "
+    "(syscall.Mmap, an off-heap cache){or_malloc}. No heap profile shows them and GOMEMLIMIT does "
+    "not count them."
+)
+_OR_MALLOC = ", or C's malloc, which maps each piece of 128 KiB and more on its own"
+CAUSE = Cause(
+    code="anonymous-mapping",
+    mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
+    remedy="Search the program and its dependencies for Mmap, and see who maps: strace -k -e "
+    "trace=mmap,munmap -p PID (or bpftrace) while it grows. Memory that is mapped and never "
+    "unmapped stays until the process ends.",
+    references=("mmap(2)", "syscall.Mmap"),
+    rule=find,
+)
+
+
+def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
     assert moment.ledger is not None
     assert moment.mappings is not None
     size, rss = moment.ledger.part("anonymous_other"), moment.rss_bytes or 0
@@ -51,35 +66,14 @@ def _finding(moment: MomentFacts) -> Finding:
     if moment.memstats is not None:
         claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING if size >= LARGE_SHARE * rss else Severity.INFO,
-        title=(
-            f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS) are anonymous memory "
-            "that Go's runtime did not map"
-        ),
+    with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
+    return CAUSE.finding(
+        Severity.WARNING if size >= large_fraction * rss else Severity.INFO,
+        f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS) is anonymous memory that "
+        "Go's runtime did not map",
         moment=moment.name,
-        bytes=size,
-        evidence=tuple(evidence),
-        mechanism=(
-            "These mappings have no name and no file, lie outside the arenas, and are more than "
-            "the runtime counts for its own structures. The program or a library has mapped them "
-            f"(syscall.Mmap, an off-heap cache){_or_malloc(moment)}. No heap profile shows them "
-            "and GOMEMLIMIT does not count them."
-        ),
-        next_step=(
-            "Search the program and its dependencies for Mmap, and see who maps: strace -k -e "
-            "trace=mmap,munmap -p PID (or bpftrace) while it grows. Memory that is mapped and "
-            "not unmapped stays until the process ends."
-        ),
-        references=("mmap(2)", "syscall.Mmap"),
+        size=size,
+        evidence=evidence,
+        mechanism="" if with_c else _MECHANISM.format(or_malloc=""),
         confidence="certain" if moment.memstats is not None else "likely",
     )
-
-
-def _or_malloc(moment: MomentFacts) -> str:
-    """C is there if its heap is, or a C library."""
-    assert moment.mappings is not None
-    if not moment.mappings["kind"].isin(["native-heap", "library"]).any():
-        return ""
-    return ", or C's malloc, which maps each piece of 128 KiB and more on its own"

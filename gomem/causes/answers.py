@@ -17,7 +17,7 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
-from gomem.causes.thresholds import GcThresholds
+from gomem.causes.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ class Situation:
         unrecognised: Of its sources, the files that are of no kind gomem knows.
         baseline: The capture to hold it against, if there is one.
         gc: What is known of the collector, if there is a log of it.
-        gc_thresholds: From where on its costs are findings.
+        thresholds: From where on something is a finding.
         alloc_space: Who allocated most bytes since the start, by moment, where a profile says so.
         spike: The interval between two profiles that stands out most, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
@@ -155,7 +155,7 @@ class Situation:
     unrecognised: frozenset[str] = frozenset()
     baseline: Situation | None = None
     gc: GcFacts | None = None
-    gc_thresholds: GcThresholds = field(default_factory=GcThresholds)
+    thresholds: Thresholds = field(default_factory=Thresholds)
     alloc_space: Mapping[str, AllocationSites] = field(default_factory=dict)
     spike: Spike | None = None
     heap_series: Series | None = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Situation
 
-CODE = "data-damaged"
-SHOWN = 5
+SHOWN = 5  # places named as evidence
 TORN = "a line of the collector's that is torn"
 
 
@@ -22,40 +22,33 @@ def find(situation: Situation) -> list[Finding]:
     damage = situation.damage
     if not damage:
         return []
-    sources = list(dict.fromkeys(one.source for one in damage))
+    sources = {one.source for one in damage}
     places = "1 place" if len(damage) == 1 else f"{len(damage)} places"
     files = "1 file" if len(sources) == 1 else f"{len(sources)} files"
+    torn = any(TORN in one.what for one in damage)
     return [
-        Finding(
-            code=CODE,
-            severity=_severity(situation),
-            title=f"{places} in {files} could not be read: numbers from there are missing",
-            moment=None,
-            bytes=None,
-            evidence=tuple(
+        CAUSE.finding(
+            Severity.INFO if sources <= situation.unrecognised else Severity.WARNING,
+            f"{places} in {files} could not be read: numbers from there are missing",
+            evidence=(
                 Evidence(one.source, one.where or "whole file", one.what, "")
                 for one in damage[:SHOWN]
             ),
-            mechanism=(
-                "A file is empty, cut, corrupt, or not what its place in the capture says. What "
-                "could be read is in the report; what could not is in none of its sums."
-            ),
-            next_step=_next_step(situation),
+            next_step=CAUSE.remedy + _LOG_ELSEWHERE if torn else "",
         )
     ]
 
 
-def _next_step(situation: Situation) -> str:
-    """A copy mends no line of a GC log that another writer's text stands in."""
-    again = "Copy or record the files named here again, each in one read."
-    if not any(TORN in one.what for one in situation.damage):
-        return again
-    return (
-        f"{again} Lines of a GC log are torn where the program writes to standard error between "
-        "the runtime's own writes: let it log elsewhere, to standard output or a file."
-    )
-
-
-def _severity(situation: Situation) -> Severity:
-    sources = {one.source for one in situation.damage}
-    return Severity.INFO if sources <= situation.unrecognised else Severity.WARNING
+CAUSE = Cause(
+    code="data-damaged",
+    mechanism="A file is empty, cut, corrupt, or not what its place in the capture says. What "
+    "could be read is in the report; what could not is in none of its sums.",
+    remedy="Copy or record the files named here again, each in one read.",
+    references=(),
+    rule=find,
+)
+# A copy mends no line of a GC log that another writer's text stands in.
+_LOG_ELSEWHERE = (
+    " Lines of a GC log are torn where the program writes to standard error between the runtime's "
+    "own writes: let it log elsewhere, to standard output or a file."
+)

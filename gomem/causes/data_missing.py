@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from gomem.causes.answers import MomentFacts, Situation
 
-CODE = "data-missing"
+SHOWN = 10  # moments named as evidence
 
 # What can be missing: the test, what it costs, how to get it.
 _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
@@ -24,7 +25,7 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
     (
         "MemStats",
         lambda moment: moment.memstats is None,
-        "the heap's part of RSS cannot be divided: objects, idle heap and stacks stand in one",
+        "the heap's part of RSS cannot be divided: objects, idle heap and stacks stand as one",
         (
             "curl http://HOST:PORT/debug/vars > memstats.json (needs expvar imported), or write "
             "runtime.ReadMemStats as JSON"
@@ -45,28 +46,31 @@ def find(situation: Situation) -> list[Finding]:
     return findings
 
 
+CAUSE = Cause(
+    code="data-missing",
+    mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
+    remedy="Collect both at one moment: cat /proc/PID/smaps > smaps, and MemStats as JSON.",
+    references=(),
+    rule=find,
+)
+
+
 def _finding(name: str, without: list[str], cost: str, command: str) -> Finding:
     moments = "1 moment has" if len(without) == 1 else f"{len(without)} moments have"
-    return Finding(
-        code=CODE,
-        severity=Severity.INFO,
-        title=f"{moments} no readable {name}: {cost}",
+    names = ", ".join(without[:SHOWN])
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{moments} no readable {name}: {cost}",
         moment=without[0] if len(without) == 1 else None,
-        bytes=None,
-        evidence=(Evidence("capture", f"moments without {name}", ", ".join(without[:10]), ""),),
-        mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
+        evidence=(Evidence("capture", f"moments without {name}", names, ""),),
         next_step=f"Collect it with: {command}",
     )
 
 
 def _without_moments() -> Finding:
-    return Finding(
-        code=CODE,
-        severity=Severity.INFO,
-        title="there is no moment with memory in it: RSS cannot be reconciled with the heap",
-        moment=None,
-        bytes=None,
+    return CAUSE.finding(
+        Severity.INFO,
+        "no moment says anything about memory: RSS cannot be reconciled with the heap",
         evidence=(Evidence("capture", "moments", 0, "count"),),
-        mechanism="A log or a benchmark tells of time; the ledger needs smaps and MemStats.",
-        next_step="Collect both at one moment: cat /proc/PID/smaps > smaps, and MemStats as JSON.",
+        mechanism="A log or a benchmark tells about time; the ledger needs smaps and MemStats.",
     )

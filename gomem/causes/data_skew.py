@@ -9,18 +9,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
 
-CODE = "data-skew"
-
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment whose two sides do not belong together, or may not."""
-    return [finding for moment in situation.moments if (finding := _finding(moment)) is not None]
+    """One finding for each moment whose two sides do not belong together, or may not.
+
+    A warning where that is known; a note where time has passed and nobody knows.
+    """
+    findings = []
+    for moment in situation.moments:
+        doubtful = doubtful_parts(moment)
+        if doubtful:
+            findings.append(_finding(moment, doubtful, Severity.WARNING))
+        elif moment.mappings is not None and _far_apart(moment, situation.thresholds.skew_seconds):
+            findings.append(_finding(moment, doubtful, Severity.INFO))
+    return findings
+
+
+CAUSE = Cause(
+    code="data-skew",
+    mechanism="MemStats (or the metrics) and smaps were read at different states of the process. A "
+    "collection between them turns objects into idle heap and gives idle heap back, so differences "
+    "between the two files are not memory. RSS holds, and so do the parts that come from the "
+    "kernel's file alone.",
+    remedy="Read both files in one command, one right after the other: `gomem capture` does, or "
+    "curl http://HOST:PORT/debug/vars > memstats.json; cat /proc/PID/smaps > smaps.",
+    references=(),
+    rule=find,
+)
 
 
 def doubtful_parts(moment: MomentFacts) -> list[str]:
@@ -31,44 +53,34 @@ def doubtful_parts(moment: MomentFacts) -> list[str]:
     return list(parts.loc[parts["confidence"] == "doubtful", "part"])
 
 
-def _finding(moment: MomentFacts) -> Finding | None:
-    """A warning where it is known to be so; a note where seconds passed and nobody knows."""
-    doubtful = doubtful_parts(moment)
-    unknown = moment.skew.is_long and moment.skew.collections is None
-    if not doubtful and not (unknown and moment.mappings is not None):
-        return None
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING if doubtful else Severity.INFO,
-        title=_title(moment, doubtful),
+def _far_apart(moment: MomentFacts, least_seconds: float) -> bool:
+    """Whether so much time lies between the readings that a collection may have run, uncounted."""
+    skew = moment.skew
+    return skew.collections is None and skew.seconds is not None and skew.seconds >= least_seconds
+
+
+def _finding(moment: MomentFacts, doubtful: list[str], severity: Severity) -> Finding:
+    return CAUSE.finding(
+        severity,
+        _title(moment, doubtful),
         moment=moment.name,
-        bytes=None,
-        evidence=tuple(_evidence(moment, doubtful)),
-        mechanism=(
-            "MemStats (or the metrics) and smaps were read at different states of the process. "
-            "A collection between them turns objects into idle heap and gives idle heap back, so "
-            "differences between the two files are not memory. RSS, and the parts that the "
-            "kernel's file alone gives, hold."
-        ),
-        next_step=(
-            "Read both files in one command, right after one another: `gomem capture` does, or "
-            "curl http://HOST:PORT/debug/vars > memstats.json; cat /proc/PID/smaps > smaps."
-        ),
+        evidence=_evidence(moment, doubtful),
         confidence="certain" if doubtful else "possible",
     )
 
 
 def _title(moment: MomentFacts, doubtful: list[str]) -> str:
     skew = moment.skew
-    apart = "" if skew.seconds is None else f" {format_seconds(skew.seconds)}"
+    apart = "" if skew.seconds is None else f" {format_seconds(skew.seconds)} apart,"
     if skew.crosses_a_collection:
         ran = "a collection" if skew.collections == 1 else f"{skew.collections} collections"
         return (
-            f"MemStats and smaps lie{apart} apart with {ran} between: do not trust the heap's parts"
+            f"MemStats and smaps were read{apart} with {ran} in between: do not trust the heap's "
+            "parts"
         )
     if doubtful:
         return "MemStats and smaps contradict each other: do not trust the heap's parts"
-    return f"MemStats and smaps lie{apart} apart; whether a collection ran between, nothing says"
+    return f"MemStats and smaps were read{apart} and nothing says whether a collection ran between"
 
 
 def _evidence(moment: MomentFacts, doubtful: list[str]) -> list[Evidence]:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
 
 
 class Severity(IntEnum):
@@ -70,13 +66,3 @@ class Finding:
     def order(self) -> tuple[int, int]:
         """Sort key: the most severe first, then the largest."""
         return (-int(self.severity), -(self.bytes or 0))
-
-
-class Cause(Protocol):
-    """A module of this package: its code, and the test on a situation."""
-
-    CODE: str
-
-    @staticmethod
-    def find(situation: Situation) -> list[Finding]:
-        """Every finding of this cause, at most one a moment."""

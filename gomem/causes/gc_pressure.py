@@ -8,60 +8,67 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Situation
     from gomem.causes.collector_answers import GcFacts
-    from gomem.causes.thresholds import GcThresholds
+    from gomem.causes.thresholds import Thresholds
 
-CODE = "gc-pressure"
-SITES = 3
-PACER = 0.5  # of the collections: where others decide, forced-gc or memory-limit-thrash says more
+SITES = 3  # named as evidence
 
 
 def find(situation: Situation) -> list[Finding]:
     """One finding for the whole log, if the pacer's collections cost much."""
-    facts, limits = situation.gc, situation.gc_thresholds
+    facts, limits = situation.gc, situation.thresholds
     if facts is None or not _pressed(facts, limits):
         return []
     return [_finding(situation, facts)]
 
 
-def _pressed(facts: GcFacts, limits: GcThresholds) -> bool:
+_REMEDY = (
+    "{allocate_less} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector "
+    "more room: GOGC=200, with GOMEMLIMIT as a bound{room}."
+)
+_TAKE_A_PROFILE = "Take an allocs profile to see who allocates, and allocate less there"
+CAUSE = Cause(
+    code="gc-pressure",
+    mechanism="A collection starts whenever the heap has grown by GOGC per cent over what was "
+    "live. How often that is depends on the rate of allocation and on that room, not on how much "
+    "memory is in use. Each one marks everything that is live, with a quarter of the Ps; where "
+    "that is too slow, goroutines that allocate must mark first (assists), and their requests take "
+    "longer.",
+    remedy=_REMEDY.format(allocate_less=_TAKE_A_PROFILE, room=""),
+    references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
+    rule=find,
+)
+
+
+def _pressed(facts: GcFacts, limits: Thresholds) -> bool:
+    """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
     summary = facts.summary
     paced = int(facts.triggers.counts.set_index("trigger")["cycles"]["pacer"])
     cpu, interval = summary.marking_cpu_fraction, summary.interval.p50
-    if paced < max(limits.enough_cycles, PACER * summary.cycles) or cpu is None or interval is None:
+    if paced < max(limits.enough_cycles, limits.deciding_fraction * summary.cycles):
+        return False
+    if cpu is None or interval is None:
         return False
     frequent = interval <= limits.frequent_interval_seconds
     return cpu >= (limits.frequent_marking_fraction if frequent else limits.marking_fraction)
 
 
 def _finding(situation: Situation, facts: GcFacts) -> Finding:
-    summary = facts.summary
+    summary, sites = facts.summary, _site_evidence(situation)
     rate = summary.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"marking takes {format_fraction(summary.marking_cpu_fraction)} of the CPU, a "
-            f"collection every {format_seconds(summary.interval.p50)}{allocates}"
-        ),
-        moment=None,
-        bytes=None,
-        evidence=(*_log_evidence(facts), *_site_evidence(situation)),
-        mechanism=(
-            "A collection starts whenever the heap has grown by GOGC per cent over what was live. "
-            "How often that is depends on the rate of allocation and on that room, not on how much "
-            "memory is in use. Each one marks everything live, with a quarter of the Ps; where "
-            "that is too slow, goroutines that allocate must mark first (assists), and their "
-            "requests take longer."
-        ),
-        next_step=_next_step(facts, _site_evidence(situation)),
-        references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"marking takes {format_fraction(summary.marking_cpu_fraction)} of the CPU, a collection "
+        f"every {format_seconds(summary.interval.p50)}{allocates}",
+        evidence=(*_log_evidence(facts), *sites),
+        next_step=_next_step(facts, sites),
     )
 
 
@@ -98,12 +105,8 @@ def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
 
 
 def _next_step(facts: GcFacts, sites: tuple[Evidence, ...]) -> str:
-    first = "Take an allocs profile to see who allocates, and allocate less there"
-    if sites:
-        first = f"Allocate less in {sites[0].field.partition(' ')[2]}, which allocates most"
+    largest = sites[0].field.partition(" ")[2] if sites else ""
+    less = f"Allocate less in {largest}, which allocates most" if sites else _TAKE_A_PROFILE
     room = facts.pacing.summary.set_index("what")["p50"]["headroom_bytes"]
     more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""
-    return (
-        f"{first} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector more "
-        f"room: GOGC=200, with GOMEMLIMIT as a bound{more}."
-    )
+    return _REMEDY.format(allocate_less=less, room=more)

@@ -9,84 +9,87 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import MIB, format_bytes, format_count
+from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
-
-CODE = "goroutine-leak"
-# A server of today has one or two goroutines for a connection: thousands are daily bread.
-MANY = 10_000
-LEAST_BYTES = 8 * MIB
-NOTABLE_SHARE = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-# A quarter of RSS in stacks is more than any mix of work and waiting explains by itself.
-LARGE_SHARE = 0.25
-LEAST_GROWTH = 1_000  # from the first moment to the last, when each has more than the one before
-LEAST_RATIO = 2.0
-LEAST_MOMENTS = 3  # two moments show a difference, three a direction
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(situation: Situation) -> list[Finding]:
-    """Growth from moment to moment, else the moments in which there are very many."""
+    """One finding if they grow from moment to moment, else one for each moment with very many."""
+    limits = situation.thresholds
     counted = [one for one in situation.moments if one.goroutine_count is not None]
-    if _only_grows(counted):
+    if _only_grow(counted, limits):
         return [_growing(counted)]
-    return [_many(moment) for moment in counted if _weighs(moment)]
+    large = limits.large_rss_fraction
+    return [_many(moment, large) for moment in counted if _weigh(moment, limits)]
 
 
-def _only_grows(counted: list[MomentFacts]) -> bool:
+CAUSE = Cause(
+    code="goroutine-leak",
+    mechanism="A goroutine that waits for a channel, a lock or the network that never answers is "
+    "never collected. It keeps its stack (2 to 8 KiB and what it has grown to) and everything its "
+    "stack refers to; since Go 1.18 stacks also raise the heap goal, so collections come later.",
+    remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=1) and look at the stack with "
+    "most goroutines: who was to close the channel, cancel the context, or read the answer? From "
+    "Go 1.27 on, the goroutineleak profile names those that can never run again.",
+    references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
+    rule=find,
+)
+
+
+def _only_grow(counted: list[MomentFacts], limits: Thresholds) -> bool:
     counts = [one.goroutine_count or 0 for one in counted]
     rises = all(later > earlier for earlier, later in pairwise(counts))
     return (
-        len(counts) >= LEAST_MOMENTS
+        len(counts) >= limits.goroutine_growth_moments
         and rises
-        and counts[-1] - counts[0] >= LEAST_GROWTH
-        and counts[-1] >= LEAST_RATIO * counts[0]
+        and counts[-1] - counts[0] >= limits.goroutine_growth
+        and counts[-1] >= limits.goroutine_growth_ratio * counts[0]
     )
 
 
-def _weighs(moment: MomentFacts) -> bool:
-    if (moment.goroutine_count or 0) < MANY or moment.ledger is None:
+def _weigh(moment: MomentFacts, limits: Thresholds) -> bool:
+    """Whether there are many, and their stacks matter."""
+    if (moment.goroutine_count or 0) < limits.goroutine_count or moment.ledger is None:
         return False
-    at_least = max(LEAST_BYTES, NOTABLE_SHARE * (moment.rss_bytes or 0))
-    return moment.ledger.part("stacks") >= at_least
+    least = limits.notable(limits.goroutine_bytes, moment.rss_bytes)
+    return moment.ledger.part("stacks") >= least
 
 
 def _growing(counted: list[MomentFacts]) -> Finding:
     first, last = counted[0], counted[-1]
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
+    shown = {"first moment": first, "the one before the last": counted[-2], "last moment": last}
     evidence = [
         Evidence(one.goroutine_path, f"goroutines, {which}", one.goroutine_count or 0, "count")
-        for one, which in zip((first, counted[-2], last), _WHICH, strict=True)
+        for which, one in shown.items()
     ]
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=f"goroutines only grow: from {format_count(before)} to {format_count(now)}",
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"the number of goroutines only grows: from {format_count(before)} to {format_count(now)}",
         moment=last.name,
-        bytes=_stack_bytes(last),
+        size=_stack_bytes(last),
         evidence=(*evidence, *_beside(last)),
-        mechanism=_MECHANISM,
-        next_step=_NEXT_STEP,
-        references=_REFERENCES,
         confidence="likely",
     )
 
 
-def _many(moment: MomentFacts) -> Finding:
+def _many(moment: MomentFacts, large_fraction: float) -> Finding:
     count, size = moment.goroutine_count or 0, _stack_bytes(moment) or 0
-    large = size >= LARGE_SHARE * (moment.rss_bytes or 0)
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING if large else Severity.INFO,
-        title=f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks",
+    large = size >= large_fraction * (moment.rss_bytes or 0)
+    return CAUSE.finding(
+        Severity.WARNING if large else Severity.INFO,
+        f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks",
         moment=moment.name,
-        bytes=size,
-        evidence=(Evidence(moment.goroutine_path, "goroutines", count, "count"), *_beside(moment)),
-        mechanism=_MECHANISM,
-        next_step=_NEXT_STEP,
-        references=_REFERENCES,
+        size=size,
+        evidence=(
+            Evidence(moment.goroutine_path, "goroutines", count, "count"),
+            *_beside(moment),
+        ),
         confidence="possible",
     )
 
@@ -104,21 +107,7 @@ def _beside(moment: MomentFacts) -> list[Evidence]:
     frame = moment.goroutines
     if frame is not None and len(frame):
         by_function = frame.groupby("function")["goroutines"].sum()
-        place = str(by_function.idxmax())
-        field = f"goroutines in {place or 'the runtime'}"
-        evidence.append(Evidence(moment.path("goroutine"), field, int(by_function.max()), "count"))
+        field = f"goroutines in {by_function.idxmax() or 'the runtime'}"
+        there = int(by_function.max())
+        evidence.append(Evidence(moment.path("goroutine"), field, there, "count"))
     return evidence
-
-
-_WHICH = ("first moment", "the one before the last", "last moment")
-_MECHANISM = (
-    "A goroutine that waits for a channel, a lock or the network that never answers is never "
-    "collected. It keeps its stack (2 to 8 KiB and what it has grown to) and everything its stack "
-    "refers to; since Go 1.18 stacks also raise the heap goal, so collections come later."
-)
-_NEXT_STEP = (
-    "Take a goroutine profile (/debug/pprof/goroutine?debug=1) and look at the stack with most "
-    "goroutines: who was to close the channel, cancel the context, or read the answer? From Go "
-    "1.27 the goroutineleak profile names those that can never run again."
-)
-_REFERENCES = ("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609")

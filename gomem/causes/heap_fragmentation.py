@@ -11,33 +11,45 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
 
-CODE = "heap-fragmentation"
-LEAST_BYTES = 8 * MIB
-LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-# Within the goal, free slots from a quarter of the spans on are worth a word and no warning:
-# allocation of their size class would fill them, and any other cannot.
-LEAST_SHARE_OF_INUSE = 0.25
-
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment with many free slots: a warning for those no headroom explains."""
-    findings = []
+    """One finding for each moment with many free slots.
+
+    A warning for those that no headroom explains. The others are a note at most: allocation of
+    their size class would fill them.
+    """
+    limits, findings = situation.thresholds, []
     for moment in situation.moments:
-        least = max(LEAST_BYTES, LEAST_SHARE_OF_RSS * (moment.rss_bytes or 0))
+        least = limits.notable(limits.fragmentation_bytes, moment.rss_bytes)
         excess, slots = excess_slots(moment), free_slots(moment)
         if excess >= least:
             findings.append(_finding(moment, excess, Severity.WARNING))
         elif slots >= least and moment.memstats is not None:
             share = slots / int(moment.memstats["HeapInuse"])
-            if share >= LEAST_SHARE_OF_INUSE:
+            if share >= limits.fragmentation_inuse_fraction:
                 findings.append(_finding(moment, slots, Severity.INFO))
     return findings
+
+
+CAUSE = Cause(
+    code="heap-fragmentation",
+    mechanism="Go does not move objects: a span stays in use while a single object in it lives, "
+    "and its free slots serve only objects of that size class. Survivors of a peak that lie "
+    "scattered hold their spans; the scavenger cannot give those back, and neither can "
+    "FreeOSMemory.",
+    remedy="Look for long-lived objects that are allocated amid short-lived ones of the same size "
+    "(a heap profile's inuse_objects). Allocate them together, copy the survivors after the peak, "
+    "or keep them in one large slice. New objects of that size fill the slots again.",
+    references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
+    rule=find,
+)
 
 
 def free_slots(moment: MomentFacts) -> int:
@@ -64,40 +76,23 @@ def excess_slots(moment: MomentFacts) -> int:
 
 def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
     assert moment.memstats is not None
-    inuse = int(moment.memstats["HeapInuse"])
+    memstats, path = moment.memstats, moment.path("memstats")
     beyond = " beyond the heap goal" if severity is Severity.WARNING else ""
-    path = moment.path("memstats")
     evidence = [
-        Evidence(path, "HeapInuse", inuse, "B"),
-        Evidence(path, "HeapAlloc", int(moment.memstats["HeapAlloc"]), "B"),
-        Evidence(path, "NextGC", int(moment.memstats["NextGC"]), "B"),
-        *_sparsest_class(moment),
+        Evidence(path, name, int(memstats[name]), "B")
+        for name in ("HeapInuse", "HeapAlloc", "NextGC")
+        if pd.notna(memstats[name])
     ]
+    evidence += _sparsest_class(moment)
     if moment.rss_bytes is not None:
         evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
-    return Finding(
-        code=CODE,
-        severity=severity,
-        title=(
-            f"{format_bytes(size)} of the heap in use are free slots{beyond}: "
-            f"{format_fraction(size / inuse)} of its spans hold nothing"
-        ),
+    return CAUSE.finding(
+        severity,
+        f"{format_bytes(size)} of the heap in use is free slots{beyond}: "
+        f"{format_fraction(size / int(memstats['HeapInuse']))} of its bytes hold nothing",
         moment=moment.name,
-        bytes=size,
-        evidence=tuple(evidence),
-        mechanism=(
-            "Go does not move objects: a span stays in use while a single object in it lives, and "
-            "its free slots serve objects of that size class alone. Survivors of a peak that lie "
-            "scattered hold their spans; the scavenger cannot give those back, and neither can "
-            "FreeOSMemory."
-        ),
-        next_step=(
-            "Look at which long-lived objects are allocated amid short-lived ones of the same "
-            "size (a heap profile's inuse_objects). Allocate them together, copy the survivors "
-            "after the peak, or keep them in one large slice. New objects of that size fill the "
-            "slots again."
-        ),
-        references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
+        size=size,
+        evidence=evidence,
         confidence="likely" if beyond else "possible",
     )
 

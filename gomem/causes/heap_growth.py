@@ -12,31 +12,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.live_heap import LiveHeap
     from gomem.causes.answers import Situation
-    from gomem.causes.thresholds import GcThresholds
-
-CODE = "heap-growth"
-LEAST_PROFILES = 8  # fewer are a start, a load test and an end: every program rises over those
-_TAKE = (
-    "Take two heap profiles some minutes apart and look at what grew between them: go tool pprof "
-    "-diff_base, or gomem compare. "
-)
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(situation: Situation) -> list[Finding]:
     """One finding for the run that was watched longest, if its live heap grows."""
-    facts, limits = situation.gc, situation.gc_thresholds
+    facts, limits = situation.gc, situation.thresholds
     leak = _largest_leak(situation)
     if facts is None or facts.longest_run is None:
         return [_of_profiles(leak, limits)] if leak is not None and _is_leak(leak, limits) else []
     live = facts.longest_run
     enough = int((facts.cycles["run"] == live.run).sum()) >= limits.enough_cycles
     return [_finding(live, facts.path, limits, leak)] if enough and _grows(live, limits) else []
+
+
+_TAKE_TWO = (
+    "Take two heap profiles some minutes apart and look at what grew between them: go tool pprof "
+    "-diff_base, or gomem compare."
+)
+_WATCH = " Watch for longer, too: a cache that fills looks the same."
+_IN_PROFILES = (
+    "A heap profile counts what the last collection found in use. What rises in one profile after "
+    "another, and has not levelled off, is kept by somebody. The slope is the median over all "
+    "pairs of profiles; its interval includes the error of sampling."
+)
+CAUSE = Cause(
+    code="heap-growth",
+    mechanism="Each collection prints what it marked: everything that is still reachable, whatever "
+    "GOGC allows on top. The slope is the median of the slopes between all pairs of collections, "
+    "from where the live heap first reached its own median; so neither the filling at the start "
+    "nor a few odd collections can make it.",
+    remedy=_TAKE_TWO + _WATCH,
+    references=("golang.org/doc/gc-guide", "net/http/pprof"),
+    rule=find,
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +87,7 @@ class _Leak:
 
 
 def _largest_leak(situation: Situation) -> _Leak | None:
-    """What rises in the profiles for sure; None if nothing does."""
+    """What surely rises in the profiles; None if nothing does."""
     series, growth = situation.heap_series, situation.growth
     if series is None or growth is None:
         return None
@@ -98,37 +114,28 @@ def _largest_leak(situation: Situation) -> _Leak | None:
     )
 
 
-def _is_leak(leak: _Leak, limits: GcThresholds) -> bool:
+def _is_leak(leak: _Leak, limits: Thresholds) -> bool:
     """Whether it matters, and was seen often enough to be told from a start-up."""
     least = max(limits.growth_bytes, limits.growth_fraction * leak.in_use)
-    return leak.profiles >= LEAST_PROFILES and leak.last_bytes - leak.first_bytes >= least
+    return leak.profiles >= limits.growth_profiles and leak.last_bytes - leak.first_bytes >= least
 
 
-def _of_profiles(leak: _Leak, limits: GcThresholds) -> Finding:
+def _of_profiles(leak: _Leak, limits: Thresholds) -> Finding:
     sure = leak.seconds >= limits.growth_sure_seconds
     grown = leak.last_bytes - leak.first_bytes
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"what {leak.function} allocated stays and grows by {format_bytes(leak.slope)}/s "
-            f"({format_bytes(leak.slope_low)}/s to {format_bytes(leak.slope_high)}/s): "
-            f"{format_bytes(grown)} in {format_seconds(leak.seconds)}"
-        ),
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"what {leak.function} allocates is kept, and grows by {format_bytes(leak.slope)}/s "
+        f"({format_bytes(leak.slope_low)}/s to {format_bytes(leak.slope_high)}/s): "
+        f"{format_bytes(grown)} in {format_seconds(leak.seconds)}",
         moment=leak.moment,
-        bytes=grown,
+        size=grown,
         evidence=_evidence(leak),
-        mechanism=(
-            "A heap profile counts what the last collection found in use. What rises in one after "
-            "the other, and has not levelled off, is kept by somebody. The slope is the median of "
-            "all pairs of profiles; its interval has the error of sampling in it."
-        ),
+        mechanism=_IN_PROFILES,
         next_step=(
             f"Look at who keeps what {leak.function} returns: go tool pprof -peek, or the section "
-            "on growth in gomem report. "
-            + ("" if sure else "Watch for longer, too: a cache that fills looks the same.")
-        ).rstrip(),
-        references=("golang.org/doc/gc-guide", "net/http/pprof"),
+            f"on growth in gomem report.{'' if sure else _WATCH}"
+        ),
         confidence="likely" if sure else "possible",
     )
 
@@ -144,7 +151,7 @@ def _evidence(leak: _Leak | None) -> tuple[Evidence, ...]:
     )
 
 
-def _grows(live: LiveHeap, limits: GcThresholds) -> bool:
+def _grows(live: LiveHeap, limits: Thresholds) -> bool:
     """Whether it surely grows, and enough to matter."""
     if live.slope_low is None or live.slope_low <= 0 or live.grown_bytes is None:
         return False
@@ -152,23 +159,20 @@ def _grows(live: LiveHeap, limits: GcThresholds) -> bool:
     return live.grown_bytes >= least
 
 
-def _finding(live: LiveHeap, path: str, limits: GcThresholds, leak: _Leak | None) -> Finding:
+def _finding(live: LiveHeap, path: str, limits: Thresholds, leak: _Leak | None) -> Finding:
     assert live.grown_bytes is not None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
     assert live.slope_high is not None
     sure = live.seconds >= limits.growth_sure_seconds
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"the live heap grows by {format_bytes(live.slope_bytes_per_second)}/s "
-            f"({format_bytes(live.slope_low)}/s to {format_bytes(live.slope_high)}/s): "
-            f"{format_bytes(live.grown_bytes)} in {format_seconds(live.seconds)}, "
-            f"to {format_bytes(live.last_bytes)}"
-        ),
-        moment=None,
-        bytes=int(live.grown_bytes),
+    look = _TAKE_TWO if leak is None else f"Look at who keeps what {leak.function} allocates."
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"the live heap grows by {format_bytes(live.slope_bytes_per_second)}/s "
+        f"({format_bytes(live.slope_low)}/s to {format_bytes(live.slope_high)}/s): "
+        f"{format_bytes(live.grown_bytes)} in {format_seconds(live.seconds)}, "
+        f"to {format_bytes(live.last_bytes)}",
+        size=int(live.grown_bytes),
         evidence=(
             Evidence(path, "heap_live_first_bytes", live.first_bytes, "B"),
             Evidence(path, "heap_live_last_bytes", live.last_bytes, "B"),
@@ -178,16 +182,6 @@ def _finding(live: LiveHeap, path: str, limits: GcThresholds, leak: _Leak | None
             Evidence(path, "cycles", live.cycles, "count"),
             *_evidence(leak),
         ),
-        mechanism=(
-            "Each collection prints what it marked: everything that is still reachable, whatever "
-            "GOGC allows on top. The slope is the median of the slopes between all pairs of "
-            "collections, from where the live heap first reached its own median; so the filling at "
-            "the start and a few odd collections do not make it."
-        ),
-        next_step=(
-            (_TAKE if leak is None else f"Look at who keeps what {leak.function} allocates. ")
-            + ("" if sure else "Watch for longer, too: a cache that fills looks the same.")
-        ).rstrip(),
-        references=("golang.org/doc/gc-guide", "net/http/pprof"),
+        next_step=look + ("" if sure else _WATCH),
         confidence="likely" if sure else "possible",
     )

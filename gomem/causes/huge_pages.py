@@ -10,34 +10,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
     from gomem.releases import GoVersion
 
-CODE = "huge-pages"
-LEAST_BYTES = 4 * MIB  # two huge pages: the edges of any heap
-NOTABLE_SHARE = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-# One capture cannot tell pages that Go wrote from pages that came with them. From a quarter of RSS
-# on in huge pages the question is worth asking.
-LARGE_SHARE = 0.25
-ASKED_FROM, ASKED_BELOW = GoRelease(21, 0), GoRelease(21, 4)
+ASKED_FROM = GoRelease(21, 0)
+ASKED_BELOW = GoRelease(21, 4)
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment whose huge pages hold more than Go counts there, or may do."""
-    findings = []
+    """One finding for each moment whose huge pages hold more than Go counts there, or may do so."""
+    limits, findings = situation.thresholds, []
     for moment in situation.moments:
         rss = moment.rss_bytes or 0
         excess, huge = excess_bytes(moment), huge_bytes(moment)
-        if excess >= max(LEAST_BYTES, NOTABLE_SHARE * rss):
+        whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
+        if excess >= limits.notable(limits.huge_pages_bytes, rss):
             findings.append(_beyond(moment, excess, situation.go_version))
-        elif huge >= max(2 * LEAST_BYTES, LARGE_SHARE * rss):
+        elif huge >= whole:
             findings.append(_perhaps(moment, huge, situation.go_version))
     return findings
+
+
+CAUSE = Cause(
+    code="huge-pages",
+    mechanism="A huge page is 2 MiB and resident as a whole, even where Go has written little of "
+    "it, or has given part of it back. With the kernel's setting `always`, khugepaged fills such "
+    "pages up again (max_ptes_none). Up to Go 1.20 the runtime asked for huge pages where it used "
+    "released memory again.",
+    remedy="Look at /sys/kernel/mm/transparent_hugepage/enabled. With `always`, set "
+    "khugepaged/max_ptes_none to 0, or choose `madvise`, or run with GODEBUG=disablethp=1 (Go "
+    "1.21.6); then compare RSS, and latency too.",
+    references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
+    rule=find,
+)
 
 
 def huge_bytes(moment: MomentFacts) -> int:
@@ -51,7 +62,7 @@ def huge_bytes(moment: MomentFacts) -> int:
 def excess_bytes(moment: MomentFacts) -> int:
     """Resident bytes of the arenas that no count of Go's covers, as far as huge pages hold them.
 
-    Not where the two files are of different states: then a collection explains it as well.
+    0 where the two files are of different states: then a collection explains it as well.
     """
     if moment.ledger is None or moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
@@ -69,7 +80,7 @@ def _beyond(moment: MomentFacts, excess: int, version: GoVersion) -> Finding:
 def _perhaps(moment: MomentFacts, huge: int, version: GoVersion) -> Finding:
     """A warning under the releases that ask for huge pages and were repaired for it."""
     title = (
-        f"{format_bytes(huge)} of heap lie in huge pages, resident as a whole: "
+        f"{format_bytes(huge)} of heap lies in huge pages, which are resident as a whole: "
         f"{format_fraction(huge / (moment.rss_bytes or 1))} of RSS"
     )
     asked = version.certainly(ASKED_FROM, ASKED_BELOW)
@@ -80,38 +91,26 @@ def _finding(
     moment: MomentFacts, title: str, size: int, version: GoVersion, severity: Severity
 ) -> Finding:
     smaps = moment.path("smaps")
-    asked = version.certainly(ASKED_FROM, ASKED_BELOW)
-    by_release = (
-        f"{version} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or MADV_COLLAPSE); "
-        "Go 1.21.4 stopped that. "
-    )
-    return Finding(
-        code=CODE,
-        severity=severity,
-        title=title,
+    beyond = "Rss of go-heap beyond all that MemStats count"
+    by_release = move_on = ""
+    if version.certainly(ASKED_FROM, ASKED_BELOW):
+        by_release = (
+            f"{version} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or "
+            "MADV_COLLAPSE); Go 1.21.4 stopped that. "
+        )
+        move_on = "Move to Go 1.21.4 or later. "
+    return CAUSE.finding(
+        severity,
+        title,
         moment=moment.name,
-        bytes=size,
+        size=size,
         evidence=(
             Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment), "B"),
-            Evidence(
-                smaps, "Rss of go-heap beyond all that MemStats count", excess_bytes(moment), "B"
-            ),
+            Evidence(smaps, beyond, excess_bytes(moment), "B"),
             Evidence(smaps, "Rss", moment.rss_bytes or 0, "B"),
             Evidence("Go release", version.evidence, str(version), ""),
         ),
-        mechanism=(
-            (by_release if asked else "")
-            + "A huge page is 2 MiB and resident as a whole, also where Go has written little of "
-            "it, or has given part of it back. With the kernel's setting `always`, khugepaged "
-            "fills such pages up again (max_ptes_none). Up to Go 1.20 the runtime asked for huge "
-            "pages where it used released memory again."
-        ),
-        next_step=(
-            ("Move to Go 1.21.4 or later. " if asked else "")
-            + "Look at /sys/kernel/mm/transparent_hugepage/enabled. With `always`, set "
-            "khugepaged/max_ptes_none to 0, or choose `madvise`, or run with GODEBUG=disablethp=1 "
-            "(Go 1.21.6); then compare RSS, and latency too."
-        ),
-        references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
+        mechanism=by_release + CAUSE.mechanism,
+        next_step=move_on + CAUSE.remedy,
         confidence="likely" if severity is Severity.WARNING else "possible",
     )

@@ -1,7 +1,7 @@
 """Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
 
 The runtime keeps free heap up to about 1.1 × the heap goal, so that it need not ask the kernel
-again at once; that much is no finding. What lies above it should go back: from Go 1.13 by the
+again at once; that much is no finding. What lies above it should go back: from Go 1.13 on by the
 background scavenger within seconds of the second collection, before that after five idle minutes.
 """
 
@@ -11,43 +11,57 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
-from gomem.units import MIB, format_bytes
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
     from gomem.releases import GoVersion
 
-CODE = "idle-heap-kept"
-LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-LEAST_BYTES = 4 * MIB  # below one step of heap growth it comes and goes by itself
 BACKGROUND_SCAVENGER = GoRelease(13)
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment whose idle heap is kept beyond the goal and resident."""
+    """One finding for each moment whose idle heap is kept beyond the goal and resident."""
+    limits = situation.thresholds
     return [
         _finding(moment, kept, situation.go_version)
         for moment in situation.moments
-        if (kept := kept_bytes(moment)) >= _least(moment)
+        if (kept := kept_bytes(moment)) >= limits.notable(limits.idle_heap_bytes, moment.rss_bytes)
     ]
 
 
-def kept_bytes(moment: MomentFacts) -> int:
-    """Idle heap above the goal that is resident: 0 if that cannot be told.
+_KEPT = (
+    "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). The runtime wants to keep "
+    "about 1.1 × NextGC; this is what lies above that. "
+)
+CAUSE = Cause(
+    code="idle-heap-kept",
+    mechanism=_KEPT
+    + "Since Go 1.13 a background scavenger gives the rest back, using about 1 % of "
+    "a CPU, and not before the second collection after the drop. Seconds after a drop this is "
+    "normal; if it lasts for minutes, the program does not collect (an idle program collects every "
+    "two minutes), or its free pages are scattered. Before Go 1.13 it took five idle minutes.",
+    remedy="Take another moment a minute later. If the idle heap is still there, call "
+    "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go 1.19), so "
+    "that the goal shrinks.",
+    references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
+    rule=find,
+)
 
-    Up to Go 1.12 a fresh arena counts as idle though nothing in it was ever touched; what the
-    ledger shows as untouched is therefore taken off.
+
+def kept_bytes(moment: MomentFacts) -> int:
+    """Idle heap above the goal that is resident; 0 if that cannot be told.
+
+    Up to Go 1.12 a fresh arena counts as idle though nothing in it was ever touched; so what the
+    ledger shows as untouched is taken off.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0
     resident_idle = moment.ledger.part("heap_idle") + moment.ledger.part("heap_untouched")
     return max(0, min(int(moment.heap["excess_bytes"]), resident_idle))
-
-
-def _least(moment: MomentFacts) -> float:
-    return max(LEAST_BYTES, LEAST_SHARE_OF_RSS * (moment.rss_bytes or 0))
 
 
 def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
@@ -59,49 +73,28 @@ def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
     ]
     if moment.rss_bytes is not None:
         evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"{format_bytes(kept)} of heap are idle and still resident: the heap in use is "
-            f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}"
-        ),
+    old = version.high is not None and version.high < BACKGROUND_SCAVENGER
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"{format_bytes(kept)} of heap is idle and still resident: the heap in use is "
+        f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}",
         moment=moment.name,
-        bytes=kept,
-        evidence=tuple(evidence),
-        mechanism=_mechanism(version),
-        next_step=_next_step(version),
-        references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
+        size=kept,
+        evidence=evidence,
+        mechanism=_without_scavenger(version) if old else "",
+        next_step=_MOVE_ON if old else "",
         confidence="certain" if moment.mappings is not None else "likely",
     )
 
 
-def _mechanism(version: GoVersion) -> str:
-    kept = (
-        "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). The runtime wants to keep "
-        "about 1.1 × NextGC; this is what lies above that. "
-    )
-    if version.high is not None and version.high < BACKGROUND_SCAVENGER:
-        return kept + (
-            f"{version} gives idle spans back only after they lay idle for five minutes, or when "
-            "the program calls debug.FreeOSMemory."
-        )
-    return kept + (
-        "Since Go 1.13 a background scavenger gives the rest back, with about 1 % of a CPU and not "
-        "before the second collection after the drop. Seconds after a drop this is normal; minutes "
-        "after, the program does not collect (an idle program collects every two minutes), or its "
-        "free pages are scattered. Before 1.13 it took five idle minutes."
-    )
-
-
-def _next_step(version: GoVersion) -> str:
-    if version.high is not None and version.high < BACKGROUND_SCAVENGER:
-        return (
-            "Call debug.FreeOSMemory after the drop and compare, or move to Go 1.16 or later, "
-            "whose scavenger does it in the background."
-        )
+def _without_scavenger(version: GoVersion) -> str:
     return (
-        "Take another moment a minute later. If the idle heap is still there, call "
-        "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go "
-        "1.19), so that the goal shrinks."
+        f"{_KEPT}{version} gives idle spans back only after they have lain idle for five minutes, "
+        "or when the program calls debug.FreeOSMemory."
     )
+
+
+_MOVE_ON = (
+    "Call debug.FreeOSMemory after the drop and compare, or move to Go 1.16 or later, whose "
+    "scavenger does it in the background."
+)

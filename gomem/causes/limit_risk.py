@@ -20,32 +20,45 @@ from gomem.analysis.memory.limits import (
     time_to_limit,
     worst_case_rss,
 )
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.thresholds import Thresholds
 
-CODE = "limit-risk"
-# What cannot be reclaimed fills nine tenths: one more heap growth step, or one more request's
-# worth of buffers, and the kernel has nowhere to take pages from.
-NEARLY_FULL = 0.90
-SOON_SECONDS = 24 * 3600.0  # an operator who reads the report today must know
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment at risk; what comes with time stands at the last moment."""
+    """One finding for each moment at risk; what comes with time stands at the last moment."""
     findings = []
     for moment in situation.moments:
         use = cgroup_use(moment.cgroup)
         if use is None or use.limit_bytes is None:
             continue
         last = moment is situation.moments[-1]
-        risk = _risk(moment, use, _growth(situation, use.limit_bytes) if last else None)
+        growth = _growth(situation, use.limit_bytes) if last else None
+        risk = _gravest(moment, use, growth, situation.thresholds)
         if risk is not None:
-            findings.append(risk)
+            severity, title = risk
+            findings.append(_finding(moment, use, severity, title, growth))
     return findings
+
+
+CAUSE = Cause(
+    code="limit-risk",
+    mechanism="The kernel kills when what is charged reaches memory.max and nothing can be "
+    "reclaimed: page cache goes first; anonymous and shared memory and sockets stay. Go does not "
+    "look at the cgroup, so without GOMEMLIMIT the heap grows to twice what is live and does not "
+    "know where the wall is.",
+    remedy="Collect MemStats and smaps beside the cgroup's files: then gomem can work out a "
+    "GOMEMLIMIT.",
+    references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
+    rule=find,
+)
 
 
 def _growth(situation: Situation, limit_bytes: int) -> TimeToLimit | None:
@@ -59,39 +72,47 @@ def _growth(situation: Situation, limit_bytes: int) -> TimeToLimit | None:
     return time_to_limit(pd.Series(since), pd.Series(sizes, dtype="float64"), limit_bytes)
 
 
-def _risk(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -> Finding | None:
+def _gravest(
+    moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None, limits: Thresholds
+) -> tuple[Severity, str] | None:
     """The gravest of what is true: killed already, nearly full, soon full, full at worst."""
     limit = use.limit_bytes or 0
-    worst = _worst_bytes(moment, use)
-    set_to = moment.metrics.get(GOMEMLIMIT, math.inf)
     size = format_bytes(limit)
     if use.oom_kills:
-        title = f"the kernel has killed in this cgroup: {use.oom_kills} times at {size}"
-        return _finding(moment, use, title, Severity.CRITICAL, growth)
-    if use.unreclaimable_bytes >= NEARLY_FULL * limit:
+        killed = "1 process" if use.oom_kills == 1 else f"{use.oom_kills} processes"
+        return (
+            Severity.CRITICAL,
+            f"the kernel has killed {killed} in this cgroup, limited to {size}",
+        )
+    if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
         share = format_fraction(use.unreclaimable_bytes / limit)
-        title = f"{share} of the limit of {size} cannot be reclaimed, most of it {use.killer}"
-        return _finding(moment, use, title, Severity.CRITICAL, growth)
-    if growth is not None and growth.soonest_seconds < SOON_SECONDS and growth.slope_low > 0:
-        title = (
-            f"growing by {format_bytes(growth.slope_bytes_per_second)}/s, the limit of {size} is "
-            f"reached in {format_seconds(growth.seconds)} ({format_seconds(growth.soonest_seconds)}"
-            f" to {format_seconds(growth.latest_seconds)})"
+        return (
+            Severity.CRITICAL,
+            f"{share} of the limit of {size} cannot be reclaimed, most of it {use.killer}",
         )
-        return _finding(moment, use, title, Severity.WARNING, growth)
+    if growth is not None and _is_soon(growth, limits):
+        return Severity.WARNING, (
+            f"at a growth of {format_bytes(growth.slope_bytes_per_second)}/s, the limit of {size} "
+            f"is reached in {format_seconds(growth.seconds)} "
+            f"({format_seconds(growth.soonest_seconds)} to {format_seconds(growth.latest_seconds)})"
+        )
+    worst = _worst_bytes(moment, use)
     if worst is not None and worst > limit:
-        title = (
-            f"at worst {format_bytes(worst)} are charged, the limit is {size}: what Go has mapped "
-            "and not touched does not fit"
+        return Severity.WARNING, (
+            f"at worst {format_bytes(worst)} is charged, and the limit is {size}: what Go has "
+            "mapped but not touched does not fit"
         )
-        return _finding(moment, use, title, Severity.WARNING, growth)
-    if limit < set_to < _NO_GOMEMLIMIT:
-        title = f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit {size}: it cannot help"
-        return _finding(moment, use, title, Severity.WARNING, growth)
+    set_to = moment.metrics.get(GOMEMLIMIT, math.inf)
+    if limit < set_to < NO_GOMEMLIMIT:
+        return Severity.WARNING, (
+            f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
+        )
     return None
 
 
-_NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
+def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
+    """Whether it surely grows, and may be there before long."""
+    return growth.soonest_seconds < limits.limit_soon_seconds and growth.slope_low > 0
 
 
 def _worst(moment: MomentFacts) -> WorstCase | None:
@@ -109,25 +130,17 @@ def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
 def _finding(
     moment: MomentFacts,
     use: CgroupUse,
-    title: str,
     severity: Severity,
+    title: str,
     growth: TimeToLimit | None,
 ) -> Finding:
-    return Finding(
-        code=CODE,
-        severity=severity,
-        title=title,
+    return CAUSE.finding(
+        severity,
+        title,
         moment=moment.name,
-        bytes=use.unreclaimable_bytes,
-        evidence=tuple(_evidence(moment, use, growth)),
-        mechanism=(
-            "The kernel kills when what is charged reaches memory.max and nothing can be "
-            "reclaimed: page cache goes first; anonymous and shared memory and sockets stay. Go "
-            "does not look at the cgroup, so without GOMEMLIMIT the heap grows to twice what is "
-            "live and does not know where the wall is."
-        ),
+        size=use.unreclaimable_bytes,
+        evidence=_evidence(moment, use, growth),
         next_step=_next_step(moment, use),
-        references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
         confidence="certain" if severity is Severity.CRITICAL else "likely",
     )
 
@@ -154,12 +167,12 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
 
 def _next_step(moment: MomentFacts, use: CgroupUse) -> str:
     if moment.ledger is None or moment.rss_bytes is None or use.limit_bytes is None:
-        return "Collect MemStats and smaps beside the cgroup's files: then GOMEMLIMIT can be told."
+        return CAUSE.remedy
     advice = advise_gomemlimit(use.limit_bytes, moment.ledger.parts, moment.rss_bytes, use)
     if advice.gomemlimit_bytes is None:
         return (
-            "What is not Go's fills the limit by itself: raise it, or look at that memory first; "
-            "no GOMEMLIMIT helps."
+            "What is not Go's fills the limit by itself: raise the limit, or look at that memory "
+            "first; no GOMEMLIMIT helps."
         )
     arithmetic = ", ".join(
         f"{step} {format_bytes(size)}"

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Situation
     from gomem.causes.collector_answers import GcFacts
-    from gomem.causes.thresholds import GcThresholds
+    from gomem.causes.thresholds import Thresholds
 
-CODE = "memory-limit-thrash"
 LIMIT = "limit"
 KNOWN = "runtime/metrics"  # where GOGC is from, if it need not be inferred
 
 
 def find(situation: Situation) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much."""
-    facts, limits = situation.gc, situation.gc_thresholds
+    facts, limits = situation.gc, situation.thresholds
     if facts is None:
         return []
     steps = facts.steps_of(LIMIT)
@@ -37,13 +37,27 @@ def find(situation: Situation) -> list[Finding]:
     return [_finding(facts, cpu, limits)] if cpu >= least or cramped else []
 
 
+CAUSE = Cause(
+    code="memory-limit-thrash",
+    mechanism="With GOMEMLIMIT the goal is what the limit leaves after everything else Go has "
+    "mapped, and never below the live heap. When the live heap comes near the limit, there is no "
+    "room left to allocate in: one collection ends, and the next begins. Since Go 1.19 a limiter "
+    "stops the collector at about half of the CPU, and then the limit is exceeded.",
+    remedy="Raise GOMEMLIMIT (and the container's limit above it), or make the live heap smaller: "
+    "take an inuse_space profile. A limit well above the live heap costs nothing: leave room for a "
+    "collection's worth of allocation.",
+    references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#57069"),
+    rule=find,
+)
+
+
 def _room(facts: GcFacts) -> float:
     """What a goal leaves above the live heap it was made from, as a part of it; the median."""
     pacing = facts.pacing.cycles["headroom_fraction"]
     return float(pacing.loc[facts.steps_of(LIMIT).index].astype(float).median())
 
 
-def _finding(facts: GcFacts, cpu: float, limits: GcThresholds) -> Finding:
+def _finding(facts: GcFacts, cpu: float, limits: Thresholds) -> Finding:
     steps = facts.steps_of(LIMIT)
     rows = facts.cycles.loc[steps.index]
     live = int(rows["heap_live_bytes"].dropna().median())
@@ -51,16 +65,12 @@ def _finding(facts: GcFacts, cpu: float, limits: GcThresholds) -> Finding:
     interval = float(steps["seconds"].median())
     critical = cpu >= limits.critical_marking_fraction
     gogc = facts.triggers.gogc["known_from"]
-    return Finding(
-        code=CODE,
-        severity=Severity.CRITICAL if critical else Severity.WARNING,
-        title=(
-            f"a memory limit drives {format_count(len(steps))} collections, one every "
-            f"{format_seconds(interval)}, {format_fraction(cpu)} of the CPU for marking: "
-            f"{format_bytes(live)} are live, the goal is {format_bytes(goal)}"
-        ),
-        moment=None,
-        bytes=live,
+    return CAUSE.finding(
+        Severity.CRITICAL if critical else Severity.WARNING,
+        f"a memory limit drives {format_count(len(steps))} collections, one every "
+        f"{format_seconds(interval)}, and marking takes {format_fraction(cpu)} of the CPU: "
+        f"{format_bytes(live)} is live, the goal is {format_bytes(goal)}",
+        size=live,
         evidence=(
             Evidence(facts.path, "limit-driven cycles", len(steps), "count"),
             Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
@@ -69,17 +79,5 @@ def _finding(facts: GcFacts, cpu: float, limits: GcThresholds) -> Finding:
             Evidence(facts.path, "marking_cpu_fraction", cpu, "fraction"),
             Evidence(facts.path, "GOGC known from", str(gogc.iloc[0]), ""),
         ),
-        mechanism=(
-            "With GOMEMLIMIT the goal is what the limit leaves after everything else Go has "
-            "mapped, and never below the live heap. When the live heap comes near the limit, "
-            "there is no room left to allocate in: a collection ends, and the next begins. From "
-            "Go 1.19 a limiter stops at about half of the CPU, and then the limit is exceeded."
-        ),
-        next_step=(
-            "Raise GOMEMLIMIT (and the container's limit above it), or make the live heap smaller: "
-            "take an inuse_space profile. A limit well above the live heap costs nothing: leave "
-            "room for a collection's worth of allocation."
-        ),
-        references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#57069"),
         confidence="certain" if set(gogc) == {KNOWN} else "likely",
     )

@@ -8,27 +8,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import MIB, format_bytes
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
-
-CODE = "released-but-resident"
-LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-LEAST_BYTES = 4 * MIB
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment with much LazyFree memory in the arenas."""
-    return [_finding(moment) for moment in situation.moments if _much(moment)]
+    """One finding for each moment with much LazyFree memory in the arenas."""
+    limits = situation.thresholds
+    return [_finding(moment) for moment in situation.moments if _much(moment, limits)]
 
 
-def _much(moment: MomentFacts) -> bool:
+CAUSE = Cause(
+    code="released-but-resident",
+    mechanism="The runtime released the memory with MADV_FREE (the default of Go 1.12 to 1.15). "
+    "The kernel takes such pages only when it is short of memory; until then they stay in RSS, in "
+    "Pss and in the cgroup's usage. A container's working set leaves them out, because they count "
+    "as inactive file pages.",
+    remedy="This is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
+    "or later, where that is the default. Alert on RSS less LazyFree, or on the working set.",
+    references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
+    rule=find,
+)
+
+
+def _much(moment: MomentFacts, limits: Thresholds) -> bool:
     if moment.ledger is None or moment.rss_bytes is None:
         return False
     lazy_free = moment.ledger.part("heap_released_resident")
-    return lazy_free >= max(LEAST_BYTES, LEAST_SHARE_OF_RSS * moment.rss_bytes)
+    return lazy_free >= limits.notable(limits.released_bytes, moment.rss_bytes)
 
 
 def _finding(moment: MomentFacts) -> Finding:
@@ -43,25 +55,11 @@ def _finding(moment: MomentFacts) -> Finding:
         released = int(moment.heap["HeapReleased"])
         evidence.append(Evidence(moment.path("memstats"), "HeapReleased", released, "B"))
     needed = moment.rss_bytes - lazy_free
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"{format_bytes(lazy_free)} were given back and still count as resident: "
-            f"RSS is {format_bytes(moment.rss_bytes)}, the process needs {format_bytes(needed)}"
-        ),
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"{format_bytes(lazy_free)} was given back and still counts as resident: RSS is "
+        f"{format_bytes(moment.rss_bytes)}, but the process needs only {format_bytes(needed)}",
         moment=moment.name,
-        bytes=lazy_free,
-        evidence=tuple(evidence),
-        mechanism=(
-            "The runtime released the memory with MADV_FREE (the default of Go 1.12 to 1.15). The "
-            "kernel takes such pages only when it is short of memory; until then they stay in RSS, "
-            "Pss and the cgroup's usage. A container's working set leaves them out, because they "
-            "count as inactive file pages."
-        ),
-        next_step=(
-            "It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
-            "or later, where that is the default. Alert on RSS less LazyFree, or the working set."
-        ),
-        references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
+        size=lazy_free,
+        evidence=evidence,
     )

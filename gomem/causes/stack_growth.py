@@ -8,23 +8,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import KIB, MIB, format_bytes, format_count
+from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
-
-CODE = "stack-growth"
-LEAST_BYTES = 8 * MIB
-NOTABLE_SHARE = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-LARGE_SHARE = 0.25  # a quarter of RSS that no heap profile shows
-# A stack that starts with 2 KiB has doubled five times to reach this, as an average of them all.
-LARGE_STACK = 64 * KIB
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(situation: Situation) -> list[Finding]:
-    """One finding per moment whose stacks are large, or whose many stacks nobody counted."""
-    return [_finding(moment) for moment in situation.moments if _much(moment)]
+    """One finding for each moment whose stacks are large, or are many and nobody counted them."""
+    limits = situation.thresholds
+    large = limits.large_rss_fraction
+    return [_finding(moment, large) for moment in situation.moments if _much(moment, limits)]
+
+
+CAUSE = Cause(
+    code="stack-growth",
+    mechanism="Deep recursion, or large values on the stack, make a stack double until it fits. It "
+    "shrinks by half at each collection that finds less than a quarter of it in use. Stacks are in "
+    "no heap profile; since Go 1.18 they raise the heap goal.",
+    remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=2) and look for deep stacks; "
+    "bound the recursion, or keep large arrays off the stack.",
+    references=("golang/go#44167", "runtime/debug.SetMaxStack"),
+    rule=find,
+)
+_UNCOUNTED = (
+    "Either there are many stacks, or they are large: without a count of goroutines nobody can "
+    "tell which. They are in no heap profile; since Go 1.18 they raise the heap goal."
+)
+_COUNT_THEM = (
+    "Take a goroutine profile (/debug/pprof/goroutine?debug=1): it counts the goroutines and says "
+    "where they wait."
+)
 
 
 def stack_bytes(moment: MomentFacts) -> int:
@@ -32,50 +49,35 @@ def stack_bytes(moment: MomentFacts) -> int:
     return 0 if moment.memstats is None else int(moment.memstats["StackInuse"])
 
 
-def _much(moment: MomentFacts) -> bool:
+def _much(moment: MomentFacts, limits: Thresholds) -> bool:
     size, count = stack_bytes(moment), moment.goroutine_count
-    if size < max(LEAST_BYTES, NOTABLE_SHARE * (moment.rss_bytes or 0)):
+    if size < limits.notable(limits.stack_bytes, moment.rss_bytes):
         return False
-    return count is None or size >= LARGE_STACK * count
+    return count is None or size >= limits.stack_each_bytes * count
 
 
-def _finding(moment: MomentFacts) -> Finding:
+def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
     if moment.rss_bytes is not None:
         evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
-    large = size >= LARGE_SHARE * (moment.rss_bytes or 0)
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING if large else Severity.INFO,
-        title=_title(size, count),
+    large = size >= large_fraction * (moment.rss_bytes or 0)
+    return CAUSE.finding(
+        Severity.WARNING if large else Severity.INFO,
+        _title(size, count),
         moment=moment.name,
-        bytes=size,
-        evidence=tuple(evidence),
-        mechanism=(
-            "Deep recursion, or large values on the stack, make a stack double until it fits. It "
-            "shrinks by half at each collection that finds less than a quarter of it in use. "
-            "Stacks are in no heap profile; since Go 1.18 they raise the heap goal."
-            if count is not None
-            else "Stacks are many, or large: without a count of goroutines nobody can tell which. "
-            "They are in no heap profile; since Go 1.18 they raise the heap goal."
-        ),
-        next_step=(
-            "Take a goroutine profile (/debug/pprof/goroutine?debug=2) and look for deep stacks; "
-            "bound the recursion, or keep large arrays off the stack."
-            if count is not None
-            else "Take a goroutine profile (/debug/pprof/goroutine?debug=1): it counts them and "
-            "says where they wait."
-        ),
-        references=("golang/go#44167", "runtime/debug.SetMaxStack"),
-        confidence="likely" if count is not None else "possible",
+        size=size,
+        evidence=evidence,
+        mechanism=_UNCOUNTED if count is None else "",
+        next_step=_COUNT_THEM if count is None else "",
+        confidence="possible" if count is None else "likely",
     )
 
 
 def _title(size: int, count: int | None) -> str:
     if count is None:
-        return f"stacks take {format_bytes(size)}; how many goroutines there are, nothing says"
+        return f"stacks take {format_bytes(size)}; nothing says how many goroutines there are"
     each = format_bytes(size / max(1, count))
     return f"{format_count(count)} goroutines have {format_bytes(size)} of stacks: {each} each"

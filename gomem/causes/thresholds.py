@@ -1,7 +1,7 @@
-"""From where on a cost of the collector is worth a finding, and why there.
+"""From where on something is worth a finding, and why there: every threshold of every cause.
 
 They stand together because they are judgements, not facts: whoever runs batch jobs, or trades in
-microseconds, has others. In Python `gomem.diagnose(…, gc_thresholds=gomem.GcThresholds(
+microseconds, has others. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
 pause_seconds=0.001))`, on the command line `gomem report … --threshold pause_seconds=0.001`.
 """
 
@@ -9,49 +9,151 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
-from gomem.units import MIB
+from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
-class GcThresholds:
-    """Limits of what counts as usual.
+class Thresholds:
+    """Where usual ends. A value that reaches its threshold is a finding, if nothing else is said.
+
+    Sizes are bytes, times seconds, shares fractions of 1.
+
+    Memory, judged alike by every cause that has bytes:
+
+    Attributes:
+        notable_rss_fraction: Share of RSS that is worth a finding: below a tenth, nobody's limit
+            or bill turns on it.
+        large_rss_fraction: Share of RSS that makes a note a warning: whoever looks for a quarter
+            of the memory in the heap profile alone looks in the wrong place.
+        idle_heap_bytes: idle-heap-kept. A heap grows in steps of 4 MiB: less comes and goes by
+            itself.
+        released_bytes: released-but-resident. One step of heap growth, likewise.
+        untouched_bytes: untouched-now-resident. A handful of large buffers.
+        untouched_resident_fraction: Share of the arenas' claims that must be resident: a large
+            buffer that nobody touched would keep it below.
+        untouched_same_heap_fraction: How far the heap in use may differ from the baseline's and
+            still count as the same; it may reach this.
+        native_bytes: native-memory. Less is malloc's first arenas and a few threads' stacks.
+        anonymous_bytes: anonymous-mapping. The runtime has a few structures more than MemStats
+            count; they stay below.
+        file_bytes: file-mapping. Every program maps a few MiB of its own files.
+        huge_pages_bytes: huge-pages, resident beyond what Go uses: two huge pages, the edges of
+            any heap.
+        huge_pages_whole_bytes: huge-pages, resident with nothing to say what was touched: twice as
+            much, because it proves less.
+        huge_pages_whole_fraction: The same, as a share of RSS. One capture cannot tell pages that
+            Go wrote from pages that came with them; from a quarter on, the question is worth
+            asking.
+        fragmentation_bytes: heap-fragmentation. The spans of a small heap are never full.
+        fragmentation_inuse_fraction: Share of the heap in use that is worth a note though it lies
+            within the goal: only objects of the same size class can fill it.
+        goroutine_count: goroutine-leak, at one moment. A server has one or two goroutines for each
+            connection, so thousands are usual.
+        goroutine_bytes: Stacks that so many goroutines must hold to weigh anything.
+        goroutine_growth: More goroutines at the last moment than at the first, where each moment
+            has more than the one before.
+        goroutine_growth_ratio: The same, as a multiple of the first.
+        goroutine_growth_moments: Moments it takes: two show a difference, three a direction.
+        stack_bytes: stack-growth. A few thousand usual goroutines hold less.
+        stack_each_bytes: Average stack that is large: it starts at 2 KiB and has doubled five
+            times.
+        limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
+            of heap growth, or one more request's buffers, and the kernel has no pages left to take.
+        limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
+            who reads the report today must know.
+
+    Growth and spikes:
+
+    Attributes:
+        growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
+        growth_fraction: The same, as a share of the live heap at the end.
+        growth_profiles: Heap profiles it takes: fewer are a start, a load test and an end, and
+            every program grows over those.
+        growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
+        spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
+            is a start-up's, or a test's.
+        spike_ratio: Multiple of the usual. With GOGC=100 the collector keeps up with twice as much.
+        spike_intervals: Intervals between profiles it takes to know what is usual.
+
+    The collector:
 
     Attributes:
         enough_cycles: Collections before any of them says something. A heap that doubles from 4 MiB
             to 4 TiB needs twenty, so a start-up alone never gets there.
+        deciding_fraction: Share of the collections that makes what triggered them the one that
+            decides. gc-pressure speaks where at least so many are the pacer's; heap-headroom is
+            silent where more are a memory limit's, because then somebody has chosen that room.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Of marking, because the log overstates what stops take.
         frequent_marking_fraction: Share that is one where collections are also frequent. The
             analysers of Java's logs have called less than 95 % for the program low for years.
-        frequent_interval_seconds: Median interval that is frequent. Ten in a second: most requests
-            then meet a marking phase, with its assists and its write barriers.
+        frequent_interval_seconds: Median interval that is frequent, this or less. Ten in a second:
+            most requests then meet a marking phase, with its assists and its write barriers.
         critical_marking_fraction: Share at which the collector hardly rests. While it marks it is
-            given a quarter of the Ps, so who spends a quarter over all is always marking.
-        limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it,
-            under which frequent collections are a finding however cheap: each byte that the live
-            heap grows by makes them more frequent still.
+            given a quarter of the Ps, so if it spends a quarter over all, it is always marking.
+        limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
+            at this or less, frequent collections are a finding however cheap: each byte by which
+            the live heap grows makes them more frequent still.
         forced_cycles: Collections forced by the program; a few come from tests and heap profiles.
-        forced_fraction: Of all. Below a quarter the pacer still decides.
+        forced_fraction: The same, of all. Below a quarter the pacer still decides.
         pause_seconds: A stop of the world that is long. Go 1.5 promised less than 10 ms; since 1.8
-            stops take less than 1 ms, so that 10 ms say that something is wrong.
-        long_fraction: Of collections that stopped that long: one in a hundred is a p99.
-        long_cycles: How many at least: once or twice a busy kernel takes the CPU away.
+            stops take less than 1 ms, so 10 ms say that something is wrong.
+        long_fraction: Share of collections that stopped that long: one in a hundred is a p99.
+        long_cycles: How many at least: a busy kernel takes the CPU away once or twice.
         worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
             second.
-        growth_bytes: Growth of the live heap, below which rounding to 1 MiB and chance play along.
-        growth_fraction: The same, of the live heap at the end.
-        growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         headroom_bytes: Room for garbage that is worth a word: below, nobody's limit turns on it.
-        headroom_fraction: The same, of RSS, where that is known.
+        headroom_fraction: The same, as a share of RSS where that is known.
+
+    The data:
+
+    Attributes:
+        skew_seconds: data-skew. Time between MemStats and smaps in which a collection may have run
+            uncounted; readings made by one command take less.
     """
 
+    notable_rss_fraction: float = 0.10
+    large_rss_fraction: float = 0.25
+    idle_heap_bytes: int = 4 * MIB
+    released_bytes: int = 4 * MIB
+    untouched_bytes: int = 8 * MIB
+    untouched_resident_fraction: float = 0.90
+    untouched_same_heap_fraction: float = 0.10
+    native_bytes: int = 8 * MIB
+    anonymous_bytes: int = 4 * MIB
+    file_bytes: int = 4 * MIB
+    huge_pages_bytes: int = 4 * MIB
+    huge_pages_whole_bytes: int = 8 * MIB
+    huge_pages_whole_fraction: float = 0.25
+    fragmentation_bytes: int = 8 * MIB
+    fragmentation_inuse_fraction: float = 0.25
+    goroutine_count: int = 10_000
+    goroutine_bytes: int = 8 * MIB
+    goroutine_growth: int = 1_000
+    goroutine_growth_ratio: float = 2.0
+    goroutine_growth_moments: int = 3
+    stack_bytes: int = 8 * MIB
+    stack_each_bytes: int = 64 * KIB
+    limit_full_fraction: float = 0.90
+    limit_soon_seconds: float = 24 * 3600.0
+
+    growth_bytes: int = 8 * MIB
+    growth_fraction: float = 0.10
+    growth_profiles: int = 8
+    growth_sure_seconds: float = 600.0
+    spike_bytes: int = 16 * MIB
+    spike_ratio: float = 3.0
+    spike_intervals: int = 8
+
     enough_cycles: int = 20
+    deciding_fraction: float = 0.5
     marking_fraction: float = 0.10
     frequent_marking_fraction: float = 0.05
     frequent_interval_seconds: float = 0.1
@@ -63,32 +165,46 @@ class GcThresholds:
     long_fraction: float = 0.01
     long_cycles: int = 3
     worst_pause_seconds: float = 0.1
-    growth_bytes: int = 8 * MIB
-    growth_fraction: float = 0.10
-    growth_sure_seconds: float = 600.0
     headroom_bytes: int = 64 * MIB
     headroom_fraction: float = 0.25
 
+    skew_seconds: float = 1.0
+
+    def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
+        """Bytes that are worth a finding: a cause's own least, and a share of RSS if it is known.
+
+        Args:
+            least_bytes: The cause's own threshold.
+            rss_bytes: RSS of the moment.
+        """
+        return max(least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
+
     @classmethod
-    def of(cls, settings: Iterable[str]) -> GcThresholds:
+    def of(cls, settings: Iterable[str]) -> Thresholds:
         """The usual ones but for what `NAME=VALUE` texts set, each in its base unit.
 
         Raises:
-            CaptureError: A text is of another form, or names none of them.
+            CaptureError: A text has another form, or names no threshold.
         """
         return cls(**dict(_setting(text) for text in settings))
 
 
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
-    usual = {field.name: field.default for field in fields(GcThresholds)}
+    usual = {field.name: field.default for field in fields(Thresholds)}
     if not equals or name not in usual:
-        wanted = ", ".join(f"{known}={default}" for known, default in usual.items())
+        wanted = ", ".join(f"{known}={default}" for known, default in _nearest_first(name, usual))
         raise CaptureError(f"{text}: not a threshold; wanted NAME=VALUE, usual are {wanted}")
     try:
         number = float(value)
     except ValueError:
         number = math.nan
     if not number >= 0:
-        raise CaptureError(f"{text}: {value!r} is no number; wanted one from 0 on")
+        raise CaptureError(f"{text}: {value!r} is not a number; wanted one from 0 on")
     return name, number
+
+
+def _nearest_first(name: str, usual: dict[str, Any]) -> list[tuple[str, Any]]:
+    """All thresholds, those that look most like a mistyped name before the others."""
+    near = get_close_matches(name, usual)
+    return [(known, usual[known]) for known in dict.fromkeys([*near, *usual])]

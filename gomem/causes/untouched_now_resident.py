@@ -10,43 +10,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
-from gomem.units import MIB, format_bytes
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
 
-CODE = "untouched-now-resident"
 FIRST_RELEASE = GoRelease(24, 0)
 FIXED_RELEASE = GoRelease(24, 6)
-LEAST_SHARE_OF_RSS = 0.10  # below a tenth of RSS nobody's limit or bill turns on it
-LEAST_BYTES = 8 * MIB
-RESIDENT_SHARE = 0.90  # of what the arenas should hold; an untouched large buffer shows below it
-SAME_HEAP = 0.10  # how far the heaps of two captures may differ and still be the same
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
-
-REFERENCES = ("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25")
-MECHANISM = (
-    "Go 1.24.0 to 1.24.5 zero every large (> 32 KiB) allocation with pointers by hand, even when "
-    "the kernel has just handed it over as zero pages. Pages that the program never writes so "
-    "become resident. Nothing the runtime counts changes: residency changed, not allocation."
-)
-NEXT_STEP = (
-    "Move to Go 1.24.6, 1.25 or later and compare RSS. If it stays, the program does write this "
-    "memory: then allocate less. The worst case of RSS is what the runtime has mapped."
-)
 
 
 def find(situation: Situation) -> list[Finding]:
-    """By a baseline if there is one, else by the release; one finding per moment."""
+    """By a baseline if there is one, else by the release; one finding a moment."""
     findings = []
     for moment in situation.moments:
-        found = _against_baseline(moment, situation) or _by_release(moment, situation.go_version)
+        found = _against_baseline(moment, situation) or _by_release(moment, situation)
         if found is not None:
             findings.append(found)
     return findings
+
+
+CAUSE = Cause(
+    code="untouched-now-resident",
+    mechanism="Go 1.24.0 to 1.24.5 zero every large (> 32 KiB) allocation with pointers by hand, "
+    "even when the kernel has just handed it over as zero pages. So pages that the program never "
+    "writes become resident. Nothing the runtime counts changes: residency changed, not "
+    "allocation.",
+    remedy="Move to Go 1.24.6, 1.25 or later and compare RSS. If it stays, the program does write "
+    "this memory: then allocate less. The worst case of RSS is what the runtime has mapped.",
+    references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
+    rule=find,
+)
+_NAME_THE_RELEASE = (
+    "Name the release with --go-version, or give a capture of the release before with --baseline: "
+    "one capture cannot tell zeroed memory from written memory. "
+)
 
 
 def large_bytes(moment: MomentFacts) -> int | None:
@@ -72,13 +75,15 @@ def _claimed(moment: MomentFacts) -> int:
     return sum(moment.ledger.part(name) for name in names)
 
 
-def _by_release(moment: MomentFacts, version: GoVersion) -> Finding | None:
+def _by_release(moment: MomentFacts, situation: Situation) -> Finding | None:
     """Large pointer-bearing allocations, fully resident, under a release that zeroes them."""
-    share = resident_share(moment)
-    zeroed = _pointer_bearing(moment)
-    if share is None or zeroed is None or moment.rss_bytes is None or share < RESIDENT_SHARE:
+    limits, version = situation.thresholds, situation.go_version
+    share, zeroed = resident_share(moment), _pointer_bearing(moment)
+    if share is None or zeroed is None or moment.rss_bytes is None:
         return None
-    if zeroed < max(LEAST_BYTES, LEAST_SHARE_OF_RSS * moment.rss_bytes):
+    if share < limits.untouched_resident_fraction:
+        return None
+    if zeroed < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
     if version.certainly(FIRST_RELEASE, FIXED_RELEASE):
         return _release_finding(moment, zeroed, share, version, Severity.WARNING)
@@ -109,65 +114,53 @@ def _release_finding(
         scannable = int(moment.metrics[SCANNABLE])
         evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable, "B"))
     size = format_bytes(zeroed)
-    return Finding(
-        code=CODE,
-        severity=severity,
-        title=(
-            f"{size} of large allocations are resident, touched or not: {version} zeroes them"
-            if known
-            else f"{size} of large allocations are resident; Go 1.24.0 to 1.24.5 would zero them"
-        ),
-        moment=moment.name,
-        bytes=zeroed,
-        evidence=tuple(evidence),
-        mechanism=MECHANISM,
-        next_step=NEXT_STEP
+    return CAUSE.finding(
+        severity,
+        f"{size} of large allocations are resident, touched or not: {version} zeroes them"
         if known
-        else "Name the release with --go-version, or give a capture of the release before with "
-        "--baseline: one capture cannot tell zeroed memory from written memory. " + NEXT_STEP,
-        references=REFERENCES,
+        else f"{size} of large allocations are resident; Go 1.24.0 to 1.24.5 would zero them",
+        moment=moment.name,
+        size=zeroed,
+        evidence=evidence,
+        next_step="" if known else _NAME_THE_RELEASE + CAUSE.remedy,
         confidence="likely" if known else "possible",
     )
 
 
 def _against_baseline(moment: MomentFacts, situation: Situation) -> Finding | None:
     """The same heap as in the baseline, much of it untouched there and resident here."""
-    before = _counterpart(moment, situation.baseline)
+    before, limits = _counterpart(moment, situation.baseline), situation.thresholds
     if before is None or before.heap is None or moment.heap is None:
         return None
     share, share_before = resident_share(moment), resident_share(before)
-    if share is None or share_before is None or share < RESIDENT_SHARE:
+    if share is None or share_before is None or share < limits.untouched_resident_fraction:
         return None
-    inuse, inuse_before = int(moment.heap["HeapInuse"]), int(before.heap["HeapInuse"])
-    if abs(inuse - inuse_before) > SAME_HEAP * max(inuse, inuse_before):
+    if not _same_heap(moment, before, limits):
         return None
     assert moment.ledger is not None
     assert before.ledger is not None
     moved = moment.ledger.part("heap_untouched") - before.ledger.part("heap_untouched")
-    if moved < max(LEAST_BYTES, LEAST_SHARE_OF_RSS * (moment.rss_bytes or 0)):
+    if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    return Finding(
-        code=CODE,
-        severity=Severity.WARNING,
-        title=(
-            f"{format_bytes(moved)} that the baseline mapped and never touched are now resident; "
-            f"the heap is the same ({format_bytes(inuse)} in use)"
-        ),
+    sure = situation.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"{format_bytes(moved)} that the baseline mapped but never touched is now resident; the "
+        f"heap is the same ({format_bytes(int(moment.heap['HeapInuse']))} in use)",
         moment=moment.name,
-        bytes=moved,
-        evidence=(
-            *_evidence(moment, share),
-            Evidence(f"baseline {before.path('smaps')}", "Rss", before.rss_bytes or 0, "B"),
-            Evidence(f"baseline {before.path('memstats')}", "HeapInuse", inuse_before, "B"),
-            Evidence("baseline", "resident share of the arenas", share_before, "fraction"),
-        ),
-        mechanism=MECHANISM,
-        next_step=NEXT_STEP,
-        references=REFERENCES,
-        confidence="certain"
-        if situation.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE)
-        else "likely",
+        size=moved,
+        evidence=(*_evidence(moment, share), *_baseline_evidence(before, share_before)),
+        confidence="certain" if sure else "likely",
     )
+
+
+def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> bool:
+    """Whether about as much heap is in use here as there."""
+    assert moment.heap is not None
+    assert before.heap is not None
+    inuse, inuse_before = int(moment.heap["HeapInuse"]), int(before.heap["HeapInuse"])
+    most = limits.untouched_same_heap_fraction * max(inuse, inuse_before)
+    return abs(inuse - inuse_before) <= most
 
 
 def _counterpart(moment: MomentFacts, baseline: Situation | None) -> MomentFacts | None:
@@ -180,8 +173,19 @@ def _counterpart(moment: MomentFacts, baseline: Situation | None) -> MomentFacts
 
 def _evidence(moment: MomentFacts, share: float) -> tuple[Evidence, ...]:
     assert moment.heap is not None
+    smaps = moment.path("smaps")
     return (
-        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes or 0, "B"),
+        Evidence(smaps, "Rss", moment.rss_bytes or 0, "B"),
         Evidence(moment.path("memstats"), "HeapInuse", int(moment.heap["HeapInuse"]), "B"),
-        Evidence(moment.path("smaps"), "resident share of the arenas", share, "fraction"),
+        Evidence(smaps, "resident share of the arenas", share, "fraction"),
+    )
+
+
+def _baseline_evidence(before: MomentFacts, share: float) -> tuple[Evidence, ...]:
+    assert before.heap is not None
+    memstats, smaps = before.path("memstats"), before.path("smaps")
+    return (
+        Evidence(f"baseline {smaps}", "Rss", before.rss_bytes or 0, "B"),
+        Evidence(f"baseline {memstats}", "HeapInuse", int(before.heap["HeapInuse"]), "B"),
+        Evidence("baseline", "resident share of the arenas", share, "fraction"),
     )

@@ -69,8 +69,8 @@ def report(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="From where on a cost of the collector is a finding, such as pause_seconds=0.001; "
-            "may be given often. A wrong name lists all.",
+            help="From where on something is a finding, such as pause_seconds=0.001; "
+            "may be given more than once. A wrong name lists them all.",
         ),
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
@@ -130,14 +130,14 @@ def _diagnose(
     paths: list[Path], baseline: Path | None, go_version: str | None, thresholds: list[str]
 ) -> Diagnosis:
     from gomem.capture.load import load
-    from gomem.causes.thresholds import GcThresholds
+    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import diagnose
 
-    gc_thresholds = GcThresholds.of(thresholds)
+    limits = Thresholds.of(thresholds)
     with reading_progress() as progress:
         capture = load(*paths, go_version=go_version, progress=progress)
         against = None if baseline is None else load(baseline, progress=progress)
-    return diagnose(capture, against, gc_thresholds=gc_thresholds)
+    return diagnose(capture, against, thresholds=limits)
 
 
 def _write(

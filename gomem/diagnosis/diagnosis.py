@@ -26,7 +26,7 @@ from gomem.capture.load import load
 from gomem.causes import CAUSES
 from gomem.causes.answers import MomentFacts, Situation
 from gomem.causes.collector_answers import GcFacts, gc_facts
-from gomem.causes.thresholds import GcThresholds
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import (
     Change,
     change_between,
@@ -64,12 +64,12 @@ class Diagnosis:
     Attributes:
         capture: What was read.
         baseline: The answers about the capture that it is held against, if there is one.
-        thresholds: From where on a cost is a finding.
+        thresholds: From where on something is a finding.
     """
 
     capture: Capture
     baseline: Diagnosis | None = None
-    thresholds: GcThresholds = field(default_factory=GcThresholds)
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     # Moment by moment
 
@@ -287,7 +287,7 @@ class Diagnosis:
     def findings(self) -> tuple[Finding, ...]:
         """Known causes, the most severe and largest first."""
         situation = self.situation
-        found = [finding for cause in CAUSES for finding in cause.find(situation)]
+        found = [finding for cause in CAUSES for finding in cause.rule(situation)]
         return tuple(sorted(found, key=lambda finding: finding.order))
 
     @cached_property
@@ -301,7 +301,7 @@ class Diagnosis:
             self.capture.unrecognised,
             None if self.baseline is None else self.baseline.situation,
             gc=self.collector,
-            gc_thresholds=self.thresholds,
+            thresholds=self.thresholds,
             alloc_space={name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by},
             spike=self.spike(),
             heap_series=self.heap_series,
@@ -335,19 +335,19 @@ def diagnose(
     capture: Capture | str | PathLike[str],
     baseline: Capture | str | PathLike[str] | None = None,
     *,
-    gc_thresholds: GcThresholds | None = None,
+    thresholds: Thresholds | None = None,
 ) -> Diagnosis:
     """Ask a capture every question once, each when its answer is first wanted.
 
     Args:
         capture: A capture, or a path to load one from.
         baseline: A capture to hold it against, such as one of the release before.
-        gc_thresholds: From where on a cost of the collector is a finding, if not as usual.
+        thresholds: From where on something is a finding, if not as usual.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read.
     """
-    limits = gc_thresholds or GcThresholds()
+    limits = thresholds or Thresholds()
     against = None if baseline is None else Diagnosis(_loaded(baseline), thresholds=limits)
     return Diagnosis(_loaded(capture), against, limits)
 

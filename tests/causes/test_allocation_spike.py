@@ -35,7 +35,7 @@ def test_the_recording_has_one_and_it_names_the_site():
     (finding,) = [one for one in diagnosed(SPIKY).findings if one.code == "allocation-spike"]
 
     assert "warning" == str(finding.severity)
-    assert "io.ReadAll has 100.0 % of what is more" in finding.title
+    assert "io.ReadAll allocated 100.0 % of the excess" in finding.title
     assert finding.bytes > 3 * (48 << 20)
     assert "alloc_space of io.ReadAll" in {one.field for one in finding.evidence}
 

@@ -15,7 +15,7 @@ from gomem.causes import (
 )
 from gomem.causes.answers import MomentFacts, Situation
 from gomem.causes.finding import Severity
-from gomem.causes.thresholds import GcThresholds
+from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed
@@ -29,7 +29,7 @@ MANY = 40
 def situation(*changes, moments=(), thresholds=None, **usual) -> Situation:
     """A log, of a program with GOGC=100 if nothing else is said."""
     facts = facts_of(*changes, **{"gogc_fraction": 1.0} | usual)
-    return Situation(moments, GoVersion(), gc=facts, gc_thresholds=thresholds or GcThresholds())
+    return Situation(moments, GoVersion(), gc=facts, thresholds=thresholds or Thresholds())
 
 
 def every(seconds, **change):
@@ -260,7 +260,7 @@ def test_thresholds_are_the_users():
     Whoever cares for milliseconds can say so.
     """
     case = situation(*every(1.0, first=2))
-    strict = replace(case, gc_thresholds=GcThresholds(pause_seconds=0.001))
+    strict = replace(case, thresholds=Thresholds(pause_seconds=0.001))
 
     assert [] == found(case)
     assert ["long-pauses"] == found(strict)
@@ -272,7 +272,7 @@ def test_evidence_is_in_the_log(path):
     What a finding says of the longest stop stands in the line that it names.
     """
     facts = captured_facts(path)
-    case = Situation((), GoVersion(), gc=facts, gc_thresholds=GcThresholds(worst_pause_seconds=0.0))
+    case = Situation((), GoVersion(), gc=facts, thresholds=Thresholds(worst_pause_seconds=0.0))
 
     values = {one.field: one.value for one in long_pauses.find(case)[0].evidence}
 

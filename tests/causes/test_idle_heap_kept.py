@@ -39,7 +39,7 @@ def test_idle_heap_beyond_the_goal_is_kept():
     assert ["idle-heap-kept"] == [finding.code for finding in found]
     assert Severity.WARNING == found[0].severity
     assert 42 * MIB == found[0].bytes
-    assert "42.0 MiB of heap are idle" in found[0].title
+    assert "42.0 MiB of heap is idle" in found[0].title
     assert ("1/memstats.json", "HeapIdle", 54 * MIB) in {
         (one.artefact, one.field, one.value) for one in found[0].evidence
     }

@@ -40,7 +40,7 @@ def test_a_kill_that_has_happened_comes_first():
     (found,) = find(situation(facts(**USED, cgroup=cgroup(200, 62, oom_kill=2))))
 
     assert Severity.CRITICAL == found.severity
-    assert "has killed in this cgroup: 2 times" in found.title
+    assert "has killed 2 processes in this cgroup" in found.title
 
 
 def test_without_a_limit_there_is_no_risk():
@@ -56,7 +56,7 @@ def test_mapped_and_untouched_memory_that_does_not_fit_is_a_risk():
     (found,) = find(situation(moment))
 
     assert Severity.WARNING == found.severity
-    assert "at worst 112 MiB are charged" in found.title
+    assert "at worst 112 MiB is charged" in found.title
 
 
 def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.causes.released_but_resident import CODE
+from gomem.causes.released_but_resident import CAUSE
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 
 
@@ -11,7 +11,7 @@ def test_lazy_free_memory_is_the_finding_and_its_bytes():
 
     first = diagnosis.findings[0]
 
-    assert (CODE, "4-freed") == (first.code, first.moment)
+    assert (CAUSE.code, "4-freed") == (first.code, first.moment)
     assert (
         int(diagnosis.capture.smaps.query("moment == '4-freed'")["LazyFree"].sum()) == first.bytes
     )
@@ -22,4 +22,4 @@ def test_lazy_free_memory_is_the_finding_and_its_bytes():
 def test_only_the_releases_with_madv_free_have_it(path):
     codes = [finding.code for finding in diagnosed(path).findings]
 
-    assert ("1.12" in path.name) == (CODE in codes)
+    assert ("1.12" in path.name) == (CAUSE.code in codes)

@@ -6,7 +6,7 @@ import pytest
 
 import gomem
 from gomem.causes.finding import Severity
-from gomem.causes.untouched_now_resident import CODE
+from gomem.causes.untouched_now_resident import CAUSE
 from tests.builders import FIXTURES
 
 CAPTURES = FIXTURES / "captures"
@@ -14,7 +14,7 @@ REGRESSION = CAPTURES / "zeroing-go1.24.2"
 
 
 def found(diagnosis: gomem.Diagnosis):
-    return [finding for finding in diagnosis.findings if finding.code == CODE]
+    return [finding for finding in diagnosis.findings if finding.code == CAUSE.code]
 
 
 def without_release(tmp_path, *names: str):
@@ -32,7 +32,7 @@ def test_the_release_makes_it_the_regression():
 
     first = diagnosis.findings[0]
 
-    assert CODE == first.code
+    assert CAUSE.code == first.code
     assert Severity.WARNING == first.severity
     assert "2-loaded" == first.moment
     assert 160 << 20 <= first.bytes <= 163 << 20

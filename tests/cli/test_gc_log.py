@@ -135,10 +135,13 @@ def test_thresholds_are_the_users(capsys):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("pause=1", "pause=1: not a threshold; wanted NAME=VALUE, usual are enough_cycles=20, "),
+        (
+            "pause_second=1",
+            "pause_second=1: not a threshold; wanted NAME=VALUE, usual are pause_seconds=0.01, ",
+        ),
         ("pause_seconds", "pause_seconds: not a threshold; wanted NAME=VALUE, usual are "),
-        ("pause_seconds=long", "pause_seconds=long: 'long' is no number; wanted one from 0 on"),
-        ("pause_seconds=nan", "pause_seconds=nan: 'nan' is no number; wanted one from 0 on"),
+        ("pause_seconds=long", "pause_seconds=long: 'long' is not a number; wanted one from 0 on"),
+        ("pause_seconds=nan", "pause_seconds=nan: 'nan' is not a number; wanted one from 0 on"),
     ],
 )
 def test_a_threshold_that_is_none_is_told(setting, message, capsys):

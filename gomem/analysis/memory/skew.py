@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-LONG_SECONDS = 1.0  # readings made by one command lie below it
 # A log is exact to 1 ms, its phases are cut to two digits, and so are those of the collection that
 # ties it to the clock: nearer to the kernel's reading than this, nobody knows which was first.
 CLOCK_SECONDS = 0.005
@@ -47,11 +46,6 @@ class Skew:
     def crosses_a_collection(self) -> bool:
         """Whether a collection is known to lie between the two sides."""
         return bool(self.collections)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the two sides are too far apart to be of one command."""
-        return self.seconds is not None and self.seconds >= LONG_SECONDS
 
 
 def measure_skew(

@@ -72,7 +72,7 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
         "object_sizes": object_sizes_json(diagnosis),
         "growth": growth_json(diagnosis),
         "findings": [_finding(finding) for finding in diagnosis.findings],
-        "checked": [cause.CODE for cause in CAUSES],
+        "checked": [cause.code for cause in CAUSES],
         "damage": [
             {"source": one.source, "where": one.where, "what": one.what, "text": one.text}
             for one in diagnosis.capture.damaged

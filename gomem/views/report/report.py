@@ -46,8 +46,8 @@ LARGEST_PARTS = 3
 MUCH_UNTOUCHED = 0.05  # of RSS: worth a word in the first lines
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
 MOST_NAMED = 6  # moments in a sentence
-DAMAGED, MISSING = data_damaged.CODE, data_missing.CODE
-CHECKED = tuple(cause.CODE for cause in CAUSES)
+DAMAGED, MISSING = data_damaged.CAUSE.code, data_missing.CAUSE.code
+CHECKED = tuple(cause.code for cause in CAUSES)
 
 
 def build_report(diagnosis: Diagnosis) -> Report:

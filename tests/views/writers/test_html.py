@@ -116,7 +116,7 @@ def test_the_same_capture_gives_the_same_bytes(shrunk):
 
 def test_the_verdict_comes_first(page):
     text = " ".join(" ".join(page.words).split())
-    verdict = "were given back and still count as resident"
+    verdict = "was given back and still counts as resident"
 
     assert text.index("▲ warning") < text.index(verdict) < text.index("Findings")
 

@@ -1,0 +1,70 @@
+"""A known cause: the words about it, and the rule that finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gomem.causes.answers import Situation
+    from gomem.causes.finding import Evidence, Severity
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One known cause; the module that defines it is named after its code.
+
+    Attributes:
+        code: Its fixed name, such as `idle-heap-kept`.
+        mechanism: Why it happens.
+        remedy: What to do about it.
+        references: Issues and documents.
+        rule: Looks at a situation and gives every finding of this cause, at most one a moment.
+    """
+
+    code: str
+    mechanism: str
+    remedy: str
+    references: tuple[str, ...]
+    rule: Callable[[Situation], list[Finding]]
+
+    def finding(
+        self,
+        severity: Severity,
+        title: str,
+        *,
+        moment: str | None = None,
+        size: int | None = None,
+        evidence: Iterable[Evidence],
+        confidence: str = "certain",
+        mechanism: str = "",
+        next_step: str = "",
+    ) -> Finding:
+        """A finding of this cause.
+
+        Args:
+            severity: How much it matters.
+            title: Plain words with the number in it.
+            moment: Where it shows most; None for the whole capture.
+            size: Bytes that it explains; None if it is not about memory.
+            evidence: What proves it.
+            confidence: `certain`, `likely` or `possible`.
+            mechanism: Why it happens here, where the cause's own words do not say it all.
+            next_step: What to do here, likewise.
+        """
+        return Finding(
+            code=self.code,
+            severity=severity,
+            title=title,
+            moment=moment,
+            bytes=size,
+            evidence=tuple(evidence),
+            mechanism=mechanism or self.mechanism,
+            next_step=next_step or self.remedy,
+            references=self.references,
+            confidence=confidence,
+        )
