@@ -31,7 +31,8 @@ from gomem.views.comparison.words import (
     states_counted,
     verdicts_counted,
 )
-from gomem.views.figures.look import part_name
+from gomem.views.printable import printable
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,11 +125,6 @@ def format_spread(median: float, low: float | None, high: float | None) -> str:
     if low == high:
         return "± 0 %"
     return f"± {100 * max(high - median, median - low) / abs(median):.0f} %" if median else "± ?"
-
-
-def printable(text: str) -> str:
-    """Text from an input, unable to steer a terminal: control characters become escapes."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class _Footnotes:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_fraction, is_unknown
-from gomem.views.comparison.text import printable
+from gomem.views.printable import printable
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
 
 if TYPE_CHECKING:

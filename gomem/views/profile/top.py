@@ -12,7 +12,7 @@ from gomem.units import (
     format_seconds,
     is_unknown,
 )
-from gomem.views.comparison.text import printable
+from gomem.views.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
