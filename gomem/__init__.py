@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gomem.inputs.smaps.table import read_smaps as read_smaps
     from gomem.inputs.status.table import read_statm as read_statm
     from gomem.inputs.status.table import read_status as read_status
-    from gomem.views.figures.flame_graph import flame as flame
+    from gomem.plot import flame as flame
 
 __version__ = "0.1.0"
 
@@ -45,7 +45,7 @@ _HOMES = {
     "Thresholds": "gomem.causes.thresholds",
     "compare": "gomem.diagnosis.comparison",
     "diagnose": "gomem.diagnosis.diagnosis",
-    "flame": "gomem.views.figures.flame_graph",
+    "flame": "gomem.plot",
     "iter_gctrace": "gomem.inputs.gctrace.read",
     "load": "gomem.capture.load",
     "read": "gomem.inputs.read",

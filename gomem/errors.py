@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 
 EXCERPT_CHARACTERS = 160
@@ -45,9 +47,23 @@ class CaptureError(Exception):
     """A capture, or a request, that cannot be answered: the message says why and the way out."""
 
 
+_HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")
+
+
 def printable(text: str) -> str:
-    """Text from an input, unable to steer a terminal: control characters become escapes."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    r"""A text with escapes for what has no look of its own.
+
+    These are control characters, line breaks among them, marks that change the direction of
+    writing, and code points that stand for nothing: `\x1b`, `\n`, `\u202e`.
+    """
+    if _HARMLESS.fullmatch(text):
+        return text
+    return "".join(one if _is_visible(one) else repr(one)[1:-1] for one in text)
+
+
+def _is_visible(character: str) -> bool:
+    """Spaces of any width count as visible; what separates lines or paragraphs does not."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def excerpt(text: bytes | str) -> str:

@@ -9,7 +9,10 @@ import pandas as pd
 import gomem
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
-from gomem.views.writers.html import render_html_report
+from gomem.views.report.report import report_document
+from gomem.views.writers.html import write_html
+from gomem.views.writers.markdown import write_markdown
+from gomem.views.writers.text import WIDTH, write_text
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())
@@ -25,7 +28,19 @@ def diagnosed(path: Path) -> gomem.Diagnosis:
 @cache
 def html_report(path: Path) -> str:
     """The HTML report of a fixture, made once."""
-    return render_html_report(diagnosed(path))
+    return as_html(diagnosed(path))
+
+
+def as_html(diagnosis: gomem.Diagnosis, *, redact: bool = False) -> str:
+    return write_html(report_document(diagnosis, redact=redact))
+
+
+def as_text(diagnosis: gomem.Diagnosis, *, redact: bool = False, width: int = WIDTH) -> str:
+    return write_text(report_document(diagnosis, redact=redact), width=width)
+
+
+def as_markdown(diagnosis: gomem.Diagnosis, *, redact: bool = False) -> str:
+    return write_markdown(report_document(diagnosis, redact=redact))
 
 
 def moment_id(path: Path) -> str:

@@ -20,7 +20,7 @@ FLOORS = [
     {"causes"},
     {"diagnosis"},
     {"views"},
-    {"live", "cli", "__main__"},
+    {"live", "cli", "plot", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 # One question in steps, each with a module: what kind is a mapping? `mappings` alone asks them.

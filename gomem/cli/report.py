@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.document import Report
+    from gomem.views.document import Document
 
 DEMO = "demo"
 
@@ -154,13 +154,12 @@ def _write(
 
 def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
     """The summary for the terminal and the page, both of one report."""
-    from gomem.views.report.report import build_report
-    from gomem.views.share import shareable
-    from gomem.views.writers.html import html_of
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.html import write_html
 
-    report = build_report(shareable(diagnosis, redact=redact))
-    write(html_of(report), target)  # first: nobody may be reading the summary
-    write(_for_terminal(report), None)
+    document = report_document(diagnosis, redact=redact)
+    write(write_html(document), target)  # first: nobody may be reading the summary
+    write(_for_terminal(document), None)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
@@ -173,25 +172,27 @@ def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
 
 
 def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.writers.html import render_html_report
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.html import write_html
 
-    return render_html_report(diagnosis, redact=redact)
+    return write_html(report_document(diagnosis, redact=redact))
 
 
-def _for_terminal(report: Report) -> str:
+def _for_terminal(document: Document) -> str:
     """The summary, as wide and as colourful as the terminal allows; plain where there is none."""
-    from gomem.views.writers.text import text_of
+    from gomem.views.writers.text import write_text
 
     if not sys.stdout.isatty():
-        return text_of(report)
+        return write_text(document)
     width = shutil.get_terminal_size().columns
-    return text_of(report, width=width, color="NO_COLOR" not in os.environ)
+    return write_text(document, width=width, color="NO_COLOR" not in os.environ)
 
 
 def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.writers.text import render_text_report
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.text import write_text
 
-    return render_text_report(diagnosis, redact=redact)
+    return write_text(report_document(diagnosis, redact=redact))
 
 
 def _as_json(diagnosis: Diagnosis, *, redact: bool) -> str:
@@ -201,9 +202,10 @@ def _as_json(diagnosis: Diagnosis, *, redact: bool) -> str:
 
 
 def _as_markdown(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.writers.markdown import render_markdown_report
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.markdown import write_markdown
 
-    return render_markdown_report(diagnosis, redact=redact)
+    return write_markdown(report_document(diagnosis, redact=redact))
 
 
 _RENDER: dict[Format, Callable[..., str]] = {

@@ -1,23 +1,23 @@
-"""What a report consists of, before anybody decides how it looks: sections of tables and words.
+"""What is said, before anybody decides how it looks: one document for every output.
 
-The report is built once and written as HTML, as text or as Markdown. Everything in it is plain
-text: each writer escapes for its own language.
+A report, a comparison, an inspection and what a notebook's cell shows are documents. A document is
+made once, passes through `share`, and is then written as HTML, as text or as Markdown. It is plain
+data and plain text: each writer escapes for its own language.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from gomem.causes.finding import Finding, Severity
     from gomem.views.figures.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
 
-
 MANY_FOLDED = 8
+Tone = Literal["critical", "warning", "info", "good", "neutral"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,13 @@ class Table:
     """A table whose first column names its rows.
 
     Attributes:
-        caption: What it holds; a writer may show it or only read it aloud.
+        caption: What it holds.
         columns: Headings.
         sides: One letter a column: `<` for words, `>` for numbers.
         rows: Cells, as many as columns.
         total: Rows that sum the others up, below them.
-        name: What kind of table it is, for a writer that treats it in its own way.
+        brief_rows: How many rows a terminal shows; None for all.
+        brief_columns: How many columns a terminal shows; None for all.
     """
 
     caption: str
@@ -55,7 +56,8 @@ class Table:
     sides: str
     rows: tuple[tuple[Cell, ...], ...]
     total: tuple[tuple[Cell, ...], ...] = ()
-    name: str = ""
+    brief_rows: int | None = None
+    brief_columns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +75,32 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Codes:
+    """Names to be searched for, in a row, behind the words that introduce them."""
+
+    words: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure, drawn only by a writer that can show it.
 
     Attributes:
         caption: What is to be seen.
-        draw: Makes it.
+        plot: Draws it.
+        numbers: Gives what is drawn, by the parameters of `plot`: frames, numbers and names.
         scripted: Whether a script makes more of it, where scripts may run.
     """
 
     caption: str
-    draw: Callable[[], Drawing | FlameGraph]
+    plot: Callable[..., Drawing | FlameGraph]
+    numbers: Callable[[], Mapping[str, Any]] = dict
     scripted: bool = False
+
+    def draw(self) -> Drawing | FlameGraph:
+        """The figure."""
+        return self.plot(**self.numbers())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +111,54 @@ class Folded:
     blocks: tuple[Block, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One thing that was found, with its reason and its proof.
+
+    Attributes:
+        title: What was found.
+        tone: How much it matters.
+        code: Its fixed name.
+        about: What else to know of it at once, in a few words each.
+        explained: Heading and text: why it is so, what to do.
+        proof: What shows it.
+        references: Where to read on.
+        others: The same, found elsewhere.
+    """
+
+    title: str
+    tone: Tone
+    code: str
+    about: tuple[str, ...]
+    explained: tuple[tuple[str, str], ...]
+    proof: Table
+    references: tuple[str, ...] = ()
+    others: tuple[Folded, ...] = ()
+
+
+Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card
+
+
 def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
     """Many that are folded, as one: closed, they would still be pages of headings."""
     return tuple(folded) if len(folded) <= MANY_FOLDED else (Folded(summary, tuple(folded)),)
 
 
-Block = Table | Paragraph | Notes | Figure | Folded
-
-
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it; `name` is its id."""
+    """A heading and what stands below it.
+
+    Attributes:
+        name: Its id, unique in the document.
+        heading: What it is about.
+        blocks: In order.
+        brief: Whether it also belongs in what a terminal shows.
+    """
 
     name: str
     heading: str
     blocks: tuple[Block, ...]
+    brief: bool = True
 
     @property
     def is_scripted(self) -> bool:
@@ -117,56 +166,50 @@ class Section:
         return any(map(_is_scripted, self.blocks))
 
 
-def _is_scripted(block: Block) -> bool:
-    if isinstance(block, Folded):
-        return any(map(_is_scripted, block.blocks))
-    return isinstance(block, Figure) and block.scripted
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One cause with all moments in which it was found, the one with most bytes first."""
-
-    first: Finding
-    evidence: Table
-    others: tuple[tuple[Finding, Table], ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The report in two sentences.
+    """The document in a sentence or two.
 
     Attributes:
-        severity: Of the worst finding; None if nothing warns.
-        sentence: What is wrong, or that nothing is.
-        residence: RSS and its largest parts, in one line.
-        beside: What else to know at once: further findings, what could not be read.
+        tone: How much it matters.
+        label: The verdict in a word or two, such as `warning` or `worse`.
+        sentence: What it comes down to.
+        details: What else to know at once, in sentences.
     """
 
-    severity: Severity | None
+    tone: Tone
+    label: str
     sentence: str
-    residence: str
-    beside: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A whole report.
+class Document:
+    """A whole document.
 
     Attributes:
-        title: The capture, by name.
+        kind: What it is, such as `Go memory report`.
+        title: What it is about: the capture, by name.
         facts: Label and value: Go release, moments, baseline.
-        verdict: What it comes down to.
-        cases: The findings, by cause.
-        checked: Codes of all causes that were looked for.
+        verdict: What it comes down to; None if it only lists.
         sections: Everything else, in order.
         made_by: Which gomem made it.
     """
 
+    kind: str
     title: str
     facts: tuple[tuple[str, str], ...]
-    verdict: Verdict
-    cases: tuple[Case, ...]
-    checked: tuple[str, ...]
+    verdict: Verdict | None
     sections: tuple[Section, ...]
-    made_by: str = field(default="")
+    made_by: str = ""
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether there is a figure of which a script makes more."""
+        return any(section.is_scripted for section in self.sections)
+
+
+def _is_scripted(block: Block) -> bool:
+    if isinstance(block, Folded):
+        return any(map(_is_scripted, block.blocks))
+    return isinstance(block, Figure) and block.scripted

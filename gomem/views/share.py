@@ -1,58 +1,72 @@
-"""What a report may show of the machine it was made on: reports get shared.
+"""What an output may show of the machine it was made on: reports get shared.
 
 Always hidden are home directories (`~` stands for them) and where the capture lies. A redacted
-report hides in addition the capture's name, the names of its folders and of its moments (they are
+output hides in addition the names of captures, of their folders and of their moments (these are
 numbered instead), and the text of lines that could not be read. It keeps file names, kinds and
 digests, and the names of functions: without those nobody could act on it.
+
+`share` is the last pass over a finished document, or over finished JSON, figures' words included.
+A name may be any word, or a number: so a view marks what is a name (`named`), a path (`located`) or
+a foreign line (`quoted`) where it puts it into a text, and only what is marked is replaced.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gomem.capture.moment import Moment
+from gomem.views.document import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     import pandas as pd
 
     from gomem.capture.capture import Capture
-    from gomem.causes.answers import MomentFacts
-    from gomem.causes.finding import Evidence, Finding
-    from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.errors import Damage
+
+UNNAMED = "capture"
+T = TypeVar("T")
 
 _HOME = re.compile(
     r"(?<![\w.~-])(?:/home/[^/\s:'\"]+|/Users/[^/\s:'\"]+|/root)(?=[/\s:'\"]|$)"
     r"|\b[A-Za-z]:\\Users\\[^\\\s:'\"]+"
 )
-UNNAMED = "capture"
+# Unicode keeps these code points for a program's own use: no text has them.
+_OPEN, _CLOSE, _NAME, _PATH, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4"
+_MARK = re.compile(f"[{_OPEN}{_CLOSE}{_NAME}{_PATH}{_QUOTE}]")
+_MARKED = re.compile(f"{_OPEN}([{_NAME}{_PATH}{_QUOTE}])([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
 
-def shareable(diagnosis: Diagnosis, *, redact: bool = False) -> Diagnosis:
-    """The same answers, without what need not leave the machine; see the module's text.
+def named(name: str) -> str:
+    """Mark the name of a moment or of a capture."""
+    return _marked(_NAME, name)
 
-    Args:
-        diagnosis: The answers.
-        redact: Whether to hide folder and moment names too.
-    """
-    baseline = None if diagnosis.baseline is None else shareable(diagnosis.baseline, redact=redact)
-    words = _Words.of(diagnosis) if redact else _Words()
-    capture = _capture(diagnosis.capture, words, redact=redact)
-    shared = replace(diagnosis, capture=capture, baseline=baseline)
-    shared.__dict__.update(
-        moments=tuple(_facts(facts, words) for facts in diagnosis.moments),
-        sites={words.moment(name): sites for name, sites in diagnosis.sites.items()},
-        findings=tuple(_finding(finding, words) for finding in diagnosis.findings),
-        collector=diagnosis.collector,
-        heap_series=diagnosis.heap_series,
-        growth=diagnosis.growth,
-    )
-    return shared
+
+def located(path: str) -> str:
+    """Mark the path of a file; file names are never hidden, folders may be."""
+    return _marked(_PATH, path)
+
+
+def quoted(line: str) -> str:
+    """Mark text out of a file."""
+    return _marked(_QUOTE, line)
+
+
+def named_all(names: str, known: Collection[str]) -> str:
+    """Mark, in a list with commas, the names that are known."""
+    return ", ".join(named(name) if name in known else name for name in names.split(", "))
+
+
+def located_all(paths: str) -> str:
+    """Mark each path of a list with commas."""
+    return ", ".join(map(located, paths.split(", ")))
+
+
+def _marked(kind: str, text: str) -> str:
+    return f"{_OPEN}{kind}{_MARK.sub('', text)}{_CLOSE}" if text else ""
 
 
 def without_home(text: str) -> str:
@@ -61,108 +75,124 @@ def without_home(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Words:
-    """What stands for each name that is hidden; nothing is if both are empty."""
+class Hidden:
+    """What stands for each name and path.
 
-    moments: Mapping[str, str] = field(default_factory=dict)
+    Attributes:
+        names: What to show for the name of a capture or of a moment; others stay.
+        paths: What to show for a file's path; others stay, or lose their folders.
+        redact: Whether foreign lines and unknown folders are left out.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
+    redact: bool = False
 
     @classmethod
-    def of(cls, diagnosis: Diagnosis) -> _Words:
-        moments: dict[str, str] = {}
+    def of(cls, *captures: Capture, redact: bool = False) -> Hidden:
+        """What is to be hidden of these captures, whose moments are numbered together."""
+        names = {_MARK.sub("", one.name): _last_part(one.name, redact=redact) for one in captures}
+        if not redact:
+            return cls(names)
+        moments = dict.fromkeys(str(name) for one in captures for name in one.moments["moment"])
+        numbered = {name: f"moment-{n}" for n, name in enumerate(moments, start=1)}
         paths: dict[str, str] = {}
-        for one in (diagnosis, diagnosis.baseline):
-            if one is not None:
-                own = _numbered(one.capture.moments)
-                moments = own | moments
-                paths = _file_names(one.capture.artefacts, own) | paths
-        return cls(moments, paths)
-
-    def moment(self, name: str) -> str:
-        return self.moments.get(name, name)
+        for one in captures:
+            paths |= {damage.source: _file_name(damage.source) for damage in one.damaged}
+            places = zip(one.artefacts["path"], one.artefacts["moment"], strict=True)
+            paths |= {str(path): _file_name(path, numbered.get(at, "")) for path, at in places}
+        names |= {_MARK.sub("", name): number for name, number in numbered.items()}
+        return cls(names, {_MARK.sub("", path): shown for path, shown in paths.items()}, redact)
 
     def text(self, text: str) -> str:
-        if text in self.paths:
-            return self.paths[text]
-        for path in sorted(self.paths, key=len, reverse=True):
-            if "/" in path:
-                text = text.replace(path, self.paths[path])
-        return without_home(text)
+        """A text as it may be shown, without marks."""
+        if _OPEN not in text:
+            return self._unmarked(text)
+        pieces = _MARKED.split(text)
+        shown = [self._unmarked(pieces[0])]
+        for kind, marked, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+            shown += [self._shown(kind, marked), self._unmarked(after)]
+        return "".join(shown)
+
+    def _shown(self, kind: str, text: str) -> str:
+        if kind == _NAME:
+            return without_home(self.names.get(text, text))
+        if kind == _PATH:
+            return self._path(text)
+        return "" if self.redact else without_home(text)
+
+    def _path(self, path: str) -> str:
+        """A path, or a few words around one; folders of which nothing is known are left out."""
+        found = 0
+        if self._known_paths is not None:
+            path, found = self._known_paths.subn(lambda known: self.paths[known[0]], path)
+        return _file_name(path) if self.redact and not found else without_home(path)
+
+    def _unmarked(self, text: str) -> str:
+        """A path with a folder is known for what it is wherever it stands."""
+        text = _MARK.sub("", text)
+        if self._known_paths is not None and "/" in text:
+            text = self._known_paths.sub(lambda found: self.paths[found[0]], text)
+        return without_home(text) if "/" in text or "\\" in text else text
+
+    @cached_property
+    def _known_paths(self) -> re.Pattern[str] | None:
+        folders = sorted((path for path in self.paths if "/" in path), key=len, reverse=True)
+        if not folders:
+            return None
+        return re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, folders))})(?![\w/-]|\.\w)")
 
 
-def _numbered(moments: pd.DataFrame) -> dict[str, str]:
-    return {str(name): f"moment-{n}" for n, name in enumerate(moments["moment"], start=1)}
+def _last_part(name: str, *, redact: bool) -> str:
+    last = PurePosixPath(name.replace("\\", "/")).name
+    return UNNAMED if redact or last in {"", ".."} else last
 
 
-def _file_names(artefacts: pd.DataFrame, moments: Mapping[str, str]) -> dict[str, str]:
-    return {
-        str(path): "/".join(filter(None, (moments.get(moment, ""), PurePosixPath(path).name)))
-        for path, moment in zip(artefacts["path"], artefacts["moment"], strict=True)
-    }
+def _file_name(path: str, moment: str = "") -> str:
+    return "/".join(filter(None, (moment, PurePosixPath(path).name)))
 
 
-def _capture(capture: Capture, words: _Words, *, redact: bool) -> Capture:
-    files = tuple(
-        replace(
-            one,
-            moment=words.moment(one.moment),
-            source=replace(one.source, name=words.text(one.source.name)),
+def share(finished: T, hidden: Hidden) -> T:
+    """The same document or JSON, with every text in it as it may be shown.
+
+    Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
+    drawn of. The keys of a dictionary are names only where they are marked.
+
+    Args:
+        finished: A document, a part of one, or what is to become JSON.
+        hidden: What stands for which name.
+    """
+    return _shared(finished, hidden)
+
+
+def _shared(one: Any, hidden: Hidden) -> Any:
+    if isinstance(one, str):
+        return hidden.text(one)
+    if isinstance(one, list | tuple):
+        return type(one)(_shared(item, hidden) for item in one)
+    if isinstance(one, dict):
+        return {_key(key, hidden): _shared(value, hidden) for key, value in one.items()}
+    if isinstance(one, Figure):
+        numbers = one.numbers
+        return replace(
+            one, caption=hidden.text(one.caption), numbers=lambda: share(numbers(), hidden)
         )
-        for one in capture.files
-    )
-    by_moment = {
-        words.moment(name): Moment(
-            words.moment(name), tuple(one for one in files if one.moment == words.moment(name))
-        )
-        for name in capture.by_moment
-    }
-    last = PurePosixPath(capture.name.replace("\\", "/")).name
-    return replace(
-        capture,
-        name=UNNAMED if redact or last in {"", ".."} else last,
-        by_moment=by_moment,
-        files=files,
-        passed_over=tuple(replace(one, name=words.text(one.name)) for one in capture.passed_over),
-        damaged=tuple(_damage(one, words, redact=redact) for one in capture.damaged),
-        go_version=replace(capture.go_version, evidence=words.text(capture.go_version.evidence)),
-    )
+    if is_dataclass(one) and not isinstance(one, type):
+        parts = {part.name: getattr(one, part.name) for part in fields(one) if part.init}
+        shown = {name: _shared(value, hidden) for name, value in parts.items()}
+        changed = {name: value for name, value in shown.items() if value is not parts[name]}
+        return replace(one, **changed) if changed else one
+    return _shared_frame(one, hidden) if type(one).__name__ == "DataFrame" else one
 
 
-def _damage(damage: Damage, words: _Words, *, redact: bool) -> Damage:
-    source = words.text(damage.source)
-    if redact and damage.source not in words.paths:
-        source = PurePosixPath(source).name
-    text = "" if redact else without_home(damage.text)
-    return replace(damage, source=source, what=words.text(damage.what), text=text)
+def _key(key: Any, hidden: Hidden) -> Any:
+    return hidden.text(key) if isinstance(key, str) and _OPEN in key else key
 
 
-def _facts(facts: MomentFacts, words: _Words) -> MomentFacts:
-    ledger = facts.ledger
-    if ledger is not None:
-        ledger = replace(ledger, notes=tuple(words.text(note) for note in ledger.notes))
-    paths = {kind: words.text(path) for kind, path in facts.paths.items()}
-    return replace(facts, name=words.moment(facts.name), ledger=ledger, paths=paths)
-
-
-def _finding(finding: Finding, words: _Words) -> Finding:
-    return replace(
-        finding,
-        title=words.text(finding.title),
-        moment=None if finding.moment is None else words.moment(finding.moment),
-        evidence=tuple(_evidence(one, words) for one in finding.evidence),
-        mechanism=words.text(finding.mechanism),
-        next_step=words.text(finding.next_step),
-    )
-
-
-def _evidence(evidence: Evidence, words: _Words) -> Evidence:
-    value = evidence.value
-    if isinstance(value, str):
-        value = ", ".join(words.moment(item) for item in value.split(", "))
-        value = words.text(value)
-    return replace(
-        evidence,
-        artefact=words.text(evidence.artefact),
-        field=words.text(evidence.field),
-        value=value,
+def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
+    words = [name for name, dtype in frame.dtypes.items() if str(dtype) in {"object", "str"}]
+    if not words:
+        return frame
+    return frame.assign(
+        **{str(name): [_shared(value, hidden) for value in frame[name]] for name in words}
     )

@@ -9,9 +9,7 @@ import pytest
 import gomem
 from gomem.errors import CaptureError
 from gomem.views.json.report import render_json_report
-from gomem.views.writers.html import render_html_report
-from gomem.views.writers.text import render_text_report
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, as_html, as_text
 
 CAPTURE = FIXTURES / "captures/cache-shrink-go1.27.3"
 MOMENT = "3-collected"
@@ -58,7 +56,7 @@ def test_a_harmed_capture_is_reported_as_far_as_it_can_be(tmp_path, harm, seed):
 
     for ledger in diagnosis.ledgers.values():
         assert ledger.rss_bytes in {None, int(ledger.parts["bytes"].sum())}
-    for render in (render_html_report, render_json_report, render_text_report):
+    for render in (as_html, render_json_report, as_text):
         assert render(diagnosis)
 
 

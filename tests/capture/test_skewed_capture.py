@@ -4,7 +4,7 @@ import pytest
 
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.causes.finding import Severity
-from gomem.views.report.report import build_report
+from gomem.views.report.report import report_document
 from tests.builders import FIXTURES, diagnosed
 
 SKEWED = FIXTURES / "skewed/skewed-go1.27.3"
@@ -59,7 +59,7 @@ def test_the_first_lines_name_no_part_that_cannot_be_trusted():
     """
     Objects of 65 MiB in an RSS of 6 are of two states of the process.
     """
-    report = build_report(diagnosed(SKEWED))
+    report = report_document(diagnosed(SKEWED))
 
-    assert "how much of it is heap, these files cannot tell" in report.verdict.residence
-    assert "untouched" not in report.verdict.residence
+    assert "how much of it is heap, these files cannot tell" in report.verdict.details[0]
+    assert "untouched" not in report.verdict.details[0]

@@ -1,11 +1,11 @@
 """Evidence says its unit, in every finding of every recording, and is read by it."""
 
 import pytest
+from gomem.views.report.tables import evidence_table
 
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.inputs.schema import UNITS
 from gomem.views.cells.findings import _value
-from gomem.views.report.tables import evidence_table
 from tests.builders import CAPTURES, diagnosed
 
 

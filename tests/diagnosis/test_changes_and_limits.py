@@ -9,8 +9,9 @@ import pytest
 import gomem
 from gomem.units import MIB
 from gomem.views.json.report import report_json
-from gomem.views.report.changes import change_section
+from gomem.views.report.changes import changes_section
 from gomem.views.report.limits import limits_section
+from gomem.views.share import Hidden, share
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 
 OLD, NEW = (FIXTURES / f"captures/zeroing-go{release}" for release in ("1.23.4", "1.24.2"))
@@ -19,6 +20,11 @@ HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def plain(section):
+    """A section as it is written: names without the marks around them."""
+    return share(section, Hidden())
+
+
 def test_the_steps_add_up_to_the_whole_way(path):
     """
     Two sources, one number: the steps together, and the last RSS less the first.
@@ -53,7 +59,7 @@ def test_an_upgrade_that_changed_residency_alone_is_told_so():
 
     assert "residency" == change.ledger.verdict
     assert ("go-heap", "grew") == tuple(change.mappings.loc[0, ["kind", "state"]])
-    text = str(change_section(diagnosis).blocks[0])
+    text = str(plain(changes_section(diagnosis)).blocks[0])
     assert "From the baseline's 2-loaded to 2-loaded" in text
     assert "residency changed, not allocation" in text
 
@@ -61,7 +67,7 @@ def test_an_upgrade_that_changed_residency_alone_is_told_so():
 def test_one_moment_has_no_section_of_changes(tmp_path):
     shutil.copytree(HEALTHY / "2-steady", tmp_path / "c")
 
-    assert change_section(gomem.diagnose(tmp_path / "c")) is None
+    assert changes_section(gomem.diagnose(tmp_path / "c")) is None
 
 
 def cgroup_capture(folder, limit_mib: int):
@@ -94,7 +100,7 @@ def test_the_cgroups_files_give_headroom_and_a_gomemlimit(tmp_path):
     assert 176 * MIB == limits.cgroup.headroom_bytes
     assert limits.growth.points == 3
     assert limits.advice.enough
-    words = str(limits_section(diagnosis))
+    words = str(plain(limits_section(diagnosis)))
     assert "what fills the limit is anon" in words
     assert "latest never" in words
 
@@ -116,14 +122,16 @@ def test_without_a_cgroup_the_worst_case_stands_alone():
 
     assert limits.cgroup is None
     assert limits.advice is None
-    assert "no cgroup file here says what the limit is" in str(limits_section(diagnosed(OLD)))
+    assert "no cgroup file here says what the limit is" in str(
+        plain(limits_section(diagnosed(OLD)))
+    )
 
 
 def test_of_a_slope_that_may_be_none_no_time_is_told():
     """
     64 MiB came and went: of four moments no line says anything.
     """
-    words = str(limits_section(diagnosed(FIXTURES / "injected/contained-go1.27.3")))
+    words = str(plain(limits_section(diagnosed(FIXTURES / "injected/contained-go1.27.3"))))
 
     assert "cannot be told from none" in words
     assert "it is reached in" not in words

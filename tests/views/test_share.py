@@ -1,17 +1,21 @@
 """What a report may show of the machine it was made on."""
 
+import re
+import shutil
+
+import pandas as pd
 import pytest
 
-from gomem.views.json.report import render_json_report
-from gomem.views.share import shareable, without_home
-from gomem.views.writers.html import render_html_report
-from gomem.views.writers.markdown import render_markdown_report
-from gomem.views.writers.text import render_text_report
-from tests.builders import diagnosed, memstats_json
+from gomem.capture.capture import load
+from gomem.diagnosis.diagnosis import diagnose
+from gomem.views.document import Figure, Folded, Notes, Section
+from gomem.views.json.report import render_json_report, report_json
+from gomem.views.share import Hidden, located, named, quoted, share, without_home
+from tests.builders import as_html, as_markdown, as_text, diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
 HOME_OF_ROOT = "/root"  # on any Linux
-RENDERERS = [render_html_report, render_json_report, render_markdown_report, render_text_report]
+RENDERERS = [as_html, render_json_report, as_markdown, as_text]
 
 
 @pytest.mark.parametrize(
@@ -54,21 +58,107 @@ def test_a_redacted_report_names_no_folder_and_no_line_that_could_not_be_read(tm
     assert "moment-1" in text
 
 
-def test_a_redacted_diagnosis_still_belongs_together():
+def test_a_redacted_report_still_belongs_together():
     """
     Moments have one name everywhere, and evidence names files that are listed.
     """
-    diagnosis = shareable(diagnosed(SHRUNK), redact=True)
+    report = report_json(diagnosed(SHRUNK), redact=True)
 
     names = ["moment-1", "moment-2", "moment-3", "moment-4"]
-    assert names == list(diagnosis.capture.moments["moment"])
-    assert names == list(diagnosis.ledgers)
-    assert names == list(diagnosis.sites)
-    paths = set(diagnosis.capture.artefacts["path"])
-    evidence = {one.artefact for finding in diagnosis.findings for one in finding.evidence}
+    assert names == [one["name"] for one in report["capture"]["moments"]]
+    assert names == [one["moment"] for one in report["ledger"]]
+    assert names == list(dict.fromkeys(one["moment"] for one in report["allocations"]))
+    known = {file["path"] for one in report["capture"]["moments"] for file in one["artefacts"]}
+    evidence = {one["artefact"] for found in report["findings"] for one in found["evidence"]}
     assert evidence
-    assert evidence <= paths
+    assert evidence <= known
 
 
 def test_function_names_are_kept():
-    assert "main.(*cache).put" in render_text_report(diagnosed(SHRUNK), redact=True)
+    assert "main.(*cache).put" in as_text(diagnosed(SHRUNK), redact=True)
+
+
+NAMES = ["acmeone", "acmetwo", "acmethree"]  # words, so that nothing but a mark tells them
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A real capture of three moments and its baseline, with nothing but secret names."""
+    moments = ("1-filled", "2-shrunk", "4-freed")
+    for folder, names in (("acmenew", NAMES), ("acmeold", ["acmeone", "acmefour", "acmefive"])):
+        for name, moment in zip(names, moments, strict=True):
+            shutil.copytree(SHRUNK / moment, tmp_path / folder / "acmefolder" / name)
+            (tmp_path / folder / "acmefolder" / name / "smaps").rename(
+                tmp_path / folder / "acmefolder" / name / "smaps.txt"
+            )
+        for log in SHRUNK.glob("gctrace*"):
+            shutil.copy(log, tmp_path / folder)
+        (tmp_path / folder / "acmefolder" / NAMES[0] / "m.json.gz").write_bytes(b"\x1f\x8bacmetext")
+    return diagnose(load(tmp_path / "acmenew"), load(tmp_path / "acmeold"))
+
+
+@pytest.mark.parametrize("render", RENDERERS)
+def test_no_secret_name_is_in_any_redacted_output(secret, render):
+    """
+    Names of captures, folders and moments, in prose, tables, evidence and drawings alike.
+    """
+    assert "acme" in render(secret)
+    assert "acme" not in render(secret, redact=True)
+
+
+@pytest.mark.parametrize("render", RENDERERS)
+def test_no_mark_is_left_in_any_output(secret, render):
+    for redact in (False, True):
+        text = render(secret, redact=redact)
+        assert not re.search("[\ufdd0-\ufdef]|\\\\ufdd", text)
+
+
+@pytest.mark.parametrize("render", RENDERERS)
+def test_moments_called_by_plain_words_leave_prose_as_it_is(tmp_path, render):
+    """
+    `before`, `heap` and `1` are words of the report's own, too: only the names are replaced.
+    """
+    sides = {"plain": ("1", "before", "heap"), "unlike": ("1-qq", "2-qq", "3-qq")}
+    for folder, names in sides.items():
+        for name, moment in zip(names, ("1-filled", "2-shrunk", "4-freed"), strict=True):
+            shutil.copytree(SHRUNK / moment, tmp_path / folder / name)
+
+    plain, unlike = (render(diagnose(tmp_path / folder), redact=True) for folder in sides)
+
+    assert plain == unlike
+
+
+def test_only_what_is_marked_is_replaced():
+    hidden = Hidden({"before": "moment-1"}, {"before/smaps": "moment-1/smaps"}, redact=True)
+
+    def shown(text):
+        return share(text, hidden)
+
+    assert "moment-1 came before" == shown(f"{named('before')} came before")
+    assert "in moment-1/smaps, not before/smaps2" == shown("in before/smaps, not before/smaps2")
+    assert "other.log" == shown(located("secret/other.log"))
+    assert "" == shown(quoted("a line of a log"))
+    assert "a line of a log" == share(quoted("a line of a log"), Hidden())
+
+
+def test_a_name_cannot_bring_marks_of_its_own():
+    assert "ab" == share(named("a\ufdd1\ufdd0\ufdd2b"), Hidden())
+    assert "ab" == share("a\ufdd1\ufdd0b", Hidden())
+
+
+def test_the_pass_reaches_everything_in_a_document():
+    """
+    Lists, tuples, dictionaries, dataclasses, frames and what figures are drawn of.
+    """
+    hidden, name = Hidden({"acme": "moment-1"}), named("acme")
+    frame = pd.DataFrame({"moment": [name], "bytes": [1]})
+    drawn = []
+    figure = Figure(name, lambda **numbers: drawn.append(numbers), lambda: {"frame": frame})
+    section = Section("s", name, (Folded(name, (figure, Notes((name,)))),))
+
+    shared = share({"sections": [section], name: 1}, hidden)
+
+    shared["sections"][0].blocks[0].blocks[0].draw()
+    assert "acme" not in str(shared)
+    assert "moment-1" == drawn[0]["frame"]["moment"].iloc[0]
+    assert 1 == shared["moment-1"]

@@ -11,14 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-MEANING = {
-    "survival_fraction": "live heap over the heap at the start; marked while allocating, so above "
-    "1 where a heap grows fast",
-    "overshoot_bytes": "heap at the end of marking, above the goal",
-    "overshoot_fraction": "the same, of the goal",
-    "headroom_bytes": "next goal less the live heap: the room that the pacer leaves",
-    "headroom_fraction": "the same, of the live heap: GOGC over 100, where nothing else acts",
-}
+PACING = (
+    "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",
+    "headroom_fraction",
+)  # fmt: skip
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 
 
@@ -27,10 +23,10 @@ class HeapPacing:
     """How collections were paced.
 
     Attributes:
-        cycles: A row per collection: `run`, `number` and the columns of `MEANING`. Made of sizes
+        cycles: A row per collection: `run`, `number` and the columns of `PACING`. Made of sizes
             floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
             fractions say little.
-        summary: A row per column of `MEANING`: `what`, `n`, `p10`, `p50`, `p90`, `max`.
+        summary: A row per column of `PACING`: `what`, `n`, `p10`, `p50`, `p90`, `max`.
     """
 
     cycles: pd.DataFrame
@@ -53,7 +49,7 @@ def heap_pacing(cycles: pd.DataFrame) -> HeapPacing:
         headroom_bytes=headroom,
         headroom_fraction=_ratio(headroom, live),
     )
-    return HeapPacing(frame, pd.DataFrame([_summary(frame, what) for what in MEANING]))
+    return HeapPacing(frame, pd.DataFrame([_summary(frame, what) for what in PACING]))
 
 
 def _next(cycles: pd.DataFrame, column: str) -> pd.Series:

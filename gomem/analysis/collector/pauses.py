@@ -24,13 +24,7 @@ BINS_PER_DECADE = 5
 EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
 # Of which the distribution is worth a picture, and the least that the runtime prints of each.
 COUNTED = {"stopped": 1e-6, "interval": 1e-3}
-MEANING = {
-    "stopped": "both stops of a collection together",
-    "first_stop": "sweep termination, with the time it takes to stop every P",
-    "last_stop": "mark termination",
-    "marking": "concurrent, beside the program",
-    "interval": "from the start of one collection to the start of the next",
-}
+TIMES = ("stopped", "first_stop", "last_stop", "marking", "interval")
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ class GcPauses:
     """Times of collections.
 
     Attributes:
-        quantiles: A row per kind of time and quantile: `what` (see `MEANING`), `quantile`, `n`,
+        quantiles: A row per kind of time and quantile: `what` (see `TIMES`), `quantile`, `n`,
             `seconds`, `low_seconds`, `high_seconds`. A quantile of 1 is the longest, without an
             interval; an end that so few collections leave open is missing.
         histogram: A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`,

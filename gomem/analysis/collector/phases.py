@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 
-MEANING = {
-    "start-up": "until the live heap is first half of what it usually is",
-    "steady": "allocation at about the usual rate",
-    "burst": "allocation at least four times as fast as usual",
-    "quiet": "allocation at most a quarter as fast as usual",
-}
+PHASES = ("start-up", "steady", "burst", "quiet")
 FACTOR = 4.0  # of the usual rate: twice is the noise of any traffic
 EITHER_WAY = 2 * ROUNDING_BYTES  # of what a step allocated: two differences of printed sizes
 SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
@@ -53,7 +48,7 @@ def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
         cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
 
     Returns:
-        A row per phase: `run`, `phase` (see `MEANING`), which collections, from when to when on the
+        A row per phase: `run`, `phase` (see `PHASES`), which collections, from when to when on the
         run's clock, and what they were like. A phase ends where the next one begins.
     """
     known = _arrays(cycles, CYCLES)

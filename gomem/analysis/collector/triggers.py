@@ -25,12 +25,7 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-TRIGGERS = {
-    "pacer": "the heap came near the goal that GOGC sets",
-    "limit": "the heap came near a goal below the one that GOGC sets: a memory limit's",
-    "forced": "the program asked: runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
-    "periodic": "there was none for two minutes",
-}
+TRIGGERS = ("pacer", "limit", "forced", "periodic")
 FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, of a heap that was never marked
 TOLERANCE = 0.01  # of the goal: the room that stacks take is not counted on
 LOWEST_GOGC = 0.05  # nobody sets less; goals that leave less room are taken for a limit's

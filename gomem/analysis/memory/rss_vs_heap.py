@@ -55,24 +55,6 @@ PART_OF_KIND = {
     "kernel": "kernel",
     "anonymous-other": "anonymous_other",
 }
-MEANING = {
-    "heap_objects": "objects, live or not yet swept",
-    "heap_slack": "free slots in spans that hold objects",
-    "heap_idle": "spans without objects, kept for reuse",
-    "stacks": "goroutine stacks and GC work buffers in the arenas",
-    "heap_released_resident": "given back with MADV_FREE, still counted by the kernel",
-    "heap_untouched": "claimed by the runtime, never touched, so not resident",
-    "heap_unexplained": "resident in the arenas beyond every claim",
-    "runtime_metadata": "span structures, GC bitmaps, page tables of the runtime",
-    "binary": "the program's code, constants and globals",
-    "libraries": "shared objects",
-    "native_heap": "C's heap: brk and malloc arenas",
-    "thread_stacks": "stacks of threads",
-    "mapped_files": "files mapped by the program",
-    "shared_memory": "shared memory, memfd",
-    "kernel": "vdso and its like",
-    "anonymous_other": "what nothing explains",
-}
 HEAP_PARTS = frozenset(PARTS[:7])
 ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
@@ -406,6 +388,6 @@ def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str
 
 
 __all__ = [
-    "CONFIDENCE", "HEAP_PARTS", "MEANING", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
+    "CONFIDENCE", "HEAP_PARTS", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
     "reconcile_rss",
 ]  # fmt: skip

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.rss_vs_heap import MEANING, PARTS
+from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.errors import CaptureError
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.look import part_name
+from gomem.views.words import PARTS as PARTS_IN_WORDS
+from gomem.views.words import part_name
 from gomem.views.writers.cells import BYTES, Shown, sentences, table
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def ledger_table(ledger: Ledger, moment: str) -> Shown:
             "bytes": list(shown["bytes"]),
             "of_RSS_fraction": [size / rss if rss else None for size in shown["bytes"]],
             "the_runtime_claims_bytes": list(shown["claimed_bytes"]),
-            "what_it_is": [MEANING[part] for part in shown["part"]],
+            "what_it_is": [PARTS_IN_WORDS[part] for part in shown["part"]],
             "source": list(shown["source"]),
         }
     )

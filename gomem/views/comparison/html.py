@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.views.comparison.document import build_comparison_page
-from gomem.views.writers.html import environment
+from gomem.views.comparison.document import BETTER, WORSE, build_comparison_page
+from gomem.views.document import Document, Verdict
+from gomem.views.writers.html import write_html
 
 if TYPE_CHECKING:
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.views.document import Tone
 
 
 def render_compare_html(comparison: Comparison, *, before: str, after: str) -> str:
@@ -20,4 +22,15 @@ def render_compare_html(comparison: Comparison, *, before: str, after: str) -> s
         after: With what, by name.
     """
     page = build_comparison_page(comparison, before=before, after=after)
-    return environment().get_template("compare.html.jinja").render(page=page)
+    tones: dict[str, Tone] = {WORSE: "warning", BETTER: "good"}
+    document = Document(
+        kind="Go memory comparison",
+        title=page.after,
+        facts=(("Before", page.before), ("After", page.after)),
+        verdict=Verdict(
+            tones.get(page.outcome, "neutral"), page.outcome, page.sentence, page.beside
+        ),
+        sections=page.sections,
+        made_by=page.made_by,
+    )
+    return write_html(document)

@@ -16,8 +16,8 @@ from gomem.views.comparison.text import (
 )
 from gomem.views.comparison.words import LAYERS, NO_GEOMEAN, Pair, level_name
 from gomem.views.document import Cell, Table
-from gomem.views.figures.look import part_name
-from gomem.views.report.tables import NOTHING, bytes_cell
+from gomem.views.values import NOTHING, bytes_cell
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

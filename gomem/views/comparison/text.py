@@ -32,7 +32,7 @@ from gomem.views.comparison.words import (
     states_counted,
     verdicts_counted,
 )
-from gomem.views.figures.look import part_name
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND
 from gomem.units import format_bytes, format_fraction
 from gomem.views.figures.figure import INK, MUTED, Drawing, new_figure, style
-from gomem.views.figures.look import LOOK, edge_of
+from gomem.views.figures.look import edge_of, look_of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,6 @@ LABELLED = 0.10  # of the strip: a box this wide has room for its address below
 WORDED = 0.17  # and one this wide for its sizes above
 APART = 0.002  # of the strip, between two boxes
 THIN = 0.0015  # of the strip: narrower than this a box cannot be seen, and stands in the table
-DRAWN_AS = {"go-heap": "heap_objects", **PART_OF_KIND}  # a kind has its part's colour
 
 
 def plot_address_space(
@@ -69,7 +67,7 @@ def _draw_boxes(axes: Axes, regions: pd.DataFrame) -> None:
 
 def _draw_box(axes: Axes, row: object, left: float, wide: float) -> None:
     kind, size, rss = row.kind, row.size_bytes, row.rss_bytes  # type: ignore[attr-defined]
-    colour, hatch = LOOK[DRAWN_AS.get(kind, "anonymous_other")]
+    colour, hatch = look_of_kind(kind)
     share = min(1.0, rss / size) if size else 0.0
     axes.bar(left, share, wide, align="edge", color=colour, hatch=hatch, lw=0,
              edgecolor=edge_of(colour, INK))  # fmt: skip
@@ -87,7 +85,7 @@ def _draw_legend(axes: Axes, kinds: list[str]) -> None:
 
     handles = []
     for kind in kinds:
-        colour, hatch = LOOK[DRAWN_AS.get(kind, "anonymous_other")]
+        colour, hatch = look_of_kind(kind)
         edge = edge_of(colour, INK)
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=edge, lw=0.6, label=kind))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.005, -0.22),

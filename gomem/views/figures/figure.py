@@ -16,6 +16,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes
+from gomem.views.values import minus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,11 +126,6 @@ def tick_label(size: int) -> str:
         return "0"
     number, prefix = format_bytes(size).split(" ")
     return minus(f"{float(number):g} {prefix}")
-
-
-def minus(text: str) -> str:
-    """A number with a minus sign in place of the hyphen."""
-    return text.replace("-", "\u2212")
 
 
 def draw_byte_axis(axes: Axes, low: float, high: float, *, along: str) -> None:

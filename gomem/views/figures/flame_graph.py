@@ -16,17 +16,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.errors import printable
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
-from gomem.views.figures.figure import minus
+from gomem.views.values import minus
 from gomem.views.writers.flame_script import SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.inputs.pprof.table import Profile
+    from gomem.analysis.profiles.call_tree import CallTree
 
 WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
 GAP = 0.8  # between frames side by side
@@ -113,32 +112,20 @@ class FlameGraph:
         return f"{self.html()}<script>{SCRIPT}</script>"
 
 
-def flame(
-    profile: Profile,
-    base: Profile | None = None,
-    sample_type: str | None = None,
-    *,
-    upwards: bool = False,
-    least_width: float = 0.001,
-    name: str = "flame",
-) -> FlameGraph:
-    """Draw a profile as a flame graph, or what changed since another.
+def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") -> FlameGraph:
+    """Draw calls as a flame graph, or what changed between two profiles.
 
     Args:
-        profile: A profile of any kind.
-        base: An earlier one to hold it against.
-        sample_type: Which of its values; the default one if None.
-        upwards: Put calls above their callers; below, if not.
-        least_width: Share of the whole below which frames are left out.
+        tree: The calls, or their change.
+        upwards: Whether calls stand above their callers instead of below.
         name: Unique on its page.
 
     Raises:
-        ValueError: A profile has not the sample type, or the name is no id.
+        ValueError: The name is no id.
     """
-    tree = call_tree(profile, sample_type, base, least_width=least_width)
     words = _Words(tree)
     first = tree.frames.iloc[0].to_dict()
-    title = f"Flame graph of {tree.sample_type}" + (", against another profile" if base else "")
+    against = ", against another profile" if tree.is_difference else ""
     largest = tree.frames.sort_values("own", ascending=False, kind="stable").iloc[0]
     description = (
         f"{words.number(first['value'])} in all, in {len(tree.frames) - 1} frames; "
@@ -146,6 +133,7 @@ def flame(
     )
     if tree.note:
         description += f" No intervals: {tree.note}."
+    title = f"Flame graph of {tree.sample_type}{against}"
     return FlameGraph(name, title, description, tree, upwards)
 
 

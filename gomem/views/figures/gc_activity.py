@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import format_bytes
-from gomem.views.document import Table
 from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.figures.gc_timeline import draw_runs, edges_of, steps
 from gomem.views.figures.look import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
 from gomem.views.figures.time_axis import draw_clock
 from gomem.views.figures.two_axes import draw_legend, upper_and_lower
-from gomem.views.report.collector_cells import (
-    clock_cell,
-    cores_cell,
-    count_cell,
-    fraction_cell,
-    rate_cell,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,24 +40,6 @@ def plot_gc_activity(timeline: pd.DataFrame, *, name: str = "gc-activity") -> Dr
         _draw_rate(rate, timeline)
         draw_legend(figure, cpu, handle_length=1.6)
     return Drawing(name, "GC CPU and allocation rate over time", _describe(timeline), figure)
-
-
-def gc_activity_table(timeline: pd.DataFrame) -> Table:
-    """The numbers of the figure, in fewer windows."""
-    rows = tuple(
-        (
-            clock_cell(row["begin_seconds"]),
-            count_cell(int(row["cycles"])),
-            *(cores_cell(row[f"{kind}_cores"]) for kind in KINDS),
-            fraction_cell(row["gc_cpu_fraction"]),
-            rate_cell(row["allocation_rate_bytes_per_second"]),
-        )
-        for row in timeline.to_dict("records")
-    )
-    labels = (label for label, _, _ in KINDS.values())
-    columns = ("from", "collections", *labels, "all but idle", "allocation rate")
-    caption = "GC CPU in cores, as a share of GOMAXPROCS, and allocation"
-    return Table(caption, columns, "<>>>>>>>", rows)
 
 
 def _draw_cpu(axes: Axes, timeline: pd.DataFrame) -> None:

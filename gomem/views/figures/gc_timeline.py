@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import MICROSECOND, format_bytes, format_count, format_seconds
-from gomem.views.document import Cell, Table
 from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.figures.look import BLUE, SKY, VERMILLION
 from gomem.views.figures.time_axis import draw_clock, draw_durations
 from gomem.views.figures.two_axes import draw_legend, upper_and_lower
-from gomem.views.report.collector_cells import bytes_cell, clock_cell, count_cell, seconds_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,31 +41,6 @@ def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Dr
         _draw_pauses(pauses, timeline)
         draw_legend(figure, heap, handle_length=1.8)
     return Drawing(name, "Heap and pauses over time", _describe(timeline), figure)
-
-
-def gc_timeline_table(timeline: pd.DataFrame) -> Table:
-    """The numbers of the figure, in fewer windows."""
-    rows = tuple(_row(row) for row in timeline.to_dict("records"))
-    columns = (
-        "from", "collections", "live", "heap up to", "goal", "stop", "longest stop", "stopped",
-    )  # fmt: skip
-    caption = "Heap and pauses over time"
-    if shared(timeline):
-        caption += "; live heap, goal and stop are medians of the collections of a row"
-    return Table(caption, columns, "<>>>>>>>", rows)
-
-
-def _row(row: dict[str, float]) -> tuple[Cell, ...]:
-    return (
-        clock_cell(row["begin_seconds"]),
-        count_cell(int(row["cycles"])),
-        bytes_cell(row["heap_live_p50_bytes"]),
-        bytes_cell(row["heap_at_mark_end_high_bytes"]),
-        bytes_cell(row["heap_goal_p50_bytes"]),
-        seconds_cell(row["stopped_p50_seconds"]),
-        seconds_cell(row["stopped_max_seconds"]),
-        seconds_cell(row["stopped_seconds"]),
-    )
 
 
 def edges_of(timeline: pd.DataFrame) -> np.ndarray:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.units import format_change
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, minus, new_figure, style
-from gomem.views.figures.look import LOOK, edge_of, part_name
+from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.look import LOOK, edge_of
+from gomem.views.values import minus
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.units import format_bytes
 from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
-from gomem.views.figures.look import EDGE, GREY, LOOK, part_name
+from gomem.views.figures.look import EDGE, GREY, LOOK
+from gomem.views.words import PARTS, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,6 +30,18 @@ LOOK: dict[str, tuple[str, str]] = {
     "kernel": (GREY, "----"),
     "anonymous_other": (GREY, "xxxx"),
 }
+PART_OF_KIND = {
+    "go-heap": "heap_objects",  # the largest of its parts
+    "go-runtime": "runtime_metadata",
+    "binary": "binary",
+    "library": "libraries",
+    "native-heap": "native_heap",
+    "thread-stack": "thread_stacks",
+    "mapped-file": "mapped_files",
+    "shared-memory": "shared_memory",
+    "kernel": "kernel",
+    "anonymous-other": "anonymous_other",
+}
 
 
 def edge_of(colour: str, ink: str) -> str:
@@ -37,6 +49,6 @@ def edge_of(colour: str, ink: str) -> str:
     return ink if colour == NONE else EDGE
 
 
-def part_name(part: str) -> str:
-    """A part as people read it: the same word, with spaces."""
-    return part.replace("_", " ")
+def look_of_kind(kind: str) -> tuple[str, str]:
+    """Colour and hatching of a kind of mapping: those of the part that it is counted in."""
+    return LOOK[PART_OF_KIND.get(kind, "anonymous_other")]

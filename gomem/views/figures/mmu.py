@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.units import format_fraction, format_seconds
-from gomem.views.document import Table
 from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, new_figure, style
 from gomem.views.figures.look import BLUE
 from gomem.views.figures.time_axis import draw_durations
-from gomem.views.report.collector_cells import clock_cell, count_cell, fraction_cell, seconds_cell
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.mutator_utilization import MutatorUtilization
@@ -49,22 +47,6 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
                 xycoords=axes.get_yaxis_transform(), textcoords="offset points", fontsize=7.5,
             )  # fmt: skip
     return Drawing(name, "Minimum mutator utilisation", _describe(utilization), figure)
-
-
-def mmu_table(utilization: MutatorUtilization) -> Table:
-    """The curve, and where each worst window begins."""
-    many = utilization.curve["run"].nunique() > 1
-    rows = tuple(
-        (
-            seconds_cell(row["window_seconds"]),
-            fraction_cell(row["minimum_fraction"]),
-            clock_cell(row["at_seconds"]),
-            *((count_cell(row["run"]),) if many else ()),
-        )
-        for row in utilization.curve.to_dict("records")
-    )
-    columns = ("window", "the program keeps at least", "worst from", *(("run",) if many else ()))
-    return Table("Minimum mutator utilisation", columns, "<>>>" if many else "<>>", rows)
 
 
 def _describe(utilization: MutatorUtilization) -> str:

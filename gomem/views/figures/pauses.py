@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.pauses import COUNTED, MEANING
 from gomem.units import format_count, format_seconds
-from gomem.views.document import Cell, Table
 from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, new_figure, style
 from gomem.views.figures.look import BLUE, VERMILLION
 from gomem.views.figures.time_axis import draw_durations
-from gomem.views.report.collector_cells import between, count_cell, seconds_cell
+from gomem.views.words import TIMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,14 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.6, 2.7  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT, GAP = 0.55, 0.12, 0.6, 0.32, 0.5
-COLOURS = {"stopped": VERMILLION, "interval": BLUE}
-NAMES = {
-    "stopped": "world stopped",
-    "first_stop": "first stop",
-    "last_stop": "second stop",
-    "marking": "marking",
-    "interval": "from one start to the next",
-}
+COLOURS = {"stopped": VERMILLION, "interval": BLUE}  # a panel each
 MARKED = {0.5: "p50", 0.99: "p99"}
 BOTTOM = 0.7  # of an axis of counts that is logarithmic: one collection must be seen
 
@@ -44,7 +35,7 @@ def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
     width = (WIDTH - LEFT - RIGHT - GAP) / 2
     with style():
         figure = new_figure(WIDTH, HEIGHT)
-        for place, what in enumerate(COUNTED):
+        for place, what in enumerate(COLOURS):
             left = LEFT + place * (width + GAP)
             height = HEIGHT - TOP - FOOT
             box = (left / WIDTH, FOOT / HEIGHT, width / WIDTH, height / HEIGHT)
@@ -52,42 +43,9 @@ def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
     return Drawing(name, "Distributions of stops and intervals", _describe(pauses), figure)
 
 
-def gc_times_table(pauses: GcPauses) -> Table:
-    """Quantiles of all times of collections, with their 95 % intervals."""
-    rows = tuple(_quantile_row(pauses.quantiles, what) for what in MEANING)
-    columns = ("each collection", "median", "p90", "p99", "p99, 95 %", "longest", "n")
-    return Table("Times of collections", columns, "<>>>>>>", rows)
-
-
-def gc_histogram_table(pauses: GcPauses) -> Table:
-    """The bars of the figure."""
-    rows = tuple(
-        (
-            Cell(NAMES[row["what"]]),
-            Cell(f"{format_seconds(row['low_seconds'])} to {format_seconds(row['high_seconds'])}"),
-            count_cell(row["cycles"]),
-        )
-        for row in pauses.histogram.to_dict("records")
-        if row["cycles"]
-    )
-    return Table("How many collections took how long", ("what", "from, to", "n"), "<>>", rows)
-
-
-def _quantile_row(quantiles: pd.DataFrame, what: str) -> tuple[Cell, ...]:
-    own = quantiles[quantiles["what"] == what].set_index("quantile")
-    p99 = own.loc[0.99]
-    return (
-        Cell(NAMES[what], note=MEANING[what]),
-        *(seconds_cell(own["seconds"][quantile]) for quantile in (0.5, 0.9, 0.99)),
-        between(p99["low_seconds"], p99["high_seconds"], seconds_cell),
-        seconds_cell(own["seconds"][1.0]),
-        count_cell(int(p99["n"])),
-    )
-
-
 def _draw_panel(axes: Axes, pauses: GcPauses, what: str) -> None:
     bins = pauses.histogram[pauses.histogram["what"] == what]
-    axes.set_title(NAMES[what], loc="left", fontsize=8.5, weight="bold", pad=25)
+    axes.set_title(TIMES[what][0], loc="left", fontsize=8.5, weight="bold", pad=25)
     if bins.empty:
         axes.set_axis_off()
         return
@@ -134,10 +92,10 @@ def _draw_quantiles(axes: Axes, quantiles: pd.DataFrame) -> None:
 
 def _describe(pauses: GcPauses) -> str:
     each = []
-    for what in COUNTED:
+    for what in COLOURS:
         own = pauses.quantiles[pauses.quantiles["what"] == what].set_index("quantile")["seconds"]
         each.append(
-            f"{NAMES[what]}: median {format_seconds(own[0.5])}, p99 {format_seconds(own[0.99])}, "
-            f"longest {format_seconds(own[1.0])}"
+            f"{TIMES[what][0]}: median {format_seconds(own[0.5])}, "
+            f"p99 {format_seconds(own[0.99])}, longest {format_seconds(own[1.0])}"
         )
     return "; ".join(each) + "."

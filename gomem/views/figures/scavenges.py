@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import format_bytes, format_count
-from gomem.views.document import Cell, Table
 from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, style
 from gomem.views.figures.look import ORANGE, YELLOW
 from gomem.views.figures.time_axis import draw_clock
 from gomem.views.figures.two_axes import upper_and_lower
-from gomem.views.report.collector_cells import bytes_cell, clock_cell, count_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
 HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
 POINTS = 400  # columns that a figure has room for
-TABLE_ROWS = 24
 
 
 def plot_gc_scavenges(
@@ -39,26 +36,6 @@ def plot_gc_scavenges(
         _draw_total(total, placed, end_seconds)
         _draw_work(work, placed, end_seconds)
     return Drawing(name, "Memory given back over time", _describe(scavenges), figure)
-
-
-def gc_scavenges_table(scavenges: pd.DataFrame) -> Table:
-    """Lines that gave back most, in order of time."""
-    worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
-    most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(TABLE_ROWS)
-    rows = tuple(
-        (
-            clock_cell(row["log_seconds"]),
-            count_cell(row["after_cycle"]),
-            Cell(row["event"] + (", forced" if row["forced"] else "")),
-            bytes_cell(row["released_bytes"]),
-            bytes_cell(row["released_eager_bytes"]),
-            bytes_cell(row["released_total_bytes"]),
-        )
-        for row in most.sort_index().to_dict("records")
-    )
-    columns = ("after", "collection", "line", "gave back", "at once", "released in all")
-    caption = f"The {len(rows)} lines that gave back most, of {format_count(len(scavenges))}"
-    return Table(caption, columns, "<><>>>", rows)
 
 
 def _draw_total(axes: Axes, placed: pd.DataFrame, end: float) -> None:

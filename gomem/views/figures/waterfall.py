@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.memory.rss_vs_heap import MEANING
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, minus, new_figure, style
-from gomem.views.figures.look import LOOK, edge_of, part_name
+from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.look import LOOK, edge_of
+from gomem.views.values import minus
+from gomem.views.words import PARTS, part_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +111,7 @@ def _frame(axes: Axes, rows: list[_Row]) -> None:
 def describe_ledger(ledger: Ledger) -> str:
     """The figure in words: each part with its bytes, then RSS."""
     parts = [
-        f"{part_name(part)} {format_bytes(size)} ({MEANING[part]})"
+        f"{part_name(part)} {format_bytes(size)} ({PARTS[part]})"
         for part, size in zip(ledger.parts["part"], ledger.parts["bytes"], strict=True)
         if size
     ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.profiles.growth import HORIZON_SECONDS
 from gomem.units import is_unknown
-from gomem.views.share import without_home
+from gomem.views.share import located, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,14 +17,12 @@ MOST_ROWS = 10  # a moment
 MOST_STACKS = 100
 
 
-def reasons_json(diagnosis: Diagnosis, *, redact: bool) -> list[dict[str, Any]]:
+def reasons_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """Allocation lines by moment, with the compiler's words; source files without homes."""
     return [
         {
-            "moment": moment,
-            "lines": [
-                row | {"file": _file(row["file"], redact=redact)} for row in rows_json(reasons)
-            ],
+            "moment": named(moment),
+            "lines": [row | {"file": located(row["file"])} for row in rows_json(reasons)],
         }
         for moment, reasons in diagnosis.reasons.items()
     ]
@@ -69,11 +66,7 @@ def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _by_moment(found: dict[str, pd.DataFrame], word: str) -> list[dict[str, Any]]:
     return [
-        {"moment": moment, word: rows_json(frame.head(MOST_ROWS))}
+        {"moment": named(moment), word: rows_json(frame.head(MOST_ROWS))}
         for moment, frame in found.items()
         if len(frame)
     ]
-
-
-def _file(path: str, *, redact: bool) -> str:
-    return PurePosixPath(path).name if redact else without_home(path)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import gomem
 from gomem.causes import CAUSES
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.collector import collector_json
 from gomem.views.json.residence import changes_json, limits_json
-from gomem.views.share import shareable
+from gomem.views.report.report import hidden
+from gomem.views.share import located, located_all, named, named_all, quoted, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,16 +49,20 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
 
     Args:
         diagnosis: The answers.
-        redact: Whether to hide folder and moment names; see `shareable`.
+        redact: Whether to hide folder and moment names; see `share`.
     """
-    diagnosis = shareable(diagnosis, redact=redact)
+    return share(_laid_out(diagnosis), hidden(diagnosis, redact=redact))
+
+
+def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
+    moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
     return {
         "schema": SCHEMA,
-        "gomem_version": gomem.__version__,
+        "gomem_version": version("gomem"),
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
-        "mappings": _rows(diagnosis.kinds),
+        "mappings": [row | {"moment": named(row["moment"])} for row in _rows(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
         "limits": limits_json(diagnosis),
         "gc": _gc(diagnosis.gc),
@@ -67,14 +72,19 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
             for moment, by_type in diagnosis.sites.items()
             for sites in by_type.values()
         ],
-        "reasons": reasons_json(diagnosis, redact=redact),
+        "reasons": reasons_json(diagnosis),
         "turnover": turnover_json(diagnosis),
         "object_sizes": object_sizes_json(diagnosis),
         "growth": growth_json(diagnosis),
-        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "findings": [_finding(finding, moments) for finding in diagnosis.findings],
         "checked": [cause.code for cause in CAUSES],
         "damage": [
-            {"source": one.source, "where": one.where, "what": one.what, "text": one.text}
+            {
+                "source": located(one.source),
+                "where": one.where,
+                "what": one.what,
+                "text": quoted(one.text),
+            }
             for one in diagnosis.capture.damaged
         ],
     }
@@ -87,18 +97,18 @@ def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
 
 
 def _capture(capture: Capture) -> dict[str, Any]:
-    version = capture.go_version
+    release = capture.go_version
     return {
-        "name": capture.name,
-        "go_version": version.text,
+        "name": named(capture.name),
+        "go_version": release.text,
         "go_version_range": {
-            "low": None if version.low is None else str(version.low),
-            "high": None if version.high is None else str(version.high),
+            "low": None if release.low is None else str(release.low),
+            "high": None if release.high is None else str(release.high),
         },
-        "go_version_evidence": version.evidence,
+        "go_version_evidence": release.evidence,
         "moments": [
             {
-                "name": row["moment"],
+                "name": named(row["moment"]),
                 "time": _time(row["time"]),
                 "artefacts": _artefacts(capture, row["moment"]),
             }
@@ -113,7 +123,7 @@ def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
     frame = capture.artefacts
     return [
         {
-            "path": row["path"],
+            "path": located(row["path"]),
             "kind": row["kind"] or None,
             "bytes": row["bytes"],
             "sha256": row["sha256"],
@@ -128,7 +138,7 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
     ledger = facts.ledger
     assert ledger is not None
     return {
-        "moment": facts.name,
+        "moment": named(facts.name),
         "rss_bytes": ledger.rss_bytes,
         "parts": _rows(ledger.parts),
         "checks": _rows(ledger.checks),
@@ -147,7 +157,7 @@ def _gc(gc: GcSummary | None) -> dict[str, Any]:
 
 def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
     return {
-        "moment": moment,
+        "moment": named(moment),
         "sample_type": sites.sample_type,
         "unit": sites.unit,
         "total": sites.total,
@@ -156,19 +166,19 @@ def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
     return {
         "code": finding.code,
         "severity": str(finding.severity),
         "confidence": finding.confidence,
-        "moment": finding.moment,
+        "moment": None if finding.moment is None else named(finding.moment),
         "bytes": finding.bytes,
         "title": finding.title,
         "evidence": [
             {
-                "artefact": one.artefact,
+                "artefact": located_all(one.artefact),
                 "field": one.field,
-                "value": one.value,
+                "value": named_all(one.value, moments) if isinstance(one.value, str) else one.value,
                 "unit": one.unit,
             }
             for one in finding.evidence

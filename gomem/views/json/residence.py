@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import is_unknown
+from gomem.views.share import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +26,8 @@ def changes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
 def _change(change: Change, *, of_baseline: bool) -> dict[str, Any]:
     mappings = change.mappings
     return {
-        "before": change.before,
-        "after": change.after,
+        "before": named(change.before),
+        "after": named(change.after),
         "before_is_baseline": of_baseline,
         "rss_change_bytes": change.ledger.rss_change_bytes,
         "verdict": change.ledger.verdict,
@@ -44,10 +45,10 @@ def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
     if limits is None:
         return None
     return {
-        "moment": limits.moment,
+        "moment": named(limits.moment),
         "worst_case": [
             {
-                "moment": moment,
+                "moment": named(moment),
                 "rss_bytes": worst.rss_bytes,
                 "worst_rss_bytes": worst.worst_bytes,
                 "retaken_rss_bytes": worst.retaken_bytes,

@@ -5,41 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
-from gomem.views.document import Block, Cell, Folded, Notes, Section, Table, in_one_fold
+from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
-from gomem.views.report import tables
 from gomem.views.report.flames import flame_blocks
-from gomem.views.report.tables import NOTHING, bytes_cell, count_cell, fraction_cell
+from gomem.views.report.shown import heading_of, in_order, other_moments
+from gomem.views.share import named
+from gomem.views.values import NOTHING, between, bytes_cell, count_cell, fraction_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     import pandas as pd
 
+    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
+SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal: who wants more asks `gomem top`
 SHOWN = 10  # rows of turnover and of object sizes; the JSON report has more
 
 
-def sites_section(diagnosis: Diagnosis, names: Sequence[str], heading: str) -> Section | None:
-    """All that profiles say, of the first moment at length.
-
-    Args:
-        diagnosis: The answers.
-        names: Moments, the one to show first.
-        heading: Of the section.
-    """
+def allocations_section(diagnosis: Diagnosis) -> Section | None:
+    """All that profiles say, of the first moment at length; None without a heap profile."""
+    names = in_order(diagnosis.sites, diagnosis)
     if not names:
         return None
     first, *others = names
-    folded = [Folded(name, _blocks(diagnosis, name)) for name in others]
-    blocks = (
-        *_blocks(diagnosis, first),
-        *_at_length(diagnosis, first),
-        *in_one_fold(folded, f"the other {len(folded)} moments"),
-    )
-    return Section("allocations", heading, blocks)
+    folded = [Folded(named(name), _blocks(diagnosis, name)) for name in others]
+    blocks = (*_blocks(diagnosis, first), *_at_length(diagnosis, first), *other_moments(folded))
+    return Section("allocations", heading_of("Who allocates", first, diagnosis), blocks)
 
 
 def _blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
@@ -47,11 +41,11 @@ def _blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     chosen = [known[name] for name in SAMPLE_TYPES if name in known]
     blocks: list[Block] = []
     for sites in chosen:
-        blocks.append(tables.sites_table(sites, moment))
+        blocks.append(_sites_table(sites, named(moment)))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.reasons:
-        blocks.append(tables.reasons_table(diagnosis.reasons[moment], moment))
+        blocks.append(_reasons_table(diagnosis.reasons[moment], named(moment)))
     return tuple(blocks)
 
 
@@ -59,11 +53,53 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     turnover, sizes = diagnosis.turnover(moment), diagnosis.object_sizes(moment)
     blocks: list[Block] = []
     if len(turnover):
-        blocks.append(Folded("What was freed again: churn", (_turnover_table(turnover, moment),)))
+        blocks.append(
+            Folded("What was freed again: churn", (_turnover_table(turnover, named(moment)),))
+        )
     if len(sizes):
-        table, note = _sizes_table(sizes, moment), Notes((_lost(sizes),))
+        table, note = _sizes_table(sizes, named(moment)), Notes((_lost(sizes),))
         blocks.append(Folded("Sizes of objects, and what rounding costs", (table, note)))
     return (*blocks, *flame_blocks(diagnosis, moment))
+
+
+def _sites_table(sites: AllocationSites, moment: str) -> Table:
+    """Who allocates, with what sampling leaves open."""
+    cell = bytes_cell if sites.unit == "bytes" else count_cell
+    rows = tuple(
+        (
+            Cell(known_name(row["function"]), code=True),
+            cell(row["flat"]),
+            _between(row["flat_low"], row["flat_high"], cell),
+            fraction_cell(row["flat_fraction"]),
+            cell(row["cum"]),
+            _between(row["cum_low"], row["cum_high"], cell),
+        )
+        for row in sites.top.to_dict("records")
+    )
+    columns = ("function", "flat", "95 % interval", "of total", "with callees", "95 % interval")
+    total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)
+    caption = f"{sites.sample_type}, {moment}: {total} in all"
+    return Table(caption, columns, "<>>>>>", rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
+
+
+def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
+    """Allocation lines, with what the compiler says of each."""
+    rows = tuple(
+        (
+            Cell(known_name(f"{row['function']} {_base(row['file'])}:{row['line']}"), code=True),
+            bytes_cell(row["flat"]),
+            _between(row["flat_low"], row["flat_high"], bytes_cell),
+            Cell(row["why"]) if row["why"] else NOTHING,
+        )
+        for row in reasons.to_dict("records")
+    )
+    caption = f"alloc_space by line, {moment}, and why it is not on the stack"
+    return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
+
+
+def _base(path: str) -> str:
+    """A source file without its folders, which are those of whoever built the program."""
+    return path.rpartition("/")[2]
 
 
 def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
@@ -73,7 +109,7 @@ def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
             bytes_cell(row["alloc_bytes"]),
             bytes_cell(row["churned_bytes"]),
             fraction_cell(row["survival_fraction"]),
-            _share(row["survival_low"], row["survival_high"]),
+            _between(row["survival_low"], row["survival_high"], fraction_cell),
             bytes_cell(round(row["mean_object_bytes"])),
         )
         for row in turnover.head(SHOWN).to_dict("records")
@@ -89,7 +125,7 @@ def _sizes_table(sizes: pd.DataFrame, moment: str) -> Table:
             bytes_cell(row["object_bytes"]),
             count_cell(row["objects"]),
             bytes_cell(row["bytes"]),
-            _bytes_between(row["bytes_low"], row["bytes_high"]),
+            _between(row["bytes_low"], row["bytes_high"], bytes_cell),
             bytes_cell(row["rounding_at_most_bytes"]),
             bytes_cell(row["tail_bytes"]),
         )
@@ -111,13 +147,6 @@ def _lost(sizes: pd.DataFrame) -> str:
     )
 
 
-def _share(low: Any, high: Any) -> Cell:
-    if is_unknown(low) or is_unknown(high):
-        return NOTHING
-    return Cell(f"{format_fraction(low)} to {format_fraction(high)}")
-
-
-def _bytes_between(low: Any, high: Any) -> Cell:
-    if is_unknown(low) or is_unknown(high):
-        return NOTHING
-    return Cell(f"{format_bytes(low)} to {format_bytes(high)}")
+def _between(low: float, high: float, cell: Callable[[Any], Cell]) -> Cell:
+    """An interval, if both its ends are known."""
+    return NOTHING if is_unknown(low) or is_unknown(high) else between(low, high, cell)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.units import format_change, is_unknown
@@ -18,10 +16,10 @@ from gomem.views.document import (
     Table,
     in_one_fold,
 )
-from gomem.views.figures.figure import minus
 from gomem.views.figures.ledger_change import plot_ledger_change
-from gomem.views.figures.look import part_name
-from gomem.views.report.tables import NOTHING, bytes_cell
+from gomem.views.share import named
+from gomem.views.values import bytes_cell, change_cell, minus, minus_signs
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +33,7 @@ CAPTION = "Each part's change; together they are the change of RSS."
 LEAST_BYTES = 64 << 10  # a mapping that moved by less is no part of any answer
 
 
-def change_section(diagnosis: Diagnosis) -> Section | None:
+def changes_section(diagnosis: Diagnosis) -> Section | None:
     """Against the baseline first, where there is one; then each step from moment to moment."""
     blocks: list[Block] = []
     against = diagnosis.change_against_baseline
@@ -54,7 +52,7 @@ def change_section(diagnosis: Diagnosis) -> Section | None:
         draw = caption if step in drawn else ""
         own = _change_blocks(step, f"change-{place}", draw)
         change = minus(format_change(step.ledger.rss_change_bytes))
-        each.append(Folded(f"{step.before} to {step.after}: RSS {change}", own))
+        each.append(Folded(f"{_from_to(step)}: RSS {change}", own))
     blocks += in_one_fold(each, f"each of the {len(each)} steps")
     return Section("changes", "What changed", tuple(blocks)) if blocks else None
 
@@ -68,12 +66,16 @@ def _moved(step: Change) -> int:
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
+def _from_to(step: Change) -> str:
+    return f"{named(step.before)} to {named(step.after)}"
+
+
 def _steps_table(steps: list[Change]) -> Table:
     """A row a step: RSS, and the verdict in words."""
     rows = tuple(
         (
-            Cell(f"{step.before} to {step.after}"),
-            _change_cell(step.ledger.rss_change_bytes),
+            Cell(_from_to(step)),
+            change_cell(step.ledger.rss_change_bytes),
             Cell(minus_signs(f"{step.ledger.sentence}.")),
         )
         for step in steps
@@ -85,18 +87,18 @@ def _change_blocks(
     change: Change, name: str, caption: str, *, words: str = ""
 ) -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
-    place = f"From {words}{change.before} to {change.after}"
+    place = f"From {words}{_from_to(change)}"
     blocks: list[Block] = [Paragraph(minus_signs(f"{place}: {change.ledger.sentence}."))]
     if caption:
-        draw = partial(
-            plot_ledger_change, change.ledger, name=name, before=change.before, after=change.after
+        names = {"name": name, "before": named(change.before), "after": named(change.after)}
+        blocks.append(
+            Figure(caption, plot_ledger_change, lambda: {"change": change.ledger, **names})
         )
-        blocks.append(Figure(caption, draw))
-    blocks.append(parts_table(change, place))
+    blocks.append(_parts_table(change, place))
     if change.mappings is not None:
         moved = change.mappings[change.mappings["change_bytes"].abs() >= LEAST_BYTES]
         if len(moved):
-            blocks.append(mappings_table(moved.head(LARGEST), place))
+            blocks.append(_mappings_table(moved.head(LARGEST), place))
         if len(moved) > LARGEST:
             rest = int(moved["change_bytes"].iloc[LARGEST:].sum())
             more = f"{len(moved) - LARGEST} further mappings moved by {format_change(rest)} net"
@@ -104,7 +106,7 @@ def _change_blocks(
     return tuple(blocks)
 
 
-def parts_table(change: Change, place: str) -> Table:
+def _parts_table(change: Change, place: str) -> Table:
     """Each part before and after; parts that are nothing on both sides are left out."""
     frame = change.ledger.parts
     moved = frame[(frame[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
@@ -113,7 +115,7 @@ def parts_table(change: Change, place: str) -> Table:
             Cell(part_name(row["part"])),
             bytes_cell(row["before_bytes"]),
             bytes_cell(row["after_bytes"]),
-            _change_cell(row["change_bytes"]),
+            change_cell(row["change_bytes"]),
             Cell(row["layer"]),
         )
         for row in moved.to_dict("records")
@@ -123,14 +125,14 @@ def parts_table(change: Change, place: str) -> Table:
     total = (
         Cell("RSS"),
         *map(bytes_cell, sums),
-        _change_cell(change.ledger.rss_change_bytes),
+        change_cell(change.ledger.rss_change_bytes),
         Cell(""),
     )
     columns = ("part", "before", "after", "change", "of")
     return Table(f"{place}, by part", columns, "<>>><", rows, (total,))
 
 
-def mappings_table(moved: pd.DataFrame, place: str) -> Table:
+def _mappings_table(moved: pd.DataFrame, place: str) -> Table:
     """Mappings matched, by what moved most: grew, shrank, new, gone."""
     rows = tuple(
         (
@@ -140,17 +142,12 @@ def mappings_table(moved: pd.DataFrame, place: str) -> Table:
             bytes_cell(row["after_size_bytes"]),
             bytes_cell(row["before_rss_bytes"]),
             bytes_cell(row["after_rss_bytes"]),
-            _change_cell(row["change_bytes"]),
+            change_cell(row["change_bytes"]),
         )
         for row in moved.to_dict("records")
     )
     columns = ("kind", "state", "mapped before", "after", "resident before", "after", "change")
     return Table(f"{place}, by mapping", columns, "<<>>>>>", rows)
-
-
-def minus_signs(sentence: str) -> str:
-    """A sentence with minus signs before its numbers; names keep their hyphens."""
-    return re.sub(r"(?<= )-(?=\d)", minus("-"), sentence)
 
 
 def _which(row: dict[str, object]) -> str:
@@ -159,10 +156,3 @@ def _which(row: dict[str, object]) -> str:
     if path or is_unknown(row["start"]):
         return path
     return f"{row['start']:x}-{row['end']:x}"
-
-
-def _change_cell(size: float | None) -> Cell:
-    if size is None or is_unknown(size):
-        return NOTHING
-    exact = f"{int(size):+,} B".replace(",", "\u202f")
-    return Cell(minus(format_change(size)), minus(exact))

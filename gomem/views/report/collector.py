@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.views.document import Block, Figure, Folded, Notes, Paragraph, Section
-from gomem.views.figures.gc_activity import gc_activity_table, plot_gc_activity
-from gomem.views.figures.gc_timeline import gc_timeline_table, plot_gc_timeline
-from gomem.views.figures.mmu import mmu_table, plot_mmu
-from gomem.views.figures.pauses import gc_histogram_table, gc_times_table, plot_gc_pauses
-from gomem.views.figures.scavenges import gc_scavenges_table, plot_gc_scavenges
+from gomem.views.figures.gc_activity import plot_gc_activity
+from gomem.views.figures.gc_timeline import plot_gc_timeline
+from gomem.views.figures.mmu import plot_mmu
+from gomem.views.figures.pauses import plot_gc_pauses
+from gomem.views.figures.scavenges import plot_gc_scavenges
+from gomem.views.report.collector_figures import (
+    activity_table,
+    histogram_table,
+    mmu_table,
+    scavenges_table,
+    timeline_table,
+)
 from gomem.views.report.collector_tables import (
+    costs_table,
     growth_words,
     live_heap_table,
     pacing_table,
     phases_table,
+    times_table,
     triggers_notes,
     triggers_table,
 )
-from gomem.views.report.tables import gc_costs_table
 
 if TYPE_CHECKING:
     from gomem.causes.collector_answers import GcFacts
+    from gomem.diagnosis.diagnosis import Diagnosis
 
 NUMBERS = "The numbers of this figure"
 
 
-def gc_section(facts: GcFacts) -> Section:
-    """Everything that the log tells; without a collection, that there is none."""
+def collector_section(diagnosis: Diagnosis) -> Section | None:
+    """Everything that a log tells; None without one."""
+    facts = diagnosis.collector
+    if facts is None:
+        return None
     if facts.cycles.empty:
         nothing = Paragraph("The log has no collection.")
         return Section("collector", "The collector", (nothing,))
     blocks = (
         *_over_time(facts),
-        gc_times_table(facts.pauses),
-        gc_costs_table(facts.summary),
+        times_table(facts.pauses),
+        costs_table(facts.summary),
         *_why(facts),
         *_distributions(facts),
         *_activity(facts),
@@ -56,8 +67,8 @@ def _over_time(facts: GcFacts) -> tuple[Block, ...]:
             "longest stop."
         )
     return (
-        Figure(caption, partial(plot_gc_timeline, facts.timeline)),
-        Folded(NUMBERS, (gc_timeline_table(facts.timeline_table),)),
+        Figure(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}),
+        Folded(NUMBERS, (timeline_table(facts.timeline_table),)),
     )
 
 
@@ -78,14 +89,16 @@ def _distributions(facts: GcFacts) -> tuple[Block, ...]:
     return (
         Figure(
             "How many collections stopped the world how long, and how far apart they began.",
-            partial(plot_gc_pauses, facts.pauses),
+            plot_gc_pauses,
+            lambda: {"pauses": facts.pauses},
         ),
-        Folded(NUMBERS, (gc_histogram_table(facts.pauses),)),
+        Folded(NUMBERS, (histogram_table(facts.pauses),)),
         Figure(
             "Minimum mutator utilisation: the share of the CPU that the program keeps in the "
             "worst window of each length, stops and marking counted. A stop counts from its "
             "request, so the program keeps at least this.",
-            partial(plot_mmu, facts.utilization),
+            plot_mmu,
+            lambda: {"utilization": facts.utilization},
         ),
         Folded(NUMBERS, (mmu_table(facts.utilization),)),
         *((Notes(notes),) if notes else ()),
@@ -97,9 +110,10 @@ def _activity(facts: GcFacts) -> tuple[Block, ...]:
         Figure(
             "CPU that collecting took, by who did the work, and what the program allocated. Stops "
             "count from their request, all Ps; idle Ps had nothing else to do.",
-            partial(plot_gc_activity, facts.timeline),
+            plot_gc_activity,
+            lambda: {"timeline": facts.timeline},
         ),
-        Folded(NUMBERS, (gc_activity_table(facts.timeline_table),)),
+        Folded(NUMBERS, (activity_table(facts.timeline_table),)),
     )
 
 
@@ -111,7 +125,8 @@ def _given_back(facts: GcFacts) -> tuple[Block, ...]:
     return (
         Figure(
             "Memory given back to the kernel. A line's time is that of the collection before it.",
-            partial(plot_gc_scavenges, facts.scavenges, end),
+            plot_gc_scavenges,
+            lambda: {"scavenges": facts.scavenges, "end_seconds": end},
         ),
-        Folded(NUMBERS, (gc_scavenges_table(facts.scavenges),)),
+        Folded(NUMBERS, (scavenges_table(facts.scavenges),)),
     )

@@ -1,16 +1,12 @@
-"""What a log tells of collections, as tables: why they ran, how they were paced, their phases."""
+"""What a log tells of collections, as tables: costs, times, reasons, pacing, phases."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector import heap_pacing
-from gomem.analysis.collector.phases import MEANING as PHASES
-from gomem.analysis.collector.triggers import TRIGGERS
-from gomem.units import format_bytes, format_seconds, is_unknown
+from gomem.units import format_bytes, format_seconds
 from gomem.views.document import Cell, Table
-from gomem.views.figures.figure import minus
-from gomem.views.report.collector_cells import (
+from gomem.views.values import (
     NOTHING,
     between,
     bytes_cell,
@@ -19,24 +15,82 @@ from gomem.views.report.collector_cells import (
     fraction_cell,
     rate_cell,
     seconds_cell,
+    slope_cell,
 )
+from gomem.views.words import PACING, PHASES, TIMES, TRIGGERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.analysis.collector.gc_cost import GcSummary
     from gomem.analysis.collector.heap_pacing import HeapPacing
     from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.collector.pauses import GcPauses
     from gomem.analysis.collector.triggers import GcTriggers
 
-PACING = {
-    "survival_fraction": "survives",
-    "overshoot_bytes": "above the goal",
-    "overshoot_fraction": "above the goal, share",
-    "headroom_bytes": "room above the live heap",
-    "headroom_fraction": "room, share of the live heap",
-}
 PHASES_SHOWN = 24
 RUNS_SHOWN = 24
+
+
+def costs_table(gc: GcSummary) -> Table:
+    """What the collector cost, and what made it work."""
+    mib = "to 1 MiB, rounded down"
+    rate = gc.allocation_rate
+    between = ""
+    if rate.low is not None and rate.high is not None:
+        between = f"{format_bytes(rate.low)}/s to {format_bytes(rate.high)}/s with rounding"
+    per_second = NOTHING if rate.value is None else Cell(f"{format_bytes(rate.value)}/s")
+    rows = (
+        (Cell("collections"), count_cell(gc.cycles), Cell(_why(gc))),
+        (Cell("watched for"), seconds_cell(gc.seconds), Cell("first collection to last")),
+        (
+            Cell("GC CPU"),
+            fraction_cell(gc.gc_cpu_fraction),
+            Cell("of what GOMAXPROCS allowed; idle marking left out, stops from their request"),
+        ),
+        (
+            Cell("of it, marking"),
+            fraction_cell(gc.marking_cpu_fraction),
+            Cell("by assists and background workers"),
+        ),
+        (
+            Cell("assists"),
+            fraction_cell(gc.assist_fraction),
+            Cell("of marking, done by allocating goroutines"),
+        ),
+        (Cell("allocation rate"), per_second, Cell(between)),
+        (Cell("longest single stop"), seconds_cell(gc.longest_stop_seconds), Cell("")),
+        (Cell("live heap, first"), bytes_cell(gc.heap_live_first_bytes), Cell(mib)),
+        (Cell("live heap, last"), bytes_cell(gc.heap_live_last_bytes), Cell(mib)),
+        (Cell("largest heap"), bytes_cell(gc.heap_peak_bytes), Cell(mib)),
+        (Cell("last goal"), bytes_cell(gc.heap_goal_bytes), Cell(mib)),
+    )
+    return Table("Costs of collection", ("", "value", "what it is"), "<><", rows)
+
+
+def _why(gc: GcSummary) -> str:
+    runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
+    return f"{gc.forced} forced, {gc.periodic} periodic{runs}"
+
+
+def times_table(pauses: GcPauses) -> Table:
+    """Quantiles of all times of collections, with their 95 % intervals."""
+    rows = tuple(_quantile_row(pauses.quantiles, what) for what in TIMES)
+    columns = ("each collection", "median", "p90", "p99", "p99, 95 %", "longest", "n")
+    return Table("Times of collections", columns, "<>>>>>>", rows)
+
+
+def _quantile_row(quantiles: pd.DataFrame, what: str) -> tuple[Cell, ...]:
+    name, meaning = TIMES[what]
+    own = quantiles[quantiles["what"] == what].set_index("quantile")
+    p99 = own.loc[0.99]
+    return (
+        Cell(name, note=meaning),
+        *(seconds_cell(own["seconds"][quantile]) for quantile in (0.5, 0.9, 0.99)),
+        between(p99["low_seconds"], p99["high_seconds"], seconds_cell),
+        seconds_cell(own["seconds"][1.0]),
+        count_cell(int(p99["n"])),
+    )
 
 
 def triggers_table(triggers: GcTriggers) -> Table:
@@ -74,9 +128,10 @@ def pacing_table(pacing: HeapPacing) -> Table:
 
 def _pacing_row(row: dict[str, float]) -> tuple[Cell, ...]:
     what = str(row["what"])
+    name, meaning = PACING[what]
     cell = bytes_cell if what.endswith("_bytes") else fraction_cell
     return (
-        Cell(PACING[what], note=heap_pacing.MEANING[what]),
+        Cell(name, note=meaning),
         *(cell(row[name]) for name in ("p10", "p50", "p90", "max")),
         count_cell(int(row["n"])),
     )
@@ -104,14 +159,6 @@ def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
     return Table(caption, columns, "<>>>>>>>", rows)
-
-
-def slope_cell(per_second: float | None) -> Cell:
-    """Growth a second, with its sign."""
-    if per_second is None or is_unknown(per_second):
-        return NOTHING
-    sign = "+" if per_second > 0 else ""
-    return Cell(minus(f"{sign}{format_bytes(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
 
 
 def growth_words(live: LiveHeap | None) -> str:

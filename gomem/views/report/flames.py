@@ -5,10 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gomem.analysis.profiles.call_tree import call_tree
 from gomem.views.document import Block, Figure, Folded
-from gomem.views.figures.flame_graph import flame
+from gomem.views.figures.flame_graph import draw_flame
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.analysis.profiles.call_tree import CallTree
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
 
@@ -23,45 +27,48 @@ OF_TWO = (
 
 def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     """What is in use by call, and against the baseline's profile; folded, what was allocated."""
-    profile = diagnosis.capture.heap_profiles.get(moment)
-    if profile is None:
-        return ()
-    blocks: list[Block] = list(_flame(profile, IN_USE, "flame"))
-    base = diagnosis.baseline_profile(moment)
-    if base is not None:
-        blocks += _change(profile, base, IN_USE, "flame-change", "against the baseline")
-    folded = _flame(profile, ALLOCATED, "flame-allocated")
-    if base is not None:
-        folded += _change(profile, base, ALLOCATED, "flame-allocated-change", "against it")
-    return (*blocks, *([Folded(f"{ALLOCATED} by call", folded)] if folded else []))
+    profile, base = diagnosis.capture.heap_profiles.get(moment), diagnosis.baseline_profile(moment)
+
+    def graphs(sample_type: str, name: str, against: str) -> tuple[Block, ...]:
+        if profile is None or not _has(profile, sample_type):
+            return ()
+        own = partial(diagnosis.call_tree, moment, sample_type)
+        graph = _figure(_of_one(sample_type), own, name)
+        if base is None or not _has(base, sample_type):
+            return (graph,)
+        change = partial(diagnosis.change_tree, moment, sample_type)
+        caption = f"By call, {sample_type} {against}: {OF_TWO}"
+        return (graph, _figure(caption, change, f"{name}-change"))
+
+    in_use = graphs(IN_USE, "flame", "against the baseline")
+    allocated = graphs(ALLOCATED, "flame-allocated", "against it")
+    return (*in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
 
 
 def change_flames(before: Profile, after: Profile) -> tuple[Block, ...]:
     """What changed between two profiles by call: allocated, and folded what is in use."""
-    allocated = _change(after, before, ALLOCATED, "flame-allocated-change", "after against before")
-    in_use = _change(after, before, IN_USE, "flame-change", "after against before")
+    allocated = _change(after, before, ALLOCATED, "flame-allocated-change")
+    in_use = _change(after, before, IN_USE, "flame-change")
     return (*allocated, *([Folded(f"{IN_USE} by call", in_use)] if in_use else []))
 
 
-def _flame(profile: Profile, sample_type: str, name: str) -> tuple[Block, ...]:
-    if not _has(profile, sample_type):
+def _change(profile: Profile, base: Profile, sample_type: str, name: str) -> tuple[Block, ...]:
+    if not (_has(profile, sample_type) and _has(base, sample_type)):
         return ()
-    caption = (
+    caption = f"By call, {sample_type} after against before: {OF_TWO}"
+    return (_figure(caption, partial(call_tree, profile, sample_type, base), name),)
+
+
+def _of_one(sample_type: str) -> str:
+    return (
         f"By call, {sample_type}: calls hang below their callers, and are as wide as what they and "
         f"all below them {WORDS[sample_type]}. {HOW}"
     )
-    draw = partial(flame, profile, sample_type=sample_type, name=name)
-    return (Figure(caption, draw, scripted=True),)
 
 
-def _change(
-    profile: Profile, base: Profile, sample_type: str, name: str, against: str
-) -> tuple[Block, ...]:
-    if not (_has(profile, sample_type) and _has(base, sample_type)):
-        return ()
-    caption = f"By call, {sample_type} {against}: {OF_TWO}"
-    draw = partial(flame, profile, base, sample_type, name=name)
-    return (Figure(caption, draw, scripted=True),)
+def _figure(caption: str, tree: Callable[[], CallTree | None], name: str) -> Figure:
+    """Calls are counted only if the figure is drawn."""
+    return Figure(caption, draw_flame, lambda: {"tree": tree(), "name": name}, scripted=True)
 
 
 def _has(profile: Profile, sample_type: str) -> bool:

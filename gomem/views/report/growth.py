@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
-from gomem.views.figures.figure import minus
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
-from gomem.views.report.tables import NOTHING, bytes_cell
+from gomem.views.values import NOTHING, bytes_cell, minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +27,7 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     if series is None or moving.empty:
         return None
     caption = "In use by stack, of those with the largest slopes; a mark is a heap profile."
-    figure = Figure(caption, partial(plot_growth, series, growth))
+    figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     blocks: list[Block] = [Paragraph(_words(series, growth)), figure, _table(moving)]
     return Section("growth", "What grows", tuple(blocks))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gomem.units import format_bytes, format_change, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
-from gomem.views.report.changes import minus_signs
-from gomem.views.report.tables import bytes_cell, fraction_cell
+from gomem.views.share import named
+from gomem.views.values import bytes_cell, fraction_cell, minus_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
     chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
     rows = tuple(
         (
-            Cell(name),
+            Cell(named(name)),
             bytes_cell(worst[name].rss_bytes),
             *(bytes_cell(int(size)) for size in worst[name].steps["bytes"].iloc[1:3]),
             bytes_cell(worst[name].worst_bytes),
@@ -85,7 +85,7 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
         Cell(""),
     )
     columns = ("counter", "bytes", "of the limit", "can be reclaimed")
-    return Table(f"What the cgroup is charged, {moment}", columns, "<>><", rows, (total,))
+    return Table(f"What the cgroup is charged, {named(moment)}", columns, "<>><", rows, (total,))
 
 
 def _cgroup_words(limits: Limits) -> str:
@@ -142,5 +142,9 @@ def _advice_table(advice: LimitAdvice, moment: str) -> Table:
     )
     result = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
     return Table(
-        f"A GOMEMLIMIT for this limit, {moment}", ("", "bytes", "from"), "<><", rows, (result,)
+        f"A GOMEMLIMIT for this limit, {named(moment)}",
+        ("", "bytes", "from"),
+        "<><",
+        rows,
+        (result,),
     )

@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing loaded, everything from the capture escaped.
+"""A document as one HTML file: nothing loaded, everything foreign escaped.
 
 It is whole without scripts. Where there is a flame graph, one script of our own adds zoom, search
 and keys; the page's policy names it by its digest, so that no other can run.
@@ -8,37 +8,25 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable
 from gomem.views.figures.flame_graph import FlameGraph
-from gomem.views.report.report import build_report
-from gomem.views.share import shareable
 from gomem.views.writers.flame_script import SCRIPT, script_source
+from gomem.views.writers.marks import MARKS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.document import Report
-    from gomem.views.figures.figure import Drawing
+    from gomem.views.document import Document, Figure
 
 _GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
 
 
-def render_html_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
-    """Write a report that can be opened anywhere, printed, and attached to a postmortem.
-
-    Args:
-        diagnosis: The answers.
-        redact: Whether to hide folder and moment names; see `shareable`.
-    """
-    return html_of(build_report(shareable(diagnosis, redact=redact)))
-
-
-def html_of(report: Report) -> str:
-    """A report as one page."""
-    return environment().get_template("report.html.jinja").render(report=report)
+def write_html(document: Document) -> str:
+    """Write a page that can be opened anywhere, printed, and attached to a postmortem."""
+    return environment().get_template("document.html.jinja").render(document=document)
 
 
 @cache
@@ -50,6 +38,7 @@ def environment() -> Environment:
     made = Environment(
         loader=PackageLoader("gomem.views.writers"),
         autoescape=True,
+        finalize=_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -58,10 +47,16 @@ def environment() -> Environment:
     made.filters["kind"] = lambda block: type(block).__name__
     made.filters["linked"] = _linked
     made.filters["breakable"] = _breakable
-    made.globals["inline"] = _inline
+    made.globals["drawn"] = _drawn
+    made.globals["marks"] = MARKS
     made.globals["flame_script"] = Markup(SCRIPT)  # noqa: S704 - our own
     made.globals["flame_script_source"] = Markup(script_source())  # noqa: S704 - a digest
     return made
+
+
+def _visible(value: Any) -> Any:
+    """Every text on its way into the page; markup is our own, and escaped where it was made."""
+    return printable(value) if type(value) is str else value
 
 
 def _linked(reference: str) -> Markup:
@@ -71,7 +66,7 @@ def _linked(reference: str) -> Markup:
     return Markup(  # noqa: S704 - escaped first; only digits go into the link
         _GO_ISSUE.sub(
             r'<a href="https://github.com/golang/go/issues/\1" rel="noreferrer">golang/go#\1</a>',
-            str(escape(reference)),
+            str(escape(printable(reference))),
         )
     )
 
@@ -80,12 +75,14 @@ def _breakable(name: str) -> Markup:
     """A long name that may break after its separators."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", str(escape(name))))  # noqa: S704
+    escaped = str(escape(printable(name)))
+    return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", escaped))  # noqa: S704 - escaped first
 
 
-def _inline(drawing: Drawing | FlameGraph) -> Markup:
+def _drawn(figure: Figure) -> Markup:
     """A figure's SVG; its words were escaped when it was made."""
     from markupsafe import Markup
 
+    drawing = figure.draw()
     text = drawing.html() if isinstance(drawing, FlameGraph) else drawing.svg()
     return Markup(text)  # noqa: S704 - who makes them escapes text

@@ -1,64 +1,49 @@
-"""The report as Markdown, to be pasted into an issue, a pull request or a postmortem."""
+"""A document as Markdown, to be pasted into an issue, a pull request or a postmortem."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from gomem.views.document import Block, Case, Cell, Folded, Notes, Paragraph, Section, Table
-from gomem.views.report.report import build_report
-from gomem.views.share import shareable
+from gomem.errors import printable
+from gomem.views.document import (
+    Block,
+    Card,
+    Cell,
+    Codes,
+    Folded,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+)
 
 if TYPE_CHECKING:
-    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.document import Document, Verdict
 
 # What could begin or end markup, a table's cell, a mention or a tag.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@&])")
 _LINE_BREAKS = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
 
 
-def render_markdown_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
-    """Write all that the HTML report says, without its figures.
-
-    Args:
-        diagnosis: The answers.
-        redact: Whether to hide folder and moment names; see `shareable`.
-    """
-    report = build_report(shareable(diagnosis, redact=redact))
-    verdict = report.verdict
-    level = "" if verdict.severity is None else f"{str(verdict.severity).capitalize()}: "
-    blocks = [f"# {escaped(report.title)}: Go memory report"]
-    blocks.append(f"**{level}{escaped(verdict.sentence)}**")
-    blocks.append(escaped(verdict.residence))
-    if verdict.beside:
-        blocks.append(f"Also: {escaped('; '.join(verdict.beside))}.")
-    blocks.append("\n".join(f"- {label}: {escaped(value)}" for label, value in report.facts))
-    blocks.append("## Findings")
-    for case in report.cases:
-        blocks += _case(case)
-    blocks.append(f"Looked for: {', '.join(map(_code, report.checked))}.")
-    for section in report.sections:
+def write_markdown(document: Document) -> str:
+    """Write all that the HTML page says, without its figures."""
+    blocks = [f"# {escaped(document.title)}: {escaped(document.kind)}"]
+    if document.verdict is not None:
+        blocks += _verdict(document.verdict)
+    facts = [f"- {escaped(label)}: {escaped(value)}" for label, value in document.facts]
+    blocks += ["\n".join(facts)] if facts else []
+    for section in document.sections:
         blocks += section_lines(section)
-    blocks.append(f"Made by {report.made_by}.")
+    blocks.append(f"Made by {escaped(document.made_by)}.")
     return "\n\n".join(blocks) + "\n"
 
 
-def _case(case: Case) -> list[str]:
-    first = case.first
-    where = f", at {escaped(first.moment)}" if first.moment else ""
-    blocks = [
-        f"### {escaped(first.title)}",
-        f"{_code(first.code)}, {first.severity}, {first.confidence}{where}",
-        f"**Why.** {escaped(first.mechanism)}",
-        f"**What to do.** {escaped(first.next_step)}",
-        _table(case.evidence),
-    ]
-    if first.references:
-        blocks.append(f"See {', '.join(map(_reference, first.references))}.")
-    for other, evidence in case.others:
-        also = f"Also at {other.moment}: {other.title}" if other.moment else f"Also: {other.title}"
-        blocks += _folded(also, [_table(evidence)])
-    return blocks
+def _verdict(verdict: Verdict) -> list[str]:
+    """The label first, unless the sentence begins with it."""
+    said = verdict.sentence.lower().startswith(verdict.label)
+    label = "" if said else f"{escaped(verdict.label.capitalize())}: "
+    return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.details)]
 
 
 def section_lines(section: Section) -> list[str]:
@@ -74,15 +59,31 @@ def _block(block: Block) -> list[str]:
         return [escaped(block.text)]
     if isinstance(block, Notes):
         return ["\n".join(f"- {escaped(line)}" for line in block.lines)]
+    if isinstance(block, Codes):
+        return [f"{escaped(block.words)}: {', '.join(map(_code, block.names))}."]
     if isinstance(block, Folded):
-        inside = [line for inner in block.blocks for line in _block(inner)]
-        return _folded(block.summary, inside) if inside else []
-    return []
+        return _folded(block)
+    return _card(block) if isinstance(block, Card) else []
 
 
-def _folded(summary: str, inside: list[str]) -> list[str]:
+def _card(card: Card) -> list[str]:
+    blocks = [
+        f"### {escaped(card.title)}",
+        ", ".join([_code(card.code), *map(escaped, (card.tone, *card.about))]),
+        *(f"**{escaped(heading)}.** {escaped(text)}" for heading, text in card.explained),
+        _table(card.proof),
+    ]
+    if card.references:
+        blocks.append(f"See {', '.join(map(_reference, card.references))}.")
+    return [*blocks, *(line for other in card.others for line in _folded(other))]
+
+
+def _folded(block: Folded) -> list[str]:
     """Blank lines around what is inside, so that it is still read as Markdown."""
-    return [f"<details><summary>{escaped(summary)}</summary>", *inside, "</details>"]
+    inside = [line for inner in block.blocks for line in _block(inner)]
+    if not inside:
+        return []
+    return [f"<details><summary>{escaped(block.summary)}</summary>", *inside, "</details>"]
 
 
 def _table(table: Table) -> str:
@@ -108,14 +109,14 @@ def _reference(reference: str) -> str:
 
 def _code(text: str) -> str:
     """A name as code; with a backtick or a bar in it, which end code or cell, as escaped text."""
-    one_line = _LINE_BREAKS.sub(" ", text)
+    one_line = _one_line(text)
     return escaped(one_line) if re.search(r"[`|]", one_line) or not one_line else f"`{one_line}`"
 
 
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return (
-        _SPECIAL.sub(r"\\\1", _LINE_BREAKS.sub(" ", text))
-        .replace("\\<", "&lt;")
-        .replace("\\&", "&amp;")
-    )
+    return _SPECIAL.sub(r"\\\1", _one_line(text)).replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def _one_line(text: str) -> str:
+    return printable(_LINE_BREAKS.sub(" ", text))

@@ -1,4 +1,4 @@
-"""The report as text for a terminal, or for wherever plain text goes."""
+"""A document as text for a terminal, or for wherever plain text goes."""
 
 from __future__ import annotations
 
@@ -6,50 +6,47 @@ import io
 import textwrap
 from typing import TYPE_CHECKING
 
-from gomem.causes.finding import Severity
 from gomem.errors import printable
-from gomem.views.document import Block, Case, Cell, Notes, Paragraph, Report, Section, Table
-from gomem.views.report.report import build_report
-from gomem.views.report.tables import DAMAGE, SITES
-from gomem.views.share import shareable
+from gomem.views.document import (
+    Block,
+    Card,
+    Cell,
+    Codes,
+    Figure,
+    Folded,
+    Notes,
+    Paragraph,
+    Section,
+    Table,
+)
+from gomem.views.writers.marks import MARKS
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.document import Document, Verdict
 
 WIDTH = 100
 NARROWEST = 40
-SITE_ROWS, SITE_COLUMNS = 10, 5  # who wants more asks `gomem top`
-SECTIONS = (
-    "ledger", "moments", "changes", "limits", "mappings", "allocations", "growth", "collector",
-    "unread",
-)  # fmt: skip
 HEADING = 10  # characters of a number's heading, where a table is wider than the terminal
-MARKS = {Severity.CRITICAL: "■", Severity.WARNING: "▲", Severity.INFO: "●"}
-STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "cyan"}
+STYLES = {
+    "critical": "bold red", "warning": "bold yellow", "info": "cyan", "good": "bold green",
+    "neutral": "bold",
+}  # fmt: skip
 
 
-def render_text_report(
-    diagnosis: Diagnosis, *, width: int = WIDTH, color: bool = False, redact: bool = False
-) -> str:
-    """Write the verdict, the findings and the tables of the moment that matters most.
+def write_text(document: Document, *, width: int = WIDTH, color: bool = False) -> str:
+    """Write the verdict and the sections that are brief, without figures and what is folded.
 
     Args:
-        diagnosis: The answers.
+        document: What to write.
         width: Columns of the terminal.
         color: Whether it is a terminal that shows colours.
-        redact: Whether to hide folder and moment names; see `shareable`.
     """
-    return text_of(build_report(shareable(diagnosis, redact=redact)), width=width, color=color)
-
-
-def text_of(report: Report, *, width: int = WIDTH, color: bool = False) -> str:
-    """A report for a terminal, or for a file where there is none."""
     console = _console(max(width, NARROWEST), color=color)
-    _Writer(console).report(report)
+    _Writer(console).document(document)
     assert isinstance(console.file, io.StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n"))
 
@@ -72,114 +69,108 @@ def _console(width: int, *, color: bool) -> Console:
 
 
 class _Writer:
-    """Writes a report's blocks one below the other."""
+    """Writes blocks one below the other."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
-    def report(self, report: Report) -> None:
-        verdict = report.verdict
-        self._line(report.title, "bold")
-        for label, value in report.facts:
+    def document(self, document: Document) -> None:
+        self._wrapped(document.title, "bold")
+        for label, value in document.facts:
             self._wrapped(f"{label}: {value}", "dim", hang=2)
-        self._gap()
-        if verdict.severity is None:
-            self._wrapped(f"✓ {verdict.sentence}", "bold green", hang=2)
-        else:
-            mark, style = MARKS[verdict.severity], STYLES[verdict.severity]
-            self._wrapped(f"{mark} {verdict.severity}: {verdict.sentence}", style, hang=2)
-        self._wrapped(verdict.residence, hang=0)
-        if verdict.beside:
-            self._wrapped(f"Also: {'; '.join(verdict.beside)}.", hang=0)
-        for case in report.cases:
-            self._case(case)
-        self._gap()
-        self._wrapped(f"Looked for: {', '.join(report.checked)}.", "dim", hang=2)
-        for section in report.sections:
-            if section.name in SECTIONS:
+        if document.verdict is not None:
+            self._gap()
+            self._verdict(document.verdict)
+        for section in document.sections:
+            if section.brief:
                 self._section(section)
         self._gap()
-        self._line(f"Made by {report.made_by}.", "dim")
+        self._wrapped(f"Made by {document.made_by}.", "dim")
 
-    def _case(self, case: Case) -> None:
-        first = case.first
-        self._gap()
-        self._wrapped(f"{MARKS[first.severity]} {first.title}", STYLES[first.severity], hang=2)
-        where = f", at {first.moment}" if first.moment else ""
-        self._wrapped(f"{first.code} ({first.severity}, {first.confidence}{where})", "dim", 2, 2)
-        for row in case.evidence.rows:
-            artefact, field, value = (cell.text for cell in row)
-            self._wrapped(f"{artefact}  {field} = {value}", None, 4, 2)
-        self._wrapped(f"Why: {first.mechanism}", None, 4, 2)
-        self._wrapped(f"What to do: {first.next_step}", None, 4, 2)
-        if first.references:
-            self._wrapped(f"See: {', '.join(first.references)}", None, 4, 2)
-        for other, _ in case.others:
-            also = f"Also at {other.moment}: " if other.moment else "Also: "
-            self._wrapped(also + other.title, None, 4, 2)
+    def _verdict(self, verdict: Verdict) -> None:
+        """The label first, unless the sentence begins with it."""
+        said = verdict.sentence.lower().startswith(verdict.label)
+        label = "" if said else f"{verdict.label}: "
+        mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
+        self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
+        for line in verdict.details:
+            self._wrapped(line)
 
     def _section(self, section: Section) -> None:
         self._gap()
-        self._line(section.heading, "bold")
-        tables = 0
-        for block in section.blocks:
-            if isinstance(block, Table):
-                tables += 1
-                if tables > 1:
-                    self._gap()
-            self._block(block)
+        self._wrapped(section.heading, "bold")
+        shown = [block for block in section.blocks if not isinstance(block, Figure | Folded)]
+        for before, block in zip([None, *shown], shown, strict=False):
+            if isinstance(before, Card) or (before and isinstance(block, Table | Card)):
+                self._gap()
+            self._block(block, section.heading)
 
-    def _block(self, block: Block) -> None:
-        """What is folded away is left to the other formats, as figures are."""
-        if isinstance(block, Table) and block.name == DAMAGE:
-            self._damage(block)
-        elif isinstance(block, Table):
+    def _block(self, block: Block, heading: str) -> None:
+        if isinstance(block, Table):
+            if block.caption != heading:
+                self._wrapped(block.caption, "dim")
             self._table(block)
         elif isinstance(block, Paragraph):
             self._wrapped(block.text)
         elif isinstance(block, Notes):
             for line in block.lines:
                 self._wrapped(f"note: {line}", "dim", hang=2)
+        elif isinstance(block, Codes):
+            self._wrapped(f"{block.words}: {', '.join(block.names)}.", "dim", hang=2)
+        elif isinstance(block, Card):
+            self._card(block)
 
-    def _damage(self, table: Table) -> None:
-        for source, where, what in table.rows:
-            quoted = f": {what.note!r}" if what.note else ""
-            self._wrapped(f"{source.text}: {where.text}: {what.text}{quoted}", hang=2)
+    def _card(self, card: Card) -> None:
+        self._wrapped(f"{MARKS[card.tone]} {card.title}", STYLES[card.tone], hang=2)
+        about = ", ".join((card.tone, *card.about))
+        self._wrapped(f"{card.code} ({about})", "dim", 2, 2)
+        for row in card.proof.rows:
+            *where, value = (cell.text for cell in row)
+            self._wrapped(f"{'  '.join(where)} = {value}", None, 4, 2)
+        for heading, text in card.explained:
+            self._wrapped(f"{heading}: {text}", None, 4, 2)
+        if card.references:
+            self._wrapped(f"See: {', '.join(card.references)}", None, 4, 2)
+        for other in card.others:
+            self._wrapped(other.summary, None, 4, 2)
 
     def _table(self, table: Table) -> None:
-        of_sites = table.name == SITES
-        if of_sites:
-            self._line(table.caption, "dim")
-        columns = slice(SITE_COLUMNS if of_sites else None)
+        if ">" not in table.sides:
+            self._lines(table)
+            return
+        columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
-        shown = table.rows[: SITE_ROWS if of_sites else None]
+        shown = table.rows[: table.brief_rows]
         for row in shown:
             drawn.add_row(*(_cell(cell) for cell in row[columns]))
         for row in table.total:
             drawn.add_row(*(_cell(cell, "bold") for cell in row[columns]))
         self._console.print(drawn)
         if len(shown) < len(table.rows):
-            self._line(f"and {len(table.rows) - len(shown)} more", "dim")
+            self._wrapped(f"and {len(table.rows) - len(shown)} more", "dim")
+
+    def _lines(self, table: Table) -> None:
+        """Words alone would be squeezed in columns."""
+        for row in table.rows:
+            quoted = [f"'{cell.note}'" for cell in row if cell.note]
+            self._wrapped(": ".join([*(cell.text for cell in row), *quoted]), hang=2)
 
     def _gap(self) -> None:
         self._console.print()
 
-    def _line(self, text: str, style: str | None = None) -> None:
-        from rich.text import Text
-
-        self._console.print(Text(_readable(text), style=style or ""), overflow="fold")
-
     def _wrapped(self, text: str, style: str | None = None, hang: int = 0, indent: int = 0) -> None:
         """A paragraph whose further lines hang below its first."""
+        from rich.text import Text
+
         lines = textwrap.wrap(
-            text,
+            _readable(text),
             self._console.width,
             initial_indent=" " * indent,
             subsequent_indent=" " * max(hang, indent),
             break_on_hyphens=False,
         )
         for line in lines:
-            self._line(line, style)
+            self._console.print(Text(line, style=style or ""), overflow="fold")
 
 
 def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
@@ -189,9 +180,9 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     folded = _natural_width(table, columns) > width
     for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
-        lines = textwrap.wrap(printable(heading), HEADING) if folded and side == ">" else []
+        lines = textwrap.wrap(_readable(heading), HEADING) if folded and side == ">" else []
         drawn.add_column(
-            "\n".join(lines) or printable(heading),
+            "\n".join(lines) or _readable(heading),
             justify="right" if side == ">" else "left",
             no_wrap=side == ">",
             overflow="fold",

@@ -1,6 +1,7 @@
 """The collector's figures: what was drawn, at forty collections and at four hundred thousand."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,15 +12,21 @@ from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.timeline import WINDOWS, gc_timeline
 from gomem.units import MIB
 from gomem.views.document import Figure, Folded, Table
-from gomem.views.figures.gc_activity import gc_activity_table, plot_gc_activity
-from gomem.views.figures.gc_timeline import gc_timeline_table, plot_gc_timeline
-from gomem.views.figures.mmu import mmu_table, plot_mmu
-from gomem.views.figures.pauses import gc_histogram_table, gc_times_table, plot_gc_pauses
-from gomem.views.figures.scavenges import gc_scavenges_table, plot_gc_scavenges
-from gomem.views.report.collector import gc_section
-from gomem.views.report.collector_tables import live_heap_table
-from gomem.views.writers.text import render_text_report
-from tests.builders import CAPTURES, diagnosed
+from gomem.views.figures.gc_activity import plot_gc_activity
+from gomem.views.figures.gc_timeline import plot_gc_timeline
+from gomem.views.figures.mmu import plot_mmu
+from gomem.views.figures.pauses import plot_gc_pauses
+from gomem.views.figures.scavenges import plot_gc_scavenges
+from gomem.views.report.collector import collector_section
+from gomem.views.report.collector_figures import (
+    activity_table,
+    histogram_table,
+    mmu_table,
+    scavenges_table,
+    timeline_table,
+)
+from gomem.views.report.collector_tables import live_heap_table, times_table
+from tests.builders import CAPTURES, as_text, diagnosed
 from tests.gc_logs import captured_facts, cycles_of, facts_of
 
 MANY = 400_000
@@ -179,7 +186,7 @@ def test_every_figure_has_its_numbers_below(count):
     """
     facts = facts_of(*[{"after": SCAV}] * count)
 
-    blocks = gc_section(facts).blocks
+    blocks = collector_section(SimpleNamespace(collector=facts)).blocks
 
     figures = [place for place, block in enumerate(blocks) if isinstance(block, Figure)]
     assert 5 == len(figures)
@@ -192,10 +199,14 @@ def test_every_figure_has_its_numbers_below(count):
 
 def test_every_row_has_as_many_cells_as_its_table_has_columns():
     facts = facts_of(*[{"after": SCAV}] * 3)
-    tables = [block for block in gc_section(facts).blocks if isinstance(block, Table)]
-    tables += [gc_timeline_table(facts.timeline_table), gc_activity_table(facts.timeline_table)]
-    tables += [gc_times_table(facts.pauses), gc_histogram_table(facts.pauses)]
-    tables += [mmu_table(facts.utilization), gc_scavenges_table(facts.scavenges)]
+    tables = [
+        block
+        for block in collector_section(SimpleNamespace(collector=facts)).blocks
+        if isinstance(block, Table)
+    ]
+    tables += [timeline_table(facts.timeline_table), activity_table(facts.timeline_table)]
+    tables += [times_table(facts.pauses), histogram_table(facts.pauses)]
+    tables += [mmu_table(facts.utilization), scavenges_table(facts.scavenges)]
 
     for table in tables:
         assert {len(table.columns)} == {len(row) for row in table.rows} | {len(table.sides)}
@@ -208,13 +219,13 @@ def test_the_bars_of_the_table_are_all_collections(path):
     """
     facts = captured_facts(path)
 
-    stops = [row for row in gc_histogram_table(facts.pauses).rows if "stopped" in row[0].text]
+    stops = [row for row in histogram_table(facts.pauses).rows if "stopped" in row[0].text]
 
     assert len(facts.cycles) == sum(int(row[2].text.replace("\u202f", "")) for row in stops)
 
 
 def test_the_text_report_says_what_the_figures_show():
-    text = render_text_report(diagnosed(CAPTURES[0]))
+    text = as_text(diagnosed(CAPTURES[0]))
 
     for words in ("world stopped", "p99, 95 %", "GC CPU", "pacer", "start-up", "slope"):
         assert words in text

@@ -12,9 +12,8 @@ import gomem
 from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
 from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
 from gomem.views.writers.flame_script import SCRIPT, script_source
-from gomem.views.writers.html import render_html_report
 from gomem.views.writers.notebook import render_notebook_html
-from tests.builders import FIXTURES, diagnosed, html_report
+from tests.builders import FIXTURES, as_html, diagnosed, html_report
 from tests.heap_profiles import bucket, heap, seen, stack
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -207,7 +206,7 @@ def test_a_redacted_report_has_it_too():
     """
     Moments have other names there; functions keep theirs.
     """
-    assert 'class="figure flame"' in render_html_report(diagnosed(HEALTHY), redact=True)
+    assert 'class="figure flame"' in as_html(diagnosed(HEALTHY), redact=True)
 
 
 def test_against_a_baseline_the_report_has_the_change_too():
@@ -215,7 +214,7 @@ def test_against_a_baseline_the_report_has_the_change_too():
         FIXTURES / "captures" / f"alloc-pressure-{side}-go1.27.3" for side in ("before", "after")
     )
 
-    page = render_html_report(replace(diagnosed(after), baseline=diagnosed(before)))
+    page = as_html(replace(diagnosed(after), baseline=diagnosed(before)))
 
     assert 'id="flame-change-noise"' in page
     assert 'id="flame-allocated-change-noise"' in page

@@ -10,8 +10,7 @@ import pytest
 
 from gomem.units import format_bytes
 from gomem.views.writers.flame_script import SCRIPT
-from gomem.views.writers.html import render_html_report
-from tests.builders import CAPTURES, diagnosed, html_report, memstats_json, smaps_entry
+from tests.builders import CAPTURES, as_html, diagnosed, html_report, memstats_json, smaps_entry
 from tests.pprof_messages import INUSE_SPACE, function, location, sample, strings
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
@@ -104,14 +103,14 @@ def test_the_only_script_is_that_of_the_flame_graph_and_the_page_allows_no_other
 
 
 def test_without_a_flame_graph_there_is_no_script_and_none_may_run(tmp_path):
-    text = render_html_report(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
+    text = as_html(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
 
     assert [] == scripts_of(text)
     assert "script-src" not in text
 
 
 def test_the_same_capture_gives_the_same_bytes(shrunk):
-    assert shrunk == render_html_report(diagnosed(SHRUNK))
+    assert shrunk == as_html(diagnosed(SHRUNK))
 
 
 def test_the_verdict_comes_first(page):
@@ -183,7 +182,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
         (folder / moment / "<u>notes.txt").write_text("<s>of nothing</s>")
         (folder / moment / "heap.pb").write_bytes(heap)
 
-    text = render_html_report(diagnosis_of(folder))
+    text = as_html(diagnosis_of(folder))
 
     page = Page(text)
     assert [] == page.wrong
@@ -216,7 +215,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
     ],
 )
 def test_a_capture_of_one_file_gives_a_whole_page(tmp_path, name, data, says):
-    text = render_html_report(diagnosis_of(tmp_path, **{name: data}))
+    text = as_html(diagnosis_of(tmp_path, **{name: data}))
 
     assert [] == Page(text).wrong
     assert says in text
@@ -224,9 +223,7 @@ def test_a_capture_of_one_file_gives_a_whole_page(tmp_path, name, data, says):
 
 def test_what_could_not_be_read_has_its_place_on_the_page(tmp_path):
     cut = gzip.compress(b"x" * 1000)[:20]
-    text = render_html_report(
-        diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5), heap_pb_gz=cut)
-    )
+    text = as_html(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5), heap_pb_gz=cut))
 
     assert "What could not be read</h2>" in text
     assert "gzip stream ends early" in text

@@ -4,13 +4,12 @@ import re
 
 import pytest
 
-from gomem.views.writers.markdown import render_markdown_report
-from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.builders import CAPTURES, as_markdown, diagnosed, memstats_json
 from tests.views.ledgers import SHRUNK, diagnosis_of
 
 
 def test_it_begins_with_the_verdict():
-    lines = render_markdown_report(diagnosed(SHRUNK)).splitlines()
+    lines = as_markdown(diagnosed(SHRUNK)).splitlines()
 
     assert "# cache-shrink-go1.12.17: Go memory report" == lines[0]
     assert re.match(r"\*\*Warning: \d+\u00a0MiB was given back", lines[2])
@@ -18,7 +17,7 @@ def test_it_begins_with_the_verdict():
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(capture):
-    text = render_markdown_report(diagnosed(capture))
+    text = as_markdown(diagnosed(capture))
 
     tables = re.findall(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE)
     assert tables
@@ -36,7 +35,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
         (tmp_path / moment).mkdir()
         (tmp_path / moment / "m.json").write_bytes(memstats_json(HeapAlloc=5))
 
-    text = render_markdown_report(diagnosis_of(tmp_path))
+    text = as_markdown(diagnosis_of(tmp_path))
 
     assert r"a\|b &lt;img\> \`c\` \[d\](e) \@f" in text
     assert "<img>" not in text
@@ -44,11 +43,11 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
 
 
 def test_issues_of_go_are_left_for_the_site_to_link():
-    assert "See golang/go#42330, golang/go#33376," in render_markdown_report(diagnosed(SHRUNK))
+    assert "See golang/go#42330, golang/go#33376," in as_markdown(diagnosed(SHRUNK))
 
 
 def test_other_moments_are_folded_away_and_still_there():
-    text = render_markdown_report(diagnosed(SHRUNK))
+    text = as_markdown(diagnosed(SHRUNK))
 
     for moment in ("1-filled", "2-shrunk", "3-collected"):
         assert f"<details><summary>{moment}: RSS " in text

@@ -3,8 +3,9 @@
 import pytest
 
 from gomem.units import format_bytes
-from gomem.views.writers.text import render_text_report
-from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json
+from gomem.views.report.report import report_document
+from gomem.views.writers.text import write_text
+from tests.builders import CAPTURES, FIXTURES, as_text, diagnosed, memstats_json
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 ALONE = """\
@@ -27,13 +28,13 @@ def test_the_verdict_of_a_capture_of_one_file(tmp_path):
     """
     memstats = memstats_json(HeapAlloc=5000, HeapInuse=7000, StackInuse=3000)
 
-    text = render_text_report(diagnosis_of(tmp_path / "api", m_json=memstats))
+    text = as_text(diagnosis_of(tmp_path / "api", m_json=memstats))
 
     assert ALONE == text[: len(ALONE)]
 
 
 def test_a_finding_comes_with_evidence_reason_and_next_step():
-    lines = render_text_report(diagnosed(SHRUNK)).splitlines()
+    lines = as_text(diagnosed(SHRUNK)).splitlines()
     start = lines.index("  released-but-resident (warning, certain, at 4-freed)")
 
     assert f"  4-freed/smaps  LazyFree = {format_bytes(lazy_free_bytes())}" == lines[start + 1]
@@ -42,7 +43,7 @@ def test_a_finding_comes_with_evidence_reason_and_next_step():
 
 
 def test_a_healthy_capture_has_no_warning():
-    text = render_text_report(diagnosed(HEALTHY))
+    text = as_text(diagnosed(HEALTHY))
 
     assert "✓ No warning.\n" in text
     assert "▲" not in text
@@ -51,26 +52,28 @@ def test_a_healthy_capture_has_no_warning():
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(capture, width):
-    assert width >= max(map(len, render_text_report(diagnosed(capture), width=width).splitlines()))
+    assert width >= max(map(len, as_text(diagnosed(capture), width=width).splitlines()))
 
 
 def test_colours_are_for_terminals():
-    assert "\x1b[" not in render_text_report(diagnosed(SHRUNK))
-    assert "\x1b[" in render_text_report(diagnosed(SHRUNK), color=True)
+    document = report_document(diagnosed(SHRUNK))
+
+    assert "\x1b[" not in write_text(document)
+    assert "\x1b[" in write_text(document, color=True)
 
 
 def test_what_an_input_wrote_cannot_steer_the_terminal(tmp_path):
     (tmp_path / "two\x1b[31m").mkdir()
     (tmp_path / "two\x1b[31m" / "m.json").write_bytes(memstats_json(HeapAlloc=5))
 
-    text = render_text_report(diagnosis_of(tmp_path))
+    text = as_text(diagnosis_of(tmp_path))
 
     assert "two\\x1b[31m" in text
     assert "\x1b" not in text
 
 
 def test_damage_is_told_with_its_place(tmp_path):
-    text = render_text_report(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
+    text = as_text(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
 
     place = text.partition("What could not be read\n")[2]
     assert "notes.txt: whole file: text of no known kind" in place
@@ -83,7 +86,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
     """
     First, last, and the largest RSS are among those shown; no number is cut.
     """
-    text = render_text_report(diagnosed(MANY))
+    text = as_text(diagnosed(MANY))
 
     table = text.partition("Over the moments\n")[2].partition("\n\n")[0].splitlines()
     shown = table[0].split()
@@ -98,7 +101,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
 
 
 def test_the_terminal_says_what_moved_from_moment_to_moment():
-    text = render_text_report(diagnosed(SHRUNK))
+    text = as_text(diagnosed(SHRUNK))
 
     assert "What changed\n" in text
     assert "How far from the limit\n" in text

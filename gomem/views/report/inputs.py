@@ -1,0 +1,43 @@
+"""The files that were read, and those that a fuller report would need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.views.document import Block, Cell, Notes, Section, Table
+from gomem.views.share import located
+from gomem.views.values import bytes_cell
+
+if TYPE_CHECKING:
+    from gomem.capture.capture import Capture
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+WANTED = {
+    "smaps": {"smaps"},
+    "MemStats": {"memstats", "metrics", "heap_text"},
+    "a heap profile": {"pprof", "heap_text"},
+    "a gctrace log": {"gctrace"},
+}
+
+
+def inputs_section(diagnosis: Diagnosis) -> Section:
+    """The files, with the digests by which they can be known again."""
+    blocks: list[Block] = [_files_table(diagnosis.capture)]
+    kinds = set(diagnosis.capture.artefacts["kind"])
+    missing = [name for name, any_of in WANTED.items() if not kinds & any_of]
+    if missing:
+        blocks.append(Notes((f"not in this capture: {', '.join(missing)}",)))
+    return Section("inputs", "What was read", tuple(blocks), brief=False)
+
+
+def _files_table(capture: Capture) -> Table:
+    rows = tuple(
+        (
+            Cell(located(row["path"]), code=True),
+            Cell(row["kind"] or "not readable"),
+            bytes_cell(row["bytes"]),
+            Cell(row["sha256"], code=True),
+        )
+        for row in capture.artefacts.to_dict("records")
+    )
+    return Table("Files read", ("file", "kind", "size", "SHA-256"), "<<><", rows)

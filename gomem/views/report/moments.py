@@ -1,0 +1,99 @@
+"""The ledger over the moments: all of a few, and of many those that tell most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.units import is_unknown
+from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
+from gomem.views.figures.ledger_over_moments import plot_timeline
+from gomem.views.share import named
+from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
+from gomem.views.words import PARTS, first_few, part_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.analysis.memory.rss_vs_heap import Ledger
+    from gomem.causes.answers import MomentFacts
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
+MOST_NAMED = 6  # moments in a sentence
+CAPTION = "Resident memory by part over the moments"
+
+
+def moments_section(diagnosis: Diagnosis) -> Section | None:
+    """Columns to look at, and a table; None of a single moment."""
+    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    if len(known) < 2:
+        return None
+    caption = "Moments in order, not to scale in time. The top of each column is RSS."
+    if any(_ledger(facts).part("heap_untouched") for facts in known):
+        caption += (
+            " A column begins below zero by what the runtime claims and never touched; "
+            "to which part of the heap that belongs, these files cannot tell."
+        )
+    ledgers = {named(facts.name): _ledger(facts) for facts in known}
+    figure = Figure(caption, plot_timeline, lambda: {"ledgers": ledgers})
+    return Section("moments", "Over the moments", (figure, *_tables(known)))
+
+
+def _ledger(facts: MomentFacts) -> Ledger:
+    assert facts.ledger is not None
+    return facts.ledger
+
+
+def _tables(known: Sequence[MomentFacts]) -> list[Block]:
+    """As many moments as fit beside one another, and the way to the others."""
+    few = few_moments([facts.rss_bytes for facts in known])
+    blocks: list[Block] = [_across([known[place] for place in few])]
+    others = [named(facts.name) for place, facts in enumerate(known) if place not in few]
+    if others:
+        blocks.append(Notes((f"left out of this table: {first_few(others, MOST_NAMED)}",)))
+        blocks.append(Folded(f"all {len(known)} moments", (_down(known),)))
+    return blocks
+
+
+def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
+    """As many places as fit side by side: first, last, the largest RSS, and some in between."""
+    if len(rss_bytes) <= SIDE_BY_SIDE:
+        return list(range(len(rss_bytes)))
+    largest = max(range(len(rss_bytes)), key=lambda place: rss_bytes[place] or 0)
+    last = len(rss_bytes) - 1
+    chosen = {place * last // (SIDE_BY_SIDE - 1) for place in range(SIDE_BY_SIDE)}
+    if largest not in chosen:
+        chosen.remove(min(chosen - {0, last}, key=lambda place: abs(place - largest)))
+    return sorted(chosen | {largest})
+
+
+def _across(known: Sequence[MomentFacts]) -> Table:
+    """A column a moment; parts that are nowhere are left out."""
+    rows = tuple((Cell(label), *cells) for label, cells in _lines(known))
+    columns = ("", *(named(facts.name) for facts in known))
+    return Table(CAPTION, columns, "<" + ">" * len(known), rows)
+
+
+def _down(known: Sequence[MomentFacts]) -> Table:
+    """The same of any number of moments: a row each."""
+    labels, cells = zip(*_lines(known), strict=True)
+    rows = zip(known, *cells, strict=True)
+    down = tuple((Cell(named(facts.name)), *row) for facts, *row in rows)
+    return Table(CAPTION, ("moment", *labels), "<" + ">" * len(labels), down)
+
+
+def _lines(known: Sequence[MomentFacts]) -> list[tuple[str, list[Cell]]]:
+    """Label, and a cell for each moment."""
+    ledgers = [_ledger(facts) for facts in known]
+    parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
+    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
+    lines += [(part_name(part), [_part_cell(one, part) for one in ledgers]) for part in parts]
+    if any(not is_unknown(facts.time) for facts in known):
+        lines.append(("taken", [narrow_time_cell(facts.time) for facts in known]))
+    if any(facts.skew.seconds is not None for facts in known):
+        lines.append(("skew", [seconds_cell(facts.skew.seconds) for facts in known]))
+    return lines
+
+
+def _part_cell(ledger: Ledger, part: str) -> Cell:
+    return bytes_cell(ledger.part(part) if ledger.has(part) else None)

@@ -1,0 +1,76 @@
+"""Words for people: what the parts of the ledger, the collector's phases and their like mean."""
+
+from __future__ import annotations
+
+PARTS = {
+    "heap_objects": "objects, live or not yet swept",
+    "heap_slack": "free slots in spans that hold objects",
+    "heap_idle": "spans without objects, kept for reuse",
+    "stacks": "goroutine stacks and GC work buffers in the arenas",
+    "heap_released_resident": "given back with MADV_FREE, still counted by the kernel",
+    "heap_untouched": "claimed by the runtime, never touched, so not resident",
+    "heap_unexplained": "resident in the arenas beyond every claim",
+    "runtime_metadata": "span structures, GC bitmaps, page tables of the runtime",
+    "binary": "the program's code, constants and globals",
+    "libraries": "shared objects",
+    "native_heap": "C's heap: brk and malloc arenas",
+    "thread_stacks": "stacks of threads",
+    "mapped_files": "files mapped by the program",
+    "shared_memory": "shared memory, memfd",
+    "kernel": "vdso and its like",
+    "anonymous_other": "what nothing explains",
+}
+PHASES = {
+    "start-up": "until the live heap is first half of what it usually is",
+    "steady": "allocation at about the usual rate",
+    "burst": "allocation at least four times as fast as usual",
+    "quiet": "allocation at most a quarter as fast as usual",
+}
+TRIGGERS = {
+    "pacer": "the heap came near the goal that GOGC sets",
+    "limit": "the heap came near a goal below the one that GOGC sets: a memory limit's",
+    "forced": "the program asked: runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
+    "periodic": "there was none for two minutes",
+}
+PACING = {
+    "survival_fraction": (
+        "survives",
+        "live heap over the heap at the start; above 1 where it grows while it is marked",
+    ),
+    "overshoot_bytes": ("above the goal", "heap at the end of marking, above the goal"),
+    "overshoot_fraction": ("above the goal, share", "the same, of the goal"),
+    "headroom_bytes": (
+        "room above the live heap",
+        "next goal less the live heap: the room that the pacer leaves",
+    ),
+    "headroom_fraction": (
+        "room, share of the live heap",
+        "the same, of the live heap: GOGC over 100, where nothing else acts",
+    ),
+}
+TIMES = {
+    "stopped": ("world stopped", "both stops of a collection together"),
+    "first_stop": ("first stop", "sweep termination, with the time it takes to stop every P"),
+    "last_stop": ("second stop", "mark termination"),
+    "marking": ("marking", "concurrent, beside the program"),
+    "interval": (
+        "from one start to the next",
+        "from the start of one collection to the start of the next",
+    ),
+}
+
+
+def part_name(part: str) -> str:
+    """A part as people read it: the same word, with spaces."""
+    return part.replace("_", " ")
+
+
+def how_many(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 place`, `3 places`."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def first_few(names: list[str], at_most: int) -> str:
+    """Names in a row; of many, how many there are besides."""
+    rest = len(names) - at_most
+    return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
