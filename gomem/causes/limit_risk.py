@@ -6,41 +6,26 @@ runtime does not look at the cgroup: GOMEMLIMIT is never derived from it (Go 1.2
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from gomem.analysis.memory.limits import (
-    CgroupUse,
-    TimeToLimit,
-    WorstCase,
-    advise_gomemlimit,
-    cgroup_use,
-    time_to_limit,
-    worst_case_rss,
-)
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.limits import CgroupUse, TimeToLimit
     from gomem.causes.answers import MomentFacts, Situation
     from gomem.causes.thresholds import Thresholds
-
-GOMEMLIMIT = "/gc/gomemlimit:bytes"
-NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
 def find(situation: Situation) -> list[Finding]:
     """One finding for each moment at risk; what comes with time stands at the last moment."""
     findings = []
     for moment in situation.moments:
-        use = cgroup_use(moment.cgroup)
+        use = moment.cgroup_use
         if use is None or use.limit_bytes is None:
             continue
-        last = moment is situation.moments[-1]
-        growth = _growth(situation, use.limit_bytes) if last else None
+        growth = situation.limit_growth if moment is situation.moments[-1] else None
         risk = _gravest(moment, use, growth, situation.thresholds)
         if risk is not None:
             severity, title = risk
@@ -59,17 +44,6 @@ CAUSE = Cause(
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
     rule=find,
 )
-
-
-def _growth(situation: Situation, limit_bytes: int) -> TimeToLimit | None:
-    """When what cannot be reclaimed reaches the limit, along a line through the moments."""
-    uses = [(one.time, cgroup_use(one.cgroup)) for one in situation.moments]
-    known = [(at, use) for at, use in uses if at is not None and use is not None]
-    if not known:
-        return None
-    since = [(at - known[0][0]).total_seconds() for at, _ in known]
-    sizes = [use.unreclaimable_bytes for _, use in known]
-    return time_to_limit(pd.Series(since), pd.Series(sizes, dtype="float64"), limit_bytes)
 
 
 def _gravest(
@@ -102,8 +76,8 @@ def _gravest(
             f"at worst {format_bytes(worst)} is charged, and the limit is {size}: what Go has "
             "mapped but not touched does not fit"
         )
-    set_to = moment.metrics.get(GOMEMLIMIT, math.inf)
-    if limit < set_to < NO_GOMEMLIMIT:
+    set_to = moment.gomemlimit_bytes
+    if set_to is not None and set_to > limit:
         return Severity.WARNING, (
             f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
         )
@@ -115,15 +89,9 @@ def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
     return growth.soonest_seconds < limits.limit_soon_seconds and growth.slope_low > 0
 
 
-def _worst(moment: MomentFacts) -> WorstCase | None:
-    if moment.ledger is None:
-        return None
-    return worst_case_rss(moment.ledger.parts, moment.rss_bytes, moment.memstats)
-
-
 def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:
     """What cannot be reclaimed now, and what Go may touch without asking for more."""
-    worst = _worst(moment)
+    worst = moment.worst_case
     return None if worst is None else use.unreclaimable_bytes + worst.worst_bytes - worst.rss_bytes
 
 
@@ -140,7 +108,7 @@ def _finding(
         moment=moment.name,
         size=use.unreclaimable_bytes,
         evidence=_evidence(moment, use, growth),
-        next_step=_next_step(moment, use),
+        next_step=_next_step(moment),
         confidence="certain" if severity is Severity.CRITICAL else "likely",
     )
 
@@ -165,10 +133,10 @@ def _evidence(moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None) -
     return evidence
 
 
-def _next_step(moment: MomentFacts, use: CgroupUse) -> str:
-    if moment.ledger is None or moment.rss_bytes is None or use.limit_bytes is None:
+def _next_step(moment: MomentFacts) -> str:
+    advice = moment.limit_advice
+    if advice is None:
         return CAUSE.remedy
-    advice = advise_gomemlimit(use.limit_bytes, moment.ledger.parts, moment.rss_bytes, use)
     if advice.gomemlimit_bytes is None:
         return (
             "What is not Go's fills the limit by itself: raise the limit, or look at that memory "

@@ -29,7 +29,7 @@ CAUSE = Cause(
     "The kernel takes such pages only when it is short of memory; until then they stay in RSS, in "
     "Pss and in the cgroup's usage. A container's working set leaves them out, because they count "
     "as inactive file pages.",
-    remedy="This is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
+    remedy="It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
     "or later, where that is the default. Alert on RSS less LazyFree, or on the working set.",
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     rule=find,

@@ -173,11 +173,13 @@ class Thresholds:
     def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
         """Bytes that are worth a finding: a cause's own least, and a share of RSS if it is known.
 
+        At least one: nothing is no finding, whatever the thresholds.
+
         Args:
             least_bytes: The cause's own threshold.
             rss_bytes: RSS of the moment.
         """
-        return max(least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
+        return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
 
     @classmethod
     def of(cls, settings: Iterable[str]) -> Thresholds:

@@ -129,7 +129,7 @@ def _release_finding(
 
 def _against_baseline(moment: MomentFacts, situation: Situation) -> Finding | None:
     """The same heap as in the baseline, much of it untouched there and resident here."""
-    before, limits = _counterpart(moment, situation.baseline), situation.thresholds
+    before, limits = situation.counterparts.get(moment.name), situation.thresholds
     if before is None or before.heap is None or moment.heap is None:
         return None
     share, share_before = resident_share(moment), resident_share(before)
@@ -161,14 +161,6 @@ def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> 
     inuse, inuse_before = int(moment.heap["HeapInuse"]), int(before.heap["HeapInuse"])
     most = limits.untouched_same_heap_fraction * max(inuse, inuse_before)
     return abs(inuse - inuse_before) <= most
-
-
-def _counterpart(moment: MomentFacts, baseline: Situation | None) -> MomentFacts | None:
-    """The baseline's moment of the same name, or its last."""
-    if baseline is None or not baseline.moments:
-        return None
-    same = [other for other in baseline.moments if other.name == moment.name]
-    return same[0] if same else baseline.moments[-1]
 
 
 def _evidence(moment: MomentFacts, share: float) -> tuple[Evidence, ...]:

@@ -4,8 +4,11 @@ import pandas as pd
 
 from gomem.analysis.memory.mappings import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.answers import MomentFacts, Situation
+from gomem.causes.thresholds import Thresholds
+from gomem.diagnosis.limits import growth_to_limit
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.builders import mappings, memstats_row, smaps_entry
@@ -40,6 +43,7 @@ def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> 
             classified, row, skew_seconds=skew.seconds, collections_between=skew.collections
         ),
         memstats=row,
+        heap=heap_return(row.to_frame().T.assign(moment=name)).iloc[0],
         mappings=classified.mappings,
         paths={"smaps": f"{name}/smaps", "memstats": f"{name}/memstats.json"},
         skew=skew,
@@ -47,8 +51,27 @@ def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> 
     )
 
 
-def situation(*moments: MomentFacts, version: GoVersion | None = None) -> Situation:
-    return Situation(moments, version or GoVersion())
+def situation(
+    *moments: MomentFacts,
+    version: GoVersion | None = None,
+    baseline: MomentFacts | None = None,
+    **thresholds: float,
+) -> Situation:
+    """These moments, each against the same one of a baseline if there is one.
+
+    Args:
+        moments: In order.
+        version: The release, if it is known.
+        baseline: The moment of another capture.
+        thresholds: Those that are not as usual.
+    """
+    return Situation(
+        moments,
+        version or GoVersion(),
+        thresholds=Thresholds(**thresholds),
+        limit_growth=growth_to_limit(moments, moments[-1].cgroup_use),
+        counterparts={one.name: baseline for one in moments} if baseline is not None else {},
+    )
 
 
 def goroutines(count: int, function: str = "main.wait") -> pd.DataFrame:

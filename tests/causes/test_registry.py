@@ -18,7 +18,6 @@ MODULES = sorted(path for path in PACKAGE.glob("*.py") if path.name not in ABOUT
 FACTS = {
     "SITES": "how many sites are named as evidence",
     "SHOWN": "how many mappings, files, places or moments are named as evidence",
-    "NO_GOMEMLIMIT": "how the runtime writes that there is none",
 }
 NONE_OR_ONE = {0, 1}  # of something: a singular, an empty frame, a slope's sign
 

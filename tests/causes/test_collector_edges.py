@@ -1,0 +1,261 @@
+"""Each threshold of the collector's causes, of growth and of spikes, on both sides of its edge."""
+
+from dataclasses import replace
+from math import inf, nextafter
+
+import pytest
+
+from gomem.causes import (
+    allocation_spike,
+    forced_gc,
+    gc_pressure,
+    heap_growth,
+    heap_headroom,
+    long_pauses,
+    memory_limit_thrash,
+)
+from gomem.causes.finding import Severity
+from gomem.causes.thresholds import Thresholds
+from gomem.units import MIB
+from tests.causes import test_allocation_spike, test_heap_growth
+from tests.causes.test_gc_causes import LIMITED, ROOMY, every, moment, situation
+
+
+def found(cause, case, **thresholds):
+    return cause.find(replace(case, thresholds=Thresholds(**thresholds)))
+
+
+def edge(cause, case, name, at, **about):
+    """Whether it is found with the threshold at a number, and with the next above."""
+    over = at + 1 if isinstance(at, int) else nextafter(at, inf)
+    return [bool(found(cause, case, **about, **{name: one})) for one in (at, over)]
+
+
+PRESSED = situation(*every(0.010, background=0.8))
+SLOW = situation(*every(2.0, assist=0, background=480))
+THRASH = situation(*every(0.010, **LIMITED, background=2))
+ROOM = situation(*every(1.0, **ROOMY))
+GROWING = situation(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
+
+
+@pytest.mark.parametrize(
+    ("cause", "case", "cycles"),
+    [
+        pytest.param(gc_pressure, PRESSED, 40, id="gc-pressure"),
+        pytest.param(memory_limit_thrash, THRASH, None, id="memory-limit-thrash"),
+        pytest.param(heap_growth, GROWING, 40, id="heap-growth"),
+        pytest.param(heap_headroom, ROOM, 40, id="heap-headroom"),
+    ],
+)
+def test_enough_collections(cause, case, cycles):
+    """
+    All 40 of them; of thrash those that a limit drove.
+    """
+    cycles = cycles or len(case.gc.steps_of("limit"))
+
+    assert [True, False] == edge(cause, case, "enough_cycles", cycles)
+
+
+def test_the_pacer_decides_most_collections():
+    """
+    30 of 40: ten are forced.
+    """
+    lines = every(0.010, background=0.8)
+    for line in lines[:10]:
+        line["forced"] = " (forced)"
+    case = situation(*lines)
+    counts = case.gc.triggers.counts.set_index("trigger")["cycles"]
+
+    assert [True, False] == edge(gc_pressure, case, "deciding_fraction", counts["pacer"] / 40)
+
+
+def test_room_that_a_limit_leaves_is_chosen():
+    """
+    Limit-driven in so many of 40: above the threshold nothing is said.
+    """
+    case = situation(*every(1.0, live=200, goal=300, start=280, end=281))
+    share = len(case.gc.steps_of("limit")) / 40
+
+    assert 0 < share <= 1
+    assert found(heap_headroom, case, deciding_fraction=share)
+    assert [] == found(heap_headroom, case, deciding_fraction=nextafter(share, 0))
+
+
+def test_marking_that_costs_much():
+    cpu = SLOW.gc.summary.marking_cpu_fraction
+
+    assert [True, False] == edge(gc_pressure, SLOW, "marking_fraction", cpu)
+
+
+def test_marking_that_costs_less_and_comes_often():
+    cpu = PRESSED.gc.summary.marking_cpu_fraction
+
+    assert [True, False] == edge(gc_pressure, PRESSED, "frequent_marking_fraction", cpu)
+
+
+def test_an_interval_that_is_frequent():
+    """
+    The interval may reach the threshold, and no more.
+    """
+    interval = PRESSED.gc.summary.interval.p50
+
+    def often(cause, seconds, case=PRESSED, **about):
+        return bool(found(cause, case, frequent_interval_seconds=seconds, **about))
+
+    assert [True, False] == [often(gc_pressure, one) for one in (interval, nextafter(interval, 0))]
+    steps = float(THRASH.gc.steps_of("limit")["seconds"].median())
+    rare = {"marking_fraction": 2}
+    assert [True, False] == [
+        often(memory_limit_thrash, one, THRASH, **rare) for one in (steps, nextafter(steps, 0))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("frequent_marking_fraction", {"limit_room_fraction": 0}),
+        ("marking_fraction", {"frequent_interval_seconds": 0}),
+    ],
+)
+def test_marking_under_a_limit(name, about):
+    cpu = THRASH.gc.marking_cpu_of("limit")
+
+    assert [True, False] == edge(memory_limit_thrash, THRASH, name, cpu, **about)
+
+
+def test_marking_under_a_limit_that_is_critical():
+    cpu = THRASH.gc.marking_cpu_of("limit")
+
+    severities = [
+        found(memory_limit_thrash, THRASH, critical_marking_fraction=one)[0].severity
+        for one in (cpu, nextafter(cpu, inf))
+    ]
+
+    assert [Severity.CRITICAL, Severity.WARNING] == severities
+
+
+def test_room_under_a_limit():
+    """
+    1 MiB above 200: the room may reach the threshold, and no more.
+    """
+    room = 1 / 200
+
+    assert found(memory_limit_thrash, THRASH, frequent_marking_fraction=2, limit_room_fraction=room)
+    assert [] == found(
+        memory_limit_thrash,
+        THRASH,
+        frequent_marking_fraction=2,
+        limit_room_fraction=room * (1 - 1e-9),
+    )
+
+
+@pytest.mark.parametrize(("name", "at"), [("forced_cycles", 12), ("forced_fraction", 0.375)])
+def test_forced_collections(name, at):
+    """
+    12 of 32.
+    """
+    lines = every(1.0)[:32]
+    for line in lines[:12]:
+        line["forced"] = " (forced)"
+
+    assert [True, False] == edge(forced_gc, situation(*lines), name, at)
+
+
+def long_stops():
+    """8 of 32 stop for 0.02 + 12 ms."""
+    lines = every(1.0)[:32]
+    for line in lines[:8]:
+        line["first"] = 12
+    return situation(*lines)
+
+
+@pytest.mark.parametrize(("name", "at"), [("long_cycles", 8), ("long_fraction", 0.25)])
+def test_long_stops_that_come_again(name, at):
+    assert [True, False] == edge(long_pauses, long_stops(), name, at)
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("pause_seconds", {}),
+        ("worst_pause_seconds", {"long_cycles": 33}),
+    ],
+)
+def test_a_stop_that_is_long(name, about):
+    case = long_stops()
+    cycles = case.gc.cycles
+    longest = float(
+        (cycles["sweep_termination_seconds"] + cycles["mark_termination_seconds"]).max()
+    )
+
+    assert [True, False] == edge(long_pauses, case, name, longest, **about)
+
+
+def test_room_for_garbage():
+    assert [True, False] == edge(heap_headroom, ROOM, "headroom_bytes", 100 * MIB)
+
+
+def test_room_for_garbage_of_rss():
+    """
+    100 of 400 MiB.
+    """
+    case = situation(*every(1.0, **ROOMY), moments=(moment(400),))
+
+    assert [True, False] == edge(heap_headroom, case, "headroom_fraction", 0.25)
+
+
+def test_growth_of_the_live_heap():
+    grown = heap_growth.find(GROWING)[0].bytes
+    share = grown / GROWING.gc.longest_run.last_bytes
+
+    assert [True, False] == edge(heap_growth, GROWING, "growth_bytes", grown)
+    assert found(heap_growth, GROWING, growth_fraction=share * (1 - 1e-9))
+    assert [] == found(heap_growth, GROWING, growth_fraction=share * (1 + 1e-9))
+
+
+def test_growth_of_a_stack_over_profiles():
+    case = test_heap_growth.situation(*range(50, 150, 10))
+    grown = heap_growth.find(case)[0].bytes
+    share = grown / float(case.heap_series.totals.iloc[-1])
+
+    assert [True, False] == edge(heap_growth, case, "growth_bytes", grown)
+    assert [True, False] == edge(heap_growth, case, "growth_profiles", 10)
+    assert found(heap_growth, case, growth_fraction=share * (1 - 1e-9))
+    assert [] == found(heap_growth, case, growth_fraction=share * (1 + 1e-9))
+
+
+@pytest.mark.parametrize(
+    ("case", "seconds"),
+    [
+        pytest.param(GROWING, GROWING.gc.longest_run.seconds, id="log"),
+        pytest.param(test_heap_growth.situation(*range(50, 150, 10)), 9.0, id="profiles"),
+    ],
+)
+def test_growth_that_was_watched_for_long_is_likely(case, seconds):
+    confidences = [
+        found(heap_growth, case, growth_sure_seconds=one)[0].confidence
+        for one in (seconds, nextafter(seconds, inf))
+    ]
+
+    assert ["likely", "possible"] == confidences
+
+
+SPIKY = test_allocation_spike.situation(*range(10, 70, 10), *range(570, 630, 10))
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("spike_bytes", SPIKY.spike.extra_bytes),
+        ("spike_intervals", SPIKY.spike.intervals),
+    ],
+)
+def test_a_spike(name, at):
+    assert [True, False] == edge(allocation_spike, SPIKY, name, at)
+
+
+def test_a_spike_is_so_many_times_the_usual():
+    ratio = SPIKY.spike.allocated_bytes / SPIKY.spike.usual_bytes
+
+    assert found(allocation_spike, SPIKY, spike_ratio=ratio * (1 - 1e-9))
+    assert [] == found(allocation_spike, SPIKY, spike_ratio=ratio * (1 + 1e-9))
