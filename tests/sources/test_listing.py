@@ -73,7 +73,7 @@ def test_the_files_of_a_capture_are_bounded_together(twelve, name):
 
 def test_loose_files_of_one_capture_share_its_bounds(twelve, monkeypatch):
     monkeypatch.setattr(
-        "gomem.capture.capture.Bounds", functools.partial(Bounds, capture_bytes=7 * MIB // 2)
+        "gomem.capture.load.Bounds", functools.partial(Bounds, capture_bytes=7 * MIB // 2)
     )
     smaps = next(FIXTURES.glob("captures/*/*/smaps"))
 
