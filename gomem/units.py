@@ -8,6 +8,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 TIB = 1 << 40
+ADDRESS_SPACE_BYTES = 1 << 57  # with five levels of page tables; no machine has a larger one
 
 NANOSECOND = 1e-9
 MICROSECOND = 1e-6

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from gomem.sources.times import known_time
+
 if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
@@ -31,9 +33,10 @@ def time_in_name(name: str) -> datetime | None:
         year, month, day, hour, minute, second = (int(iso[group]) for group in range(1, 7))
         microsecond = int((iso[7] or "0").ljust(6, "0")[:6])
         try:
-            return datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
+            named = datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
         except ValueError:
             return None
+        return known_time(named)
     if unix := _UNIX.search(name):
         return datetime.fromtimestamp(int(unix[1]) + int(unix[2] or 0) / 1000, UTC)
     return None
@@ -47,4 +50,4 @@ def parse_time(value: object) -> datetime | None:
         time = datetime.fromisoformat(value)
     except ValueError:
         return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return known_time(time if time.tzinfo else time.replace(tzinfo=UTC))

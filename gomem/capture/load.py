@@ -20,7 +20,7 @@ from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import Entry, list_capture
 from gomem.sources.long import LongSource, long_source
-from gomem.sources.names import natural_key
+from gomem.sources.names import natural_key, readable_name
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ def load(
     manifest = _manifest(sources, gathering)
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
-        raise CaptureError(_nothing_readable(str(paths[0]), gathering))
+        raise CaptureError(_nothing_readable(readable_name(str(paths[0])), gathering))
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
     gathering.damage += wrong
     return Capture(
-        name=str(paths[0]),
+        name=readable_name(str(paths[0])),
         by_moment=_moments(gathering.artefacts),
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),
@@ -119,7 +119,7 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
         raise CaptureError(f"a file is named twice among {', '.join(map(str, paths))}")
     shared = os.path.commonpath([path.parent for path in full])
     return [
-        replace(entry, name=path.relative_to(shared).as_posix())
+        replace(entry, name=readable_name(path.relative_to(shared).as_posix()))
         for entry, path in zip(entries, full, strict=True)
     ]
 

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BEGINNINGS = (b"{", b"[")
+INTEGER_DIGITS = 300  # what a float holds, too; Python refuses to read more than 4 300
+
+
+def whole_number(text: str | bytes) -> float:
+    """An integer; infinite where it has more digits than anything that is counted."""
+    return int(text) if len(text) <= INTEGER_DIGITS else float(text)
+
+
+DECODER = json.JSONDecoder(parse_int=whole_number)
 
 
 def is_json(data: bytes) -> bool:
@@ -29,7 +38,7 @@ def first_value(data: bytes) -> tuple[bool, Any]:
         return True, None
     text = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
+        value, _ = DECODER.raw_decode(text)
     except (json.JSONDecodeError, RecursionError):
         return False, None
     return True, value[0] if isinstance(value, list) and value else value
@@ -38,7 +47,6 @@ def first_value(data: bytes) -> tuple[bool, Any]:
 def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
     """Every JSON value of a text with its place, and the places where there is none."""
     text = data.decode("utf-8-sig", "replace")
-    decoder = json.JSONDecoder()
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
     place = _skip_blank(text, 0)
@@ -47,7 +55,7 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
         line += text.count("\n", counted, place)
         counted = place
         try:
-            value, end = decoder.raw_decode(text, place)
+            value, end = DECODER.raw_decode(text, place)
         except (json.JSONDecodeError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
             what = f"cannot be read as JSON: {reason}; the text may be cut"
@@ -82,7 +90,7 @@ def what_json_holds(data: bytes) -> str:
     """The first value of a JSON text in words, for a message."""
     text = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        value, _ = json.JSONDecoder().raw_decode(text)
+        value, _ = DECODER.raw_decode(text)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
         return f"text that begins like JSON and is not: {reason}"

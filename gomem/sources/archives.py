@@ -14,10 +14,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
 from gomem.errors import CaptureError, Damage
-from gomem.sources.artefact import chunks_of, open_source, time_of_seconds
+from gomem.sources.artefact import chunks_of, open_source
 from gomem.sources.bounds import Bounds
 from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
+from gomem.sources.times import time_of_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, cast
@@ -14,10 +13,12 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
 from gomem.sources.names import readable_name
+from gomem.sources.times import file_time
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
     from os import PathLike
 
     Readable: TypeAlias = (
@@ -129,22 +130,6 @@ def open_path(path: Path) -> IO[bytes]:
         return path.open("rb")
     except OSError as error:
         raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
-
-
-def file_time(path: Path) -> datetime | None:
-    """When a file was last written, unless the file system does not say."""
-    try:
-        return time_of_seconds(path.stat().st_mtime)
-    except OSError:
-        return None
-
-
-def time_of_seconds(seconds: float) -> datetime | None:
-    """Unix seconds as a time, unless there is no such year."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
 
 
 def stream_name(file: object) -> str:

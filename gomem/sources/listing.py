@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError, Damage
-from gomem.sources.artefact import chunks_of, file_time, source_of
+from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.names import natural_key, readable_name
+from gomem.sources.times import file_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 
 from gomem.errors import Damage, excerpt
 
-_LINE = re.compile(r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::(?P<column>\d+))?: ?(?P<message>.*)")
+_LINE = re.compile(
+    r"(?P<file>[^\s:][^:\n]*):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?: ?(?P<message>.*)"
+)
 _STEP = re.compile(r"\s+(?:flow: |from )")
 _WHY = re.compile(r"\s+from .* \((?P<why>[a-zA-Z][^()]*(?:\[[^\]]*\])?)\) at .*")
 _MOVED = re.compile(r"moved to heap: (?P<subject>.*)")

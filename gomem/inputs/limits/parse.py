@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from gomem.errors import Damage, excerpt
 
 HEADER = re.compile(rb"Limit +Soft Limit +Hard Limit +Units *")
+NO_LIMIT = 2**63  # from here on nothing is limited, though the kernel prints the number
 LINE = re.compile(rb"(Max [a-z -]+?) {2,}(\d{1,20}|unlimited) +(\d{1,20}|unlimited) *([a-z]*) *")
 
 
@@ -48,4 +49,4 @@ def parse_limits(data: bytes, *, source: str) -> tuple[list[Limit], list[Damage]
 
 
 def _number(text: bytes) -> int | None:
-    return None if text == b"unlimited" else int(text)
+    return None if text == b"unlimited" or int(text) >= NO_LIMIT else int(text)

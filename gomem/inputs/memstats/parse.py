@@ -161,7 +161,7 @@ def _counter(
 def _pauses(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
     """The ring unrolled, oldest first; slots of collections that never were are left out."""
     lengths, ends, number = dump.get("PauseNs"), dump.get("PauseEnd"), dump.get("NumGC")
-    if not _is_ring(lengths) or not _is_ring(ends) or type(number) is not int:
+    if not _is_ring(lengths) or not _is_ring(ends) or not _is_counter(number):
         return []
     assert isinstance(lengths, list)
     assert isinstance(ends, list)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
@@ -74,7 +74,7 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
     for name, item in value.items():
         if NAME.fullmatch(name) is None:
             continue
-        if isinstance(item, (int, float)) and not isinstance(item, bool):
+        if _is_number(item):
             reading.scalars[name] = math.inf if item == NO_LIMIT.get(name) else float(item)
         elif (histogram := _histogram(item)) is not None:
             reading.histograms[name] = histogram
@@ -82,6 +82,10 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
             what = f"{name} is neither a number nor a histogram"
             damage.append(Damage(source, place, what, excerpt(repr(item)[:200])))
     return reading
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_count(value: object) -> bool:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.json_text import DECODER, whole_number
 from gomem.inputs.pprof.columns import (
     Functions,
     Labels,
@@ -340,11 +341,11 @@ def _stats(tail: bytes) -> dict[str, Any]:
             continue
         name, value = stat[1].decode(), stat[2]
         if pair := _PAIR.fullmatch(value):
-            stats[f"{name}Inuse"], stats[f"{name}Sys"] = int(pair[1]), int(pair[2])
+            stats[f"{name}Inuse"], stats[f"{name}Sys"] = map(whole_number, pair.groups())
         elif _RING.fullmatch(value):
-            stats[name] = [int(number) for number in value[1:-1].split()]
+            stats[name] = [whole_number(number) for number in value[1:-1].split()]
         elif _NUMBER.fullmatch(value):
-            stats[name] = json.loads(value)
+            stats[name] = DECODER.decode(value.decode())
     return stats
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.smaps.columns import uniform_entries
-from gomem.units import KIB
+from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -197,7 +197,8 @@ def _field(line: bytes) -> tuple[bytes, int] | None:
     plain = match[1] in PLAIN_FIELDS
     if bool(match[3]) == plain:
         return None
-    return match[1], int(match[2]) * (1 if plain else KIB)
+    value = int(match[2]) * (1 if plain else KIB)
+    return (match[1], value) if value <= ADDRESS_SPACE_BYTES else None
 
 
 def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]:

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.units import KIB
+from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 SIZE = re.compile(rb"(\d{1,18}) kB")
@@ -21,6 +21,7 @@ COUNT = re.compile(rb"\d{1,18}")
 STATM_FIELDS = ("size", "resident", "shared", "text", "lib", "data", "dt")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
 
+SMALLEST_PAGE_BYTES = 4 * KIB
 NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})  # not about memory, and a report is shared
 
 
@@ -64,8 +65,11 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
         field, value = match[1].decode("ascii"), match[2].strip()
         if field == "Name":
             name = value.decode("utf-8", "backslashreplace")
-        elif size := SIZE.fullmatch(value):
+        elif (size := SIZE.fullmatch(value)) and int(size[1]) * KIB <= ADDRESS_SPACE_BYTES:
             sizes[field] = int(size[1]) * KIB
+        elif size:
+            what = f"{field} is larger than any address space; the file is corrupt"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
         elif COUNT.fullmatch(value) and field not in NAMES_OF_PEOPLE and not _must_be_size(field):
             counts[field] = int(value)
         elif _must_be_size(field):
@@ -78,11 +82,13 @@ def parse_statm(data: bytes, *, source: str) -> dict[str, int]:
     """Parse /proc/PID/statm: pages by the kernel's name; how large a page is, it does not say.
 
     Raises:
-        FormatError: It is not seven numbers.
+        FormatError: It is not seven numbers, or not of pages.
     """
     if STATM.fullmatch(data) is None:
         raise FormatError(source, "", "not the seven numbers of /proc/PID/statm", excerpt(data))
     pages = [int(number) for number in data.split()]
+    if max(pages) > ADDRESS_SPACE_BYTES // SMALLEST_PAGE_BYTES:
+        raise FormatError(source, "", "more pages than any address space has", excerpt(data))
     return dict(zip(STATM_FIELDS, pages, strict=True))
 
 
