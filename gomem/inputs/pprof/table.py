@@ -386,29 +386,6 @@ class Profile(WithDamage):
         values = traces.groupby("sample")["value"].first()
         return write_folded(zip(stacks, values.tolist(), strict=True))
 
-    def flame(
-        self,
-        base: Profile | None = None,
-        sample_type: str | None = None,
-        *,
-        upwards: bool = False,
-        name: str = "flame",
-    ) -> Any:
-        """The profile as a flame graph, to be shown in a notebook; see `gomem.flame`.
-
-        Args:
-            base: An earlier profile to hold it against.
-            sample_type: Which of its values; the default one if None.
-            upwards: Put calls above their callers; below, if not.
-            name: Unique on its page.
-
-        Raises:
-            ValueError: A profile has not the sample type, or the name is no id.
-        """
-        import gomem  # a view is above this floor: what is public is not above anybody
-
-        return gomem.flame(self, base, sample_type, upwards=upwards, name=name)
-
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""
         totals = tuple(self.total(name) for name in self.sample_type_names)

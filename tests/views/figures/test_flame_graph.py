@@ -154,10 +154,6 @@ def test_it_survives_nbconvert(settled):
     assert f"script-src {script_source()}" in own
 
 
-def test_a_profile_draws_itself(settled):
-    assert gomem.flame(settled).svg() == settled.flame().svg()
-
-
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
