@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from gomem.errors import FormatError
 from gomem.inputs.pprof.protobuf.schema import COMMENT, NAMES, TOP_TYPES, Profile
@@ -71,14 +72,9 @@ def split(data: bytes, source: str) -> TopLevel:
     if len(data) > SHORTEST * FIELDS_LIMIT:
         _refuse_many(data, source)
     message = _parsed(data, source)
-    # What is left without the fields that it knows may be of a newer profile.proto, or of another
-    # type. To size the whole message instead would take ten times as long.
-    for name in NAMES.values():
-        message.ClearField(name)
-    if message.ByteSize():
+    # A field that protobuf does not know is of a newer profile.proto, or has another wire type.
+    if len(UnknownFieldSet(message)):
         _refuse_other_types(data, source)
-    message = _parsed(data, source)
-    message.DiscardUnknownFields()
     return TopLevel(data, message)
 
 

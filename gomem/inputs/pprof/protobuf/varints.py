@@ -108,18 +108,14 @@ class Numbers:
         if (self._long & inside).any():
             longer = self._long.take(ends).nonzero()[0]
             values = _lengthen(self.data, values, longer, ends.take(longer))
-        return values, (self._before.take(stops) - self._before.take(starts)).astype(np.int64)
+        # Runs do not overlap: of the numbers found, those up to a stop and past the one before.
+        return values, np.diff(np.searchsorted(ends, stops), prepend=0)
 
     def _refuse_cut(self, starts: IntArray, stops: IntArray) -> None:
         whole = self._ends_here.take(stops - 1) | (stops == starts)
         if not whole.all():
             run = int(np.argmin(whole))
             raise VarintError(run, int(starts[run]), CUT)
-
-    @cached_property
-    def _before(self) -> NDArray[np.int32]:
-        """How many numbers end before each byte."""
-        return np.cumsum(self._ends_here, dtype=np.int32) - self._ends_here
 
     @cached_property
     def _long(self) -> NDArray[np.bool_]:
