@@ -45,6 +45,11 @@ class CaptureError(Exception):
     """A capture, or a request, that cannot be answered: the message says why and the way out."""
 
 
+def printable(text: str) -> str:
+    """Text from an input, unable to steer a terminal: control characters become escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def excerpt(text: bytes | str) -> str:
     """Shorten offending text for a message; bytes that are not UTF-8 become escapes."""
     if isinstance(text, bytes):

@@ -111,7 +111,7 @@ def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
 
 
 def _unread(comparison: Comparison) -> str:
-    from gomem.views.comparison.text import printable
+    from gomem.errors import printable
 
     damaged = comparison.damaged
     count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"

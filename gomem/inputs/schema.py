@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import pandas as pd
+
     from gomem.errors import Damage
 
-_STR = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
 UNITS = frozenset(
     {"", "B", "B/s", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"}
 )
@@ -50,6 +50,8 @@ def build(
     Raises:
         ValueError: There is a column that the schema does not name.
     """
+    import pandas as pd  # half a second: what names columns need not make a frame of them
+
     schema = tuple(schema)
     unknown = set(columns) - {column.name for column in schema}
     if unknown:
@@ -100,12 +102,14 @@ class WithDamage:
 
 def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
     """A column for a frame: an array where that says all, as a series takes long to make."""
+    import pandas as pd
+
     if values is None:
         return _missing(dtype, rows)
     if type(values) is np.ndarray and values.dtype.kind in "iufb" and values.dtype.name == dtype:
         return values.copy() if copy else values
     if type(values) is list and dtype == "str":
-        return pd.array(values, dtype=_STR)
+        return pd.array(values, dtype=pd.StringDtype(na_value=np.nan))  # what pandas calls `str`
     if isinstance(values, np.ma.MaskedArray):
         if dtype == "Int64" and values.dtype == np.int64:
             known = pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=copy)
@@ -118,6 +122,8 @@ def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
 
 def _missing(dtype: str, rows: int) -> pd.Series:
     """Nothing known: only a dtype that can say so may stay so."""
+    import pandas as pd
+
     if rows and not _can_be_missing(dtype):
         raise ValueError(f"a column of dtype {dtype} cannot be missing")
     if not rows:

@@ -3,9 +3,13 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
+from gomem.analysis.profiles.allocations import top_sites
+from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.cli.main import run
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
@@ -40,6 +44,39 @@ def test_json_says_null_where_nothing_was_seen(capsys):
 
     unseen = next(row for row in rows if row["flat"] == 0)
     assert (None, None) == (unseen["flat_low"], unseen["flat_high"])
+
+
+@pytest.mark.parametrize("output_format", ["text", "csv", "json"])
+def test_rows_are_printed_without_what_makes_frames_figures_and_statistics(output_format):
+    """
+    Loading these takes longer than all the rest of the command does on a small profile.
+    """
+    heavy = {"pandas", "pyarrow", "scipy", "matplotlib", "jinja2", "rich"}
+    code = (
+        "import sys; from gomem.cli.main import run; "
+        f"assert 0 == run(['top', {str(HEAP)!r}, '--format', {output_format!r}]); "
+        f"print(sorted({heavy} & sys.modules.keys()), file=sys.stderr)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "main.newTable" in done.stdout
+    assert "[]" == done.stderr.strip()
+
+
+@pytest.mark.parametrize("sample_type", ["inuse_space", "alloc_objects"])
+def test_csv_is_the_frame(sample_type, capsys):
+    printed_rows = printed(capsys, "--format", "csv", "--sample-type", sample_type)
+
+    assert top_sites(read_pprof(HEAP), sample_type).top.to_csv(index=False) == printed_rows
+
+
+def test_csv_of_a_difference_is_the_frame(capsys):
+    options = ("--format", "csv", "--diff-base", str(HEAP))
+    header, *rows = printed(capsys, *options).splitlines()
+
+    assert ",".join(column.name for column in DIFFERENCES) == header
+    assert [] == rows
 
 
 def test_csv_has_a_line_a_row(capsys):

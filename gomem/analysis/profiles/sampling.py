@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gomem.inputs.pprof.columns import object_sizes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -165,7 +167,8 @@ def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
         return "it is the difference of two profiles: what was seen in each is lost"
     there = np.flatnonzero((objects > 0) & (size_in_all > 0))
     rate = float(profile.columns.period)
-    exact = profile.samples["object_bytes"].to_numpy(np.float64, na_value=np.nan)
+    size_bytes, labelled = object_sizes(profile.columns)
+    exact = np.where(labelled, size_bytes, np.nan)
     size, count, fits = _counts(objects[there], size_in_all[there], exact[there], rate)
     if not fits.all():
         misfits = np.count_nonzero(~fits)

@@ -49,6 +49,15 @@ class TopDifference:
     top: pd.DataFrame
     note: str = ""
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names in `DIFFERENCES`."""
+        return tuple(self.top.columns)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as plain values by column."""
+        return self.top.to_dict("records")
+
 
 def top_difference(
     difference: Profile,

@@ -120,3 +120,20 @@ class PprofColumns:
     doc_url: str
     drop_frames: str
     keep_frames: str
+
+
+def object_sizes(columns: PprofColumns) -> tuple[IntArray, NDArray[np.bool_]]:
+    """The numeric label `bytes` of each sample, and whether it has one.
+
+    In Go's heap profiles it is the size of an object.
+
+    Returns:
+        Bytes by sample, 0 where there is no label; and where there is one.
+    """
+    sizes, known = np.zeros(len(columns.value), np.int64), np.zeros(len(columns.value), np.bool_)
+    if "bytes" in columns.strings:
+        labels = columns.labels
+        of_size = (labels.key == columns.strings.index("bytes")) & (labels.text == 0)
+        sizes[labels.sample[of_size]] = labels.number[of_size]
+        known[labels.sample[of_size]] = True
+    return sizes, known

@@ -1,21 +1,25 @@
-"""What a pprof profile holds, as frames: samples, stacks, functions, mappings and labels."""
+"""A pprof profile as frames: what it holds, and what the engine in `calls` has counted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.inputs.pprof.columns import object_sizes
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
+    from gomem.inputs.pprof.calls.graph import Edges, Frames, Tree
+    from gomem.inputs.pprof.calls.tags import Tags
+    from gomem.inputs.pprof.calls.top import Top
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
 # The columns of `samples` that every profile has; before them stands one for each sample type.
@@ -53,6 +57,43 @@ LABELS = (
     Column("number", "Int64", "", "Its value, if that is a number."),
     Column("unit", "str", "", "The number's unit, as the profile declares it."),
 )
+TOP = (
+    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
+    Column("flat", "int64", "", "Of samples whose innermost frame it is."),
+    Column("cum", "int64", "", "Of samples in whose stack it is, each counted once."),
+    Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
+)
+EDGES = (
+    Column("caller", "str", "", "The frame that calls, as pprof prints it."),
+    Column("callee", "str", "", "The frame that is called."),
+    Column("weight", "int64", "", "Of samples in whose stack the call is, each counted once."),
+    Column("inlined", "bool", "", "Inlined into the caller wherever it is counted."),
+)
+TREE = (
+    Column("function", "str", "", "The frame that the row is about, as pprof prints it."),
+    Column("relation", "str", "", "What `other` is to it: caller, self or callee."),
+    Column("other", "str", "", "A frame that calls it, or is called by it, or it itself."),
+    Column("flat", "Int64", "", "Of samples whose innermost frame it is; in rows of itself."),
+    Column("cum", "int64", "", "Of samples in whose stack it, or the call, is."),
+    Column("cum_fraction", "float64", "fraction", "Cum by the total; of a call, by its own cum."),
+    Column("inlined", "bool", "", "The call is inlined wherever it is counted."),
+)
+TRACES = (
+    Column("sample", "int32", "", "Row of the sample."),
+    Column("value", "int64", "", "The sample's value."),
+    Column("depth", "int64", "count", "Frames further in; 0 is the one that allocated or ran."),
+    Column("function", "str", "", "The frame, as pprof prints it."),
+    Column("inlined", "bool", "", "Inlined into the frame after it."),
+)
+TAGS = (
+    Column("key", "str", "", "The label's name."),
+    Column("text", "str", "", "Its value, if that is text."),
+    Column("number", "Int64", "", "Its value, if that is a number."),
+    Column("unit", "str", "", "The number's unit."),
+    Column("value", "int64", "", "What the samples with it add up to."),
+    Column("fraction", "float64", "fraction", "That by the profile's total."),
+)
 
 BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}
 
@@ -62,7 +103,8 @@ def samples_table(columns: PprofColumns) -> pd.DataFrame:
     names = value_names(columns.sample_types)
     table: dict[str, Any] = dict(zip(names, columns.value.T, strict=True))
     table["frames"] = _frame_counts(columns)
-    table["object_bytes"] = _object_bytes(columns)
+    sizes, known = object_sizes(columns)
+    table["object_bytes"] = np.ma.masked_array(sizes, ~known)
     schema = [
         Column(name, "int64", BASE_UNITS.get(one.unit, ""), f"{one.type}, in {one.unit}.")
         for name, one in zip(names, columns.sample_types, strict=True)
@@ -136,6 +178,72 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
     return build(table, LABELS)
 
 
+def top_table(top: Top, total: int) -> pd.DataFrame:
+    """The rows of `top`, with shares of a total; see `TOP`."""
+    table = {
+        "function": top.function,
+        "flat": top.flat,
+        "cum": top.cum,
+        "flat_fraction": top.flat / (total or np.nan),
+        "cum_fraction": top.cum / (total or np.nan),
+    }
+    return build(table, TOP)
+
+
+def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
+    """Calls between nodes of some names, the largest first; see `EDGES`."""
+    largest_first = np.argsort(-np.abs(edges.weight), kind="stable")
+    table = {
+        "caller": [names[node] for node in edges.caller[largest_first].tolist()],
+        "callee": [names[node] for node in edges.callee[largest_first].tolist()],
+        "weight": edges.weight[largest_first],
+        "inlined": edges.inlined[largest_first],
+    }
+    return build(table, EDGES)
+
+
+def tree_table(tree: Tree) -> pd.DataFrame:
+    """Nodes with their callers and callees; see `TREE`."""
+    table = {
+        "function": tree.function,
+        "relation": tree.relation,
+        "other": tree.other,
+        "flat": np.ma.masked_array(tree.flat, ~tree.of_itself),
+        "cum": tree.cum,
+        "cum_fraction": tree.cum_fraction,
+        "inlined": tree.inlined,
+    }
+    return build(table, TREE)
+
+
+def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -> pd.DataFrame:
+    """Frames of nodes of some names with their sample's weight; see `TRACES`."""
+    first = np.ones(len(frames.sample), np.bool_)
+    first[1:] = frames.sample[1:] != frames.sample[:-1]
+    start = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
+    table = {
+        "sample": frames.sample.astype(np.int32),
+        "value": weights[frames.sample],
+        "depth": np.arange(len(first)) - start,
+        "function": [names[node] for node in frames.node.tolist()],
+        "inlined": frames.inlined,
+    }
+    return build(table, TRACES)
+
+
+def tags_table(tags: Tags, total: int) -> pd.DataFrame:
+    """Values of labels, with shares of a total; see `TAGS`."""
+    table = {
+        "key": tags.key,
+        "text": tags.text,
+        "number": np.ma.masked_array(tags.number, [text is not None for text in tags.text]),
+        "unit": tags.unit,
+        "value": tags.value,
+        "fraction": tags.value / (total or np.nan),
+    }
+    return build(table, TAGS)
+
+
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:
     """Column names of the sample types: their own, with the unit where two have the same."""
     types = [one.type for one in sample_types]
@@ -164,18 +272,10 @@ def _frame_counts(columns: PprofColumns) -> NDArray[np.int64]:
     return np.diff(before[columns.stack_offsets])
 
 
-def _object_bytes(columns: PprofColumns) -> np.ma.MaskedArray[Any, Any]:
-    """The numeric label `bytes` of each sample, masked where it has none."""
-    sizes = np.ma.masked_array(np.zeros(len(columns.value), np.int64), mask=True)
-    if "bytes" in columns.strings:
-        labels = columns.labels
-        of_size = (labels.key == columns.strings.index("bytes")) & (labels.text == 0)
-        sizes[labels.sample[of_size]] = labels.number[of_size]
-    return sizes
-
-
 def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:
     """A text of each row's function; missing where it is not known."""
+    import pandas as pd
+
     distinct = list(dict.fromkeys(text for text in texts if text))
     code_of = {text: code for code, text in enumerate(distinct)}
     codes = np.array([*(code_of.get(text, -1) for text in texts), -1], np.int32)

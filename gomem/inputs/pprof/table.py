@@ -10,30 +10,23 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from gomem.inputs.pprof import frames as pprof_frames
+from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.pprof.calls.top import Top, top_of
+from gomem.inputs.schema import WithDamage
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import NDArray
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
-
-TOP = (
-    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
-    Column("flat", "int64", "", "Of samples whose innermost frame it is."),
-    Column("cum", "int64", "", "Of samples in whose stack it is, each counted once."),
-    Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
-    Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
-)
 
 HEAP_TYPES = frozenset({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"})
 
@@ -91,6 +84,8 @@ class Profile(WithDamage):
     @cached_property
     def time(self) -> pd.Timestamp | None:
         """When it was taken, UTC."""
+        import pandas as pd
+
         nanoseconds = self.columns.time_nanos
         return pd.Timestamp(nanoseconds, unit="ns", tz="UTC") if nanoseconds else None
 
@@ -132,28 +127,28 @@ class Profile(WithDamage):
 
     @cached_property
     def samples(self) -> pd.DataFrame:
-        """A row a sample: a column for each sample type, and those of `pprof_frames.SAMPLES`."""
-        return pprof_frames.samples_table(self.columns)
+        """A row a sample: a column for each sample type, and those of `frames.SAMPLES`."""
+        return frames.samples_table(self.columns)
 
     @cached_property
     def stacks(self) -> pd.DataFrame:
-        """A row a frame of each sample, innermost first; see `pprof_frames.STACKS`."""
-        return pprof_frames.stacks_table(self.columns)
+        """A row a frame of each sample, innermost first; see `frames.STACKS`."""
+        return frames.stacks_table(self.columns)
 
     @cached_property
     def functions(self) -> pd.DataFrame:
-        """A row a function; see `pprof_frames.FUNCTIONS`."""
-        return pprof_frames.functions_table(self.columns)
+        """A row a function; see `frames.FUNCTIONS`."""
+        return frames.functions_table(self.columns)
 
     @cached_property
     def mappings(self) -> pd.DataFrame:
-        """A row a mapped file; see `pprof_frames.MAPPINGS`."""
-        return pprof_frames.mappings_table(self.columns)
+        """A row a mapped file; see `frames.MAPPINGS`."""
+        return frames.mappings_table(self.columns)
 
     @cached_property
     def labels(self) -> pd.DataFrame:
-        """A row a label of a sample; see `pprof_frames.LABELS`."""
-        return pprof_frames.labels_table(self.columns)
+        """A row a label of a sample; see `frames.LABELS`."""
+        return frames.labels_table(self.columns)
 
     def sample_type(self, name: str | None = None) -> ValueType:
         """The sample type of a name, by pprof's rules.
@@ -210,18 +205,19 @@ class Profile(WithDamage):
         Raises:
             ValueError: There is no such sample type or granularity.
         """
-        values, nodes = self.values(sample_type), self.nodes(granularity)
-        flat, cumulative = nodes.flat(values), nodes.cum(values)
-        rows = top_order(nodes, flat, cumulative, by_cum=cum)[:n]
-        total = self.total(sample_type) or np.nan
-        columns = {
-            "function": [nodes.names[row] for row in rows.tolist()],
-            "flat": flat[rows],
-            "cum": cumulative[rows],
-            "flat_fraction": flat[rows] / total,
-            "cum_fraction": cumulative[rows] / total,
-        }
-        return build(columns, TOP)
+        top = self.top_rows(sample_type, granularity, cum=cum, n=n)
+        return frames.top_table(top, self.total(sample_type))
+
+    def top_rows(
+        self,
+        sample_type: str | None = None,
+        granularity: str = "functions",
+        *,
+        cum: bool = False,
+        n: int | None = None,
+    ) -> Top:
+        """The same as columns, without a frame; see `top`."""
+        return top_of(self.nodes(granularity), self.values(sample_type), by_cum=cum, n=n)
 
     def tree(
         self,
@@ -232,7 +228,7 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> pd.DataFrame:
-        """Who calls whom, as `go tool pprof -tree` counts; see `pprof_graph.TREE`.
+        """Who calls whom, as `go tool pprof -tree` counts; see `frames.TREE`.
 
         Args:
             sample_type: Which of the profile's values; the default one if None.
@@ -242,13 +238,13 @@ class Profile(WithDamage):
             n: Of how many frames; all if None.
 
         Raises:
-            ValueError: There is no such sample type or granularity, or the pattern is none.
+            ValueError: There is no such sample type or granularity, or RE2 refuses the pattern.
         """
-        from gomem.inputs.pprof.calls.graph import tree_table
+        from gomem.inputs.pprof.calls.graph import tree_of
 
         values, nodes = self.values(sample_type), self.nodes(granularity)
-        rows = top_order(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum)[:n]
-        return tree_table(nodes, values, rows, self.total(sample_type), pattern)
+        rows = top_of(nodes, values, by_cum=cum, n=n).node
+        return frames.tree_table(tree_of(nodes, values, rows, self.total(sample_type), pattern))
 
     def peek(
         self, pattern: str, sample_type: str | None = None, granularity: str = "functions"
@@ -257,24 +253,28 @@ class Profile(WithDamage):
         return self.tree(sample_type, granularity, pattern=pattern)
 
     def edges(self, sample_type: str | None = None, granularity: str = "functions") -> pd.DataFrame:
-        """Every call with what passes through it; see `pprof_graph.EDGES`."""
-        from gomem.inputs.pprof.calls.graph import edges_table
+        """Every call with what passes through it; see `frames.EDGES`."""
+        from gomem.inputs.pprof.calls.graph import edges_of
 
-        return edges_table(self.nodes(granularity), self.values(sample_type))
+        nodes = self.nodes(granularity)
+        return frames.edges_table(edges_of(nodes, self.values(sample_type)), nodes.names)
 
     def traces(
         self, sample_type: str | None = None, granularity: str = "functions"
     ) -> pd.DataFrame:
-        """Every sample with its stack; see `pprof_graph.TRACES`."""
-        from gomem.inputs.pprof.calls.graph import traces_table
+        """Every sample with its stack; see `frames.TRACES`."""
+        from gomem.inputs.pprof.calls.graph import frames_of
 
-        return traces_table(self.nodes(granularity), self.values(sample_type))
+        nodes = self.nodes(granularity)
+        found = frames_of(nodes, 0, len(self.columns.value))
+        return frames.traces_table(found, nodes.names, self.values(sample_type))
 
     def tags(self, sample_type: str | None = None) -> pd.DataFrame:
-        """What the samples of each label add up to; see `pprof_tags.TAGS`."""
-        from gomem.inputs.pprof.calls.tags import tags_table
+        """What the samples of each label add up to; see `frames.TAGS`."""
+        from gomem.inputs.pprof.calls.tags import tags_of
 
-        return tags_table(self.columns, self.values(sample_type), self.total(sample_type))
+        tags = tags_of(self.columns, self.values(sample_type))
+        return frames.tags_table(tags, self.total(sample_type))
 
     def filtered(
         self,
@@ -298,12 +298,12 @@ class Profile(WithDamage):
             show: With no frames but those in which it is found.
             show_from: Without the frames outside of the outermost one in which it is found.
             prune_from: Without the frames inside of the innermost one in which it is found.
-            tagfocus: Only samples with such a label; see `pprof_tags.samples_with`.
+            tagfocus: Only samples with such a label; see `calls.tags.samples_with`.
             tagignore: Only samples without one.
             noinlines: Inlined calls count to the function that they were inlined into.
 
         Raises:
-            ValueError: A pattern is none.
+            ValueError: RE2 refuses a pattern.
         """
         from gomem.inputs.pprof.calls import filters
         from gomem.inputs.pprof.calls.tags import samples_with
@@ -379,12 +379,11 @@ class Profile(WithDamage):
 
     def to_folded(self, sample_type: str | None = None, granularity: str = "functions") -> str:
         """The profile as folded stacks: `main.main;main.work 120`, a line a stack."""
+        from gomem.inputs.pprof.calls.graph import stacks_of
         from gomem.inputs.pprof.folded import write_folded
 
-        traces = self.traces(sample_type, granularity)
-        stacks = traces.groupby("sample")["function"].agg(tuple)
-        values = traces.groupby("sample")["value"].first()
-        return write_folded(zip(stacks, values.tolist(), strict=True))
+        nodes, values = self.nodes(granularity), self.values(sample_type)
+        return write_folded(stacks_of(nodes, values))
 
     def _part(self, columns: PprofColumns) -> Profile:
         """A profile of some of the samples or frames, with the totals of the whole."""
@@ -401,10 +400,11 @@ class Profile(WithDamage):
 
     def _kind_of_contention(self) -> str:
         """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
-        leaves = self.top(n=None).query("flat != 0")["function"]
-        if leaves.empty:
+        top = self.top_rows()
+        leaves = [name for name, flat in zip(top.function, top.flat.tolist(), strict=True) if flat]
+        if not leaves:
             return "other"
-        return "mutex" if leaves.str.contains("nlock").any() else "block"
+        return "mutex" if any("nlock" in name for name in leaves) else "block"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -425,18 +425,6 @@ def _without_dropped(columns: PprofColumns) -> PprofColumns:
         return drop_uninteresting(columns)
     except ValueError:
         return columns
-
-
-def top_order(
-    nodes: Nodes, flat: NDArray[np.int64], cum: NDArray[np.int64], *, by_cum: bool
-) -> NDArray[np.int64]:
-    """The nodes that are not 0, in pprof's order: by magnitude, then name, then the other one."""
-    rows = np.flatnonzero((flat != 0) | (cum != 0))
-    names = np.array(nodes.names, dtype=object)[rows]
-    rank = np.unique(names, return_inverse=True)[1] if len(rows) else rows
-    first, second = (cum, flat) if by_cum else (flat, cum)
-    order = np.lexsort((-np.abs(second[rows]), rank, -np.abs(first[rows])))
-    return rows[order]
 
 
 def _shown(value: int, unit: str) -> str:

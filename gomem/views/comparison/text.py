@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable
 from gomem.units import (
     UNKNOWN,
     format_bytes,
@@ -124,11 +125,6 @@ def format_spread(median: float, low: float | None, high: float | None) -> str:
     if low == high:
         return "± 0 %"
     return f"± {100 * max(high - median, median - low) / abs(median):.0f} %" if median else "± ?"
-
-
-def printable(text: str) -> str:
-    """Text from an input, unable to steer a terminal: control characters become escapes."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class _Footnotes:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
+from gomem.errors import printable
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
-from gomem.views.comparison.text import printable
 from gomem.views.figures.figure import minus
 from gomem.views.writers.flame_script import SCRIPT
 

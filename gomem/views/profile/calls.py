@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable
 from gomem.units import format_fraction, is_unknown
-from gomem.views.comparison.text import printable
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
 
 if TYPE_CHECKING:

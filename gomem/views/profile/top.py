@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
+from gomem.errors import printable
 from gomem.units import (
     format_bytes,
     format_count,
@@ -12,7 +15,6 @@ from gomem.units import (
     format_seconds,
     is_unknown,
 )
-from gomem.views.comparison.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     is 0, in its cum value.
     """
     shown = value_formatter(sites.unit)
-    with_state = STATES[0] in sites.top and not sites.note
+    with_state = STATES[0] in sites.column_names and not sites.note
     rows = [
         (
             *_cells(row, "flat", shown, with_interval=not sites.note),
@@ -40,7 +42,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
             *([_state(row)] if with_state else []),
             printable(row["function"]),
         )
-        for row in sites.top.to_dict("records")
+        for row in sites.rows()
     ]
     headings = [
         heading
@@ -57,14 +59,14 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
 
 def top_json(sites: AllocationSites | TopDifference) -> dict[str, Any]:
     """Lay sites out for JSON; what is unknown is null, and `note` says why."""
-    rows = sites.top.to_dict("records")
+    fields = JSON_FIELDS + tuple(name for name in STATES if name in sites.column_names)
     return {
         "schema": SCHEMA,
         "sample_type": sites.sample_type,
         "unit": sites.unit,
         "total": sites.total,
         "note": sites.note,
-        "top": [{field: _known(row[field]) for field in _fields(sites)} for row in rows],
+        "top": [{field: _known(row[field]) for field in fields} for row in sites.rows()],
     }
 
 
@@ -74,12 +76,13 @@ def render_top_json(sites: AllocationSites | TopDifference) -> str:
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
-    """A line a site, with the columns of `gomem.analysis.profiles.allocations.SITES`."""
-    return sites.top.to_csv(index=False)
-
-
-def _fields(sites: AllocationSites | TopDifference) -> tuple[str, ...]:
-    return JSON_FIELDS + tuple(name for name in STATES if name in sites.top)
+    """A line a site, with the columns that its frame has; what is unknown is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(sites.column_names)
+    for row in sites.rows():
+        writer.writerow("" if is_unknown(value) else value for value in row.values())
+    return text.getvalue()
 
 
 def _state(row: dict[str, Any]) -> str:

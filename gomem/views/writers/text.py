@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
-from gomem.views.comparison.text import printable
+from gomem.errors import printable
 from gomem.views.document import Block, Case, Cell, Notes, Paragraph, Report, Section, Table
 from gomem.views.report.report import build_report
 from gomem.views.report.tables import DAMAGE, SITES

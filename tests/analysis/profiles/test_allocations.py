@@ -122,3 +122,17 @@ def test_the_sites_of_an_empty_profile_have_the_same_columns():
         (name, str(dtype)) for name, dtype in sites.top.dtypes.items()
     ]
     assert 0 == sites.total
+
+
+@pytest.mark.parametrize("name", ["heap.pb.gz", "goroutine.pb.gz"])
+def test_rows_say_what_the_frame_says(name):
+    """
+    The frame's `<NA>` is None, and its numbers are plain ones.
+    """
+    sites = top_sites(read_pprof(LOADED.with_name(name)))
+
+    rows = list(sites.rows())
+
+    frame = sites.top.astype(object).where(sites.top.notna(), None)
+    assert frame.to_dict("records") == rows
+    assert [column.name for column in SITES] == list(sites.column_names) == list(rows[0])

@@ -12,10 +12,10 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.pprof.calls.names import NO_PACKAGE, clean_path, module_of, package_of, shown_name
-from gomem.inputs.pprof.frames import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS
+from gomem.inputs.pprof.frames import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS, TOP
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.read import read_pprof
-from gomem.inputs.pprof.table import TOP, Profile
+from gomem.inputs.pprof.table import Profile
 from gomem.inputs.schema import UNITS
 from tests.builders import FIXTURES
 from tests.pprof_messages import (

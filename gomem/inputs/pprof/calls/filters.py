@@ -31,13 +31,13 @@ def matches(texts: Sequence[str], pattern: str) -> BoolArray:
     """In which texts a pattern is found.
 
     Raises:
-        ValueError: It is not a pattern of RE2.
+        ValueError: RE2 refuses the pattern.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        # One text more: without any, a pattern that is none would pass.
+        # One text more: of no texts at all, RE2 is not asked and refuses nothing.
         found = pc.match_substring_regex(pa.array([*texts, ""], pa.string()), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).partition(": ")[2] or str(error)
@@ -117,7 +117,7 @@ def drop_uninteresting(columns: PprofColumns) -> PprofColumns:
     of nothing else is kept whole.
 
     Raises:
-        ValueError: A pattern of the profile is none.
+        ValueError: RE2 refuses a pattern of the profile.
     """
     if not columns.drop_frames:
         return columns

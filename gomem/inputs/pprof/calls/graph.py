@@ -8,38 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.inputs.pprof.calls.filters import matches
-from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from gomem.inputs.pprof.calls.nodes import Nodes
 
-EDGES = (
-    Column("caller", "str", "", "The frame that calls, as pprof prints it."),
-    Column("callee", "str", "", "The frame that is called."),
-    Column("weight", "int64", "", "Of samples in whose stack the call is, each counted once."),
-    Column("inlined", "bool", "", "Inlined into the caller wherever it is counted."),
-)
-TREE = (
-    Column("function", "str", "", "The frame that the row is about, as pprof prints it."),
-    Column("relation", "str", "", "What `other` is to it: caller, self or callee."),
-    Column("other", "str", "", "A frame that calls it, or is called by it, or it itself."),
-    Column("flat", "Int64", "", "Of samples whose innermost frame it is; in rows of itself."),
-    Column("cum", "int64", "", "Of samples in whose stack it, or the call, is."),
-    Column("cum_fraction", "float64", "fraction", "Cum by the total; of a call, by its own cum."),
-    Column("inlined", "bool", "", "The call is inlined wherever it is counted."),
-)
-TRACES = (
-    Column("sample", "int32", "", "Row of the sample."),
-    Column("value", "int64", "", "The sample's value."),
-    Column("depth", "int64", "count", "Frames further in; 0 is the one that allocated or ran."),
-    Column("function", "str", "", "The frame, as pprof prints it."),
-    Column("inlined", "bool", "", "Inlined into the frame after it."),
-)
 RELATIONS = ("caller", "self", "callee")
-CHUNK_FRAMES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -61,6 +38,31 @@ class Frames:
     inlined: NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Tree:
+    """Nodes with their callers and callees, one array a field, a row each.
+
+    Attributes:
+        function: The node that the row is about, as pprof prints it.
+        relation: What `other` is to it, one of `RELATIONS`.
+        other: A node that calls it or is called by it, or it itself.
+        of_itself: Whether `other` is itself.
+        flat: What has the node for its innermost frame, in the profile's unit.
+        cum: What passes through the call or, in the row of itself, through the node.
+        cum_fraction: Cum by the total or, of a call, by the node's cum.
+        inlined: The call is inlined wherever it is counted.
+    """
+
+    function: list[str]
+    relation: list[str]
+    other: list[str]
+    of_itself: NDArray[np.bool_]
+    flat: NDArray[np.int64]
+    cum: NDArray[np.int64]
+    cum_fraction: NDArray[np.float64]
+    inlined: NDArray[np.bool_]
+
+
 def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
     """The frames of the samples from one to before another."""
     columns = nodes.columns
@@ -74,8 +76,18 @@ def frames_of(nodes: Nodes, first: int, last: int) -> Frames:
     return Frames(sample, nodes.node_of_frame[frame], inner < counts[entry] - 1)
 
 
+def stacks_of(nodes: Nodes, weights: NDArray[np.int64]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Each sample that has frames: their names, innermost first, and its weight."""
+    frames, names = frames_of(nodes, 0, len(nodes.columns.value)), nodes.names
+    begins = np.flatnonzero(np.diff(frames.sample, prepend=-1))
+    ends = [*begins[1:].tolist(), len(frames.sample)]
+    node, value = frames.node.tolist(), weights[frames.sample[begins]].tolist()
+    for begin, end, weight in zip(begins.tolist(), ends, value, strict=False):
+        yield tuple(names[one] for one in node[begin:end]), weight
+
+
 def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
-    """Every call, once for each sample; one of a frame by itself is none."""
+    """Every call, once for each sample; a frame that calls itself makes no edge."""
     count = max(len(nodes), 1)
     parts = [_edges_of_run(nodes, weights, *run) for run in nodes.runs()]
     keys = np.concatenate([np.zeros(0, np.int64), *(part[0] for part in parts)])
@@ -109,28 +121,14 @@ def _edges_of_run(
     return key[once], weights[sample[once]], frames.inlined[place[once]]
 
 
-def edges_table(nodes: Nodes, weights: NDArray[np.int64]) -> pd.DataFrame:
-    """Calls as rows, the largest first; see `EDGES`."""
-    edges, names = edges_of(nodes, weights), nodes.names
-    table = {
-        "caller": [names[node] for node in edges.caller.tolist()],
-        "callee": [names[node] for node in edges.callee.tolist()],
-        "weight": edges.weight,
-        "inlined": edges.inlined,
-    }
-    frame = build(table, EDGES)
-    by_weight = frame["weight"].abs().sort_values(ascending=False, kind="stable").index
-    return frame.loc[by_weight].reset_index(drop=True)
-
-
-def tree_table(
+def tree_of(
     nodes: Nodes,
     weights: NDArray[np.int64],
     rows: NDArray[np.int64],
     total: int,
     pattern: str | None = None,
-) -> pd.DataFrame:
-    """Each node with those that call it above and those that it calls below; see `TREE`.
+) -> Tree:
+    """Each node with those that call it above and those that it calls below.
 
     Args:
         nodes: A profile's nodes.
@@ -138,6 +136,9 @@ def tree_table(
         rows: Which nodes, in order.
         total: What fractions of the nodes are of.
         pattern: Only nodes in whose name it is found.
+
+    Raises:
+        ValueError: RE2 refuses the pattern.
     """
     names = nodes.names
     if pattern is not None and len(rows):
@@ -157,30 +158,13 @@ def tree_table(
     kept = kept[np.lexsort(sorting)]
     of_itself = relation[kept] == RELATIONS.index("self")
     whole = np.where(of_itself, total, cum[about[kept]]).astype(np.float64)
-    table = {
-        "function": [names[row] for row in about[kept].tolist()],
-        "relation": [RELATIONS[one] for one in relation[kept].tolist()],
-        "other": [names[row] for row in other[kept].tolist()],
-        "flat": np.ma.masked_array(flat[about[kept]], ~of_itself),
-        "cum": weight[kept],
-        "cum_fraction": weight[kept] / np.where(whole == 0, np.nan, whole),
-        "inlined": inlined[kept],
-    }
-    return build(table, TREE)
-
-
-def traces_table(nodes: Nodes, weights: NDArray[np.int64]) -> pd.DataFrame:
-    """A row a frame of each sample that has any, innermost first; see `TRACES`."""
-    frames = frames_of(nodes, 0, len(nodes.columns.value))
-    first = np.ones(len(frames.sample), np.bool_)
-    first[1:] = frames.sample[1:] != frames.sample[:-1]
-    start = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
-    names = nodes.names
-    table = {
-        "sample": frames.sample.astype(np.int32),
-        "value": weights[frames.sample],
-        "depth": np.arange(len(first)) - start,
-        "function": [names[node] for node in frames.node.tolist()],
-        "inlined": frames.inlined,
-    }
-    return build(table, TRACES)
+    return Tree(
+        function=[names[row] for row in about[kept].tolist()],
+        relation=[RELATIONS[one] for one in relation[kept].tolist()],
+        other=[names[row] for row in other[kept].tolist()],
+        of_itself=of_itself,
+        flat=flat[about[kept]],
+        cum=weight[kept],
+        cum_fraction=weight[kept] / np.where(whole == 0, np.nan, whole),
+        inlined=inlined[kept],
+    )

@@ -1,34 +1,24 @@
 """Labels of samples: which samples have one, and what the samples of each add up to.
 
 A numeric label has one unit for its key, as `go tool pprof` sees it: the first that the profile
-gives, else `bytes` for `alignment` and `request`, else the key itself. Labels that say nothing,
-of number 0 and without a unit, are none.
+gives, else `bytes` for `alignment` and `request`, else the key itself. A label
+that says nothing, being 0 and without a unit, does not count.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gomem.inputs.pprof.calls.filters import matches
-from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.inputs.pprof.columns import PprofColumns
-
-TAGS = (
-    Column("key", "str", "", "The label's name."),
-    Column("text", "str", "", "Its value, if that is text."),
-    Column("number", "Int64", "", "Its value, if that is a number."),
-    Column("unit", "str", "", "The number's unit."),
-    Column("value", "int64", "", "What the samples with it add up to."),
-    Column("fraction", "float64", "fraction", "That by the profile's total."),
-)
 
 _RANGE = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
 _SIZES = (
@@ -52,6 +42,25 @@ _UNITS = {
 }
 
 
+@dataclass(frozen=True)
+class Tags:
+    """Values of labels, one array a field, a row each.
+
+    Attributes:
+        key: The label's name.
+        text: Its value, if that is text, else None.
+        number: Its value, if that is a number, else 0.
+        unit: The number's unit; None for a text.
+        value: What the samples with it add up to, in the profile's unit.
+    """
+
+    key: list[str]
+    text: list[str | None]
+    number: NDArray[np.int64]
+    unit: list[str | None]
+    value: NDArray[np.int64]
+
+
 def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
     """Which samples have a label that an expression asks for, as pprof's `tagfocus` does.
 
@@ -63,7 +72,7 @@ def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
             found in some `key:text` of the sample, with one any of them in the key's text.
 
     Raises:
-        ValueError: It holds a pattern that is none.
+        ValueError: RE2 refuses a pattern in it.
     """
     key, equals, value = expression.partition("=")
     if not equals:
@@ -75,39 +84,38 @@ def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
     return np.logical_or.reduce(found) if key else np.logical_and.reduce(found)
 
 
-def tags_table(columns: PprofColumns, values: NDArray[np.int64], total: int) -> pd.DataFrame:
-    """A row a label's value, the keys and their values in pprof's order: largest first.
+def tags_of(columns: PprofColumns, values: NDArray[np.int64]) -> Tags:
+    """Each value of each label with what its samples add up to, in pprof's order: largest first.
 
-    Keys are in order of their names: as pprof, which does not add up keys to sort them.
+    Keys are in order of their names: as in pprof, which does not add up keys to sort them.
+
+    Args:
+        columns: A profile.
+        values: One number a sample.
     """
-    labels, units = columns.labels, units_of(columns)
+    labels, units, strings = columns.labels, units_of(columns), columns.strings
     rows = np.flatnonzero(_says_something(columns))
-    keyed = pd.DataFrame(
-        {
-            "key": [columns.strings[key] for key in labels.key[rows].tolist()],
-            "text": _texts(columns, rows),
-            "number": np.where(labels.text[rows] != 0, 0, labels.number[rows]),
-            "value": values[labels.sample[rows]],
-        }
+    same = _first_of_equal(strings)
+    text = same[labels.text[rows]]
+    number = np.where(text >= 0, 0, labels.number[rows])
+    distinct, inverse = np.unique(
+        np.stack([same[labels.key[rows]], text, number]), axis=1, return_inverse=True
     )
-    sums = keyed.groupby(["key", "text", "number"], dropna=False, sort=False)["value"].sum()
-    tags = sums.reset_index()
-    tags["magnitude"] = -tags["value"].abs()
-    tags = tags.sort_values(["key", "magnitude", "text", "number"], kind="stable")
-    of_text = tags["text"].notna().to_numpy()
-    table = {
-        "key": tags["key"].tolist(),
-        "text": [
-            text if known else None for text, known in zip(tags["text"], of_text, strict=True)
-        ],
-        "number": np.ma.masked_array(tags["number"].to_numpy(np.int64), of_text),
-        "unit": [
-            None if text else units[key] for key, text in zip(tags["key"], of_text, strict=True)
-        ],
-        "value": tags["value"].to_numpy(np.int64),
-        "fraction": tags["value"].to_numpy(np.float64) / (total or np.nan),
-    }
-    return build(table, TAGS)
+    sums = np.zeros(distinct.shape[1], np.int64)
+    np.add.at(sums, inverse.reshape(-1), values[labels.sample[rows]])
+    tags = [
+        (strings[key], strings[text] if text >= 0 else None, number, value)
+        for (key, text, number), value in zip(distinct.T.tolist(), sums.tolist(), strict=True)
+    ]
+    # Of one magnitude, texts come before numbers.
+    tags.sort(key=lambda tag: (tag[0], -abs(tag[3]), tag[1] is None, tag[1] or "", tag[2]))
+    return Tags(
+        key=[key for key, *_ in tags],
+        text=[text for _, text, *_ in tags],
+        number=np.array([number for *_, number, _ in tags], np.int64),
+        unit=[units[key] if text is None else None for key, text, *_ in tags],
+        value=np.array([value for *_, value in tags], np.int64),
+    )
 
 
 def units_of(columns: PprofColumns) -> dict[str, str]:
@@ -130,8 +138,11 @@ def _says_something(columns: PprofColumns) -> NDArray[np.bool_]:
     return (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
 
 
-def _texts(columns: PprofColumns, rows: NDArray[np.int64]) -> list[str | None]:
-    return [columns.strings[text] if text else None for text in columns.labels.text[rows].tolist()]
+def _first_of_equal(strings: list[str]) -> NDArray[Any]:
+    """For each string the first that is equal to it; -1 for string 0, which stands for none."""
+    first: dict[str, int] = {}
+    same = [first.setdefault(text, index) for index, text in enumerate(strings[1:], 1)]
+    return np.array([-1, *same], np.int64)
 
 
 def _with_text(columns: PprofColumns, key: str, pattern: str) -> NDArray[np.bool_]:

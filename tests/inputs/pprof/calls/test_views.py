@@ -8,8 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from gomem.inputs.pprof.calls.graph import EDGES, TRACES, TREE
-from gomem.inputs.pprof.calls.tags import TAGS
+from gomem.inputs.pprof.frames import EDGES, TAGS, TRACES, TREE
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.read import read_folded, read_pprof
 from gomem.inputs.pprof.table import Profile
