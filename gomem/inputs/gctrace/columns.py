@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -223,19 +223,25 @@ def _put(columns: Columns, part: Field, values: np.ndarray, rows: np.ndarray) ->
     if part.kind in SIZE_BYTES or part.kind in {"n", "i"}:
         if part.name not in columns:
             columns[part.name] = _all_masked(total)
-        column = columns[part.name]
-        no_size = values >= NO_SIZE_FROM.get(part.kind, np.iinfo(np.int64).max)
-        known = np.where(no_size, 0, values) if no_size.any() else values
-        np.ma.getdata(column)[rows] = known * SIZE_BYTES.get(part.kind, 1)
-        np.ma.getmaskarray(column)[rows] = no_size  # the mask itself, see _all_masked
+        column, unit = columns[part.name], SIZE_BYTES.get(part.kind, 1)
+        no_size_from = NO_SIZE_FROM.get(part.kind, np.iinfo(np.int64).max)
+        unknown: Any = False
+        if len(values) and values.max() >= no_size_from:
+            unknown = values >= no_size_from
+            values = np.where(unknown, 0, values)
+        np.ma.getdata(column)[rows] = values if unit == 1 else values * unit
+        np.ma.getmaskarray(column)[rows] = unknown  # the mask itself, see _all_masked
         return
     if part.name not in columns:
         columns[part.name] = np.full(total, np.nan)
     if part.kind == "ms":
         # By way of whole nanoseconds: the float nearest to what is printed, not one beside it.
-        impossible = values >= NO_DURATION_FROM_MS
-        values = np.rint(values * 1e6) / 1e9
-        values[impossible] = np.inf
+        whole = values * 1e6
+        np.rint(whole, out=whole)
+        whole /= 1e9
+        if len(values) and values.max() >= NO_DURATION_FROM_MS:
+            whole[values >= NO_DURATION_FROM_MS] = np.inf
+        values = whole
     elif part.kind == "%":
         values = values / 100
     columns[part.name][rows] = values

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from gomem.units import KIB, MIB
 
@@ -154,6 +154,7 @@ def _literals(text: str) -> list[bytes]:
     return [piece.encode() for piece in text.split("¦") if piece]
 
 
+@cache
 def _csv_translation(separators: bytes) -> tuple[bytes, bytes]:
     table = bytes.maketrans(separators, b"," * len(separators))
     kept = set(NUMBER_BYTES + separators + b"\n")

@@ -198,7 +198,8 @@ def _read_form(
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The numbers of those lines that have exactly this form, and which lines these are."""
     text = lines.take(pa.array(which))
-    if not form.is_only_counted and not np.isin(doubtful, which).any():
+    has_doubtful = doubtful.size and np.isin(doubtful, which).any()
+    if not form.is_only_counted and not has_doubtful:
         try:
             return which, _numbers_of(form, text)
         except pa.ArrowInvalid:
@@ -218,9 +219,10 @@ def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
         for name, field in zip(names, form.csv_columns, strict=True)
         if field is not None
     }
+    numbers = form.to_csv(_bytes_of(text))
     table = csv.read_csv(
-        pa.BufferReader(form.to_csv(_bytes_of(text))),
-        csv.ReadOptions(column_names=names, use_threads=False),
+        pa.BufferReader(numbers),
+        csv.ReadOptions(column_names=names, use_threads=False, block_size=len(numbers) + 1),
         csv.ParseOptions(quote_char=False),
         csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
     )
