@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.memstats.parse import parse_memstats
 from gomem.inputs.pprof.calls.filters import drop_uninteresting
 from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.folded import parse_folded
@@ -58,7 +57,7 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
 
 
 def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:
-    """Leave out what the profile asks to leave out; a pattern that is none is damage."""
+    """Leave out what the profile asks to leave out; a pattern that RE2 refuses is damage."""
     try:
         return drop_uninteresting(columns)
     except ValueError as error:
@@ -67,11 +66,13 @@ def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -
 
 
 def _read_heap_text(source: Source) -> Profile:
+    from gomem.inputs.memstats.parse import parse_memstats
+    from gomem.inputs.memstats.table import memstats_tables
+
     text, damage = parse_heap_text(source.data, source=source.name)
     found = (*source.damage, *damage)
     if text.memstats is None:
         return Profile(source.name, text.columns, found)
-    from gomem.inputs.memstats.table import memstats_tables
 
     dumps, wrong = parse_memstats(text.memstats, source=source.name)
     return Profile(
