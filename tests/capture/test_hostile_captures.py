@@ -90,7 +90,7 @@ def test_a_file_time_that_no_frame_can_hold_is_unknown(capture, seconds):
     for path in capture.rglob("*.json"):
         os.utime(path, (seconds, seconds))
 
-    loaded = reported(capture)
+    loaded = gomem.load(capture)
 
     assert loaded.artefacts.set_index("path")["time"].isna()["2-loaded/memstats.json"]
 
@@ -102,7 +102,7 @@ def test_a_time_in_a_name_that_no_frame_can_hold_is_unknown(capture, stamp):
     (capture / "gomem.json").unlink()
     (capture / "2-loaded/memstats.json").rename(capture / f"2-loaded/memstats-{stamp}.json")
 
-    times = reported(capture).artefacts.set_index("path")["time_source"]
+    times = gomem.load(capture).artefacts.set_index("path")["time_source"]
 
     assert "name" != times[f"2-loaded/memstats-{stamp}.json"]
 
@@ -116,4 +116,4 @@ def test_a_time_in_a_manifest_that_no_frame_can_hold_is_unknown(capture, time):
     first = text.split('"time": "')[1].split('"')[0]
     manifest.write_text(text.replace(first, time))
 
-    assert len(reported(capture).artefacts) == len(gomem.load(ZEROING).artefacts)
+    assert len(gomem.load(capture).artefacts) == len(gomem.load(ZEROING).artefacts)
