@@ -74,17 +74,20 @@ class MomentFacts:
 
     @property
     def goroutine_count(self) -> int | None:
-        """How many there are, by runtime/metrics or by a goroutine profile; None without both."""
-        if GOROUTINES in self.metrics:
-            return int(self.metrics[GOROUTINES])
-        if self.goroutines is None or self.goroutines.empty:
-            return None
-        return int(self.goroutines["goroutines"].sum())
+        """How many there are, by a goroutine profile or by runtime/metrics; None without both.
+
+        The profile stands first: since Go 1.26 the metric counts the runtime's own goroutines too,
+        which `runtime.NumGoroutine` and the profile leave out on every release.
+        """
+        if self.goroutines is not None and len(self.goroutines):
+            return int(self.goroutines["goroutines"].sum())
+        return int(self.metrics[GOROUTINES]) if GOROUTINES in self.metrics else None
 
     @property
     def goroutine_path(self) -> str:
         """The artefact that says how many there are."""
-        return self.path("metrics" if GOROUTINES in self.metrics else "goroutine")
+        profiled = self.goroutines is not None and len(self.goroutines)
+        return self.path("goroutine" if profiled else "metrics")
 
     @property
     def rss_bytes(self) -> int | None:

@@ -9,9 +9,7 @@ from pandas.testing import assert_frame_equal
 import gomem
 from gomem.inputs.kinds import Kind
 from gomem.views.json.report import render_json_report
-from gomem.views.writers.html import render_html_report
-from gomem.views.writers.text import render_text_report
-from tests.builders import FIXTURES
+from tests.builders import FIXTURES, as_html, as_text
 
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
 
@@ -25,7 +23,7 @@ def capture(tmp_path):
 def reported(path):
     """What was read of a capture, once its reports are seen to be made."""
     diagnosis = gomem.diagnose(path)
-    for render in (render_html_report, render_json_report, render_text_report):
+    for render in (as_html, render_json_report, as_text):
         assert render(diagnosis).encode()
     return diagnosis.capture
 

@@ -1,11 +1,11 @@
 """Evidence says its unit, in every finding of every recording, and is read by it."""
 
 import pytest
-from gomem.views.report.tables import evidence_table
 
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.inputs.schema import UNITS
 from gomem.views.cells.findings import _value
+from gomem.views.report.findings import _evidence_table
 from tests.builders import CAPTURES, diagnosed
 
 
@@ -35,7 +35,7 @@ def test_a_value_is_shown_by_its_unit_whatever_its_field_is_called(
     evidence = Evidence("1/smaps", "so many", value, unit)
     finding = Finding("x", Severity.INFO, "", None, None, (evidence,), "", "")
 
-    (row,) = evidence_table(finding).rows
+    (row,) = _evidence_table(finding, frozenset()).rows
 
     assert (shown, exact) == (row[2].text, row[2].exact)
     assert in_a_notebook == _value(evidence)

@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from gomem.capture.capture import load
+from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.views.document import Figure, Folded, Notes, Section
 from gomem.views.json.report import render_json_report, report_json

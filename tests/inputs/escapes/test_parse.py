@@ -5,7 +5,7 @@ import pytest
 import gomem
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes, reason_of
-from gomem.inputs.escapes.table import ESCAPES
+from gomem.inputs.escapes.table import VERDICTS
 from gomem.inputs.kinds import BY_NAME, kind_of
 from tests.builders import FIXTURES
 
@@ -148,4 +148,4 @@ def test_a_path_is_known_by_its_most_telling_step():
 
 
 def test_the_frame_has_the_columns_of_the_dictionary():
-    assert [column.name for column in ESCAPES] == list(verdicts(SINCE_1_13).columns)
+    assert [column.name for column in VERDICTS] == list(verdicts(SINCE_1_13).columns)
