@@ -12,6 +12,7 @@ import io
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +97,19 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     with mpl.rc_context():
+        dict.update(mpl.rcParams, _settings())  # they are valid: checked once is enough
+        yield
+
+
+@cache
+def _settings() -> dict[str, Any]:
+    """All of matplotlib's settings as figures want them."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        yield
+        return dict(mpl.rcParams.copy())
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
