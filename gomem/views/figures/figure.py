@@ -97,19 +97,21 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     with mpl.rc_context():
-        dict.update(mpl.rcParams, _settings())  # they are valid: checked once is enough
+        current: Any = mpl.rcParams
+        dict.update(current, _settings())  # they were checked when they were made
         yield
 
 
 @cache
 def _settings() -> dict[str, Any]:
-    """All of matplotlib's settings as figures want them."""
+    """All of matplotlib's settings as figures want them, but for the backend: it is the user's."""
     import matplotlib as mpl
 
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        return dict(mpl.rcParams.copy())
+        made: Any = mpl.rcParams.copy()
+    return {name: value for name, value in dict.items(made) if name != "backend"}
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
