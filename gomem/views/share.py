@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +37,7 @@ _HOME = re.compile(
 # Unicode keeps these code points for a program's own use: no text has them.
 _OPEN, _CLOSE, _NAME, _PATH, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}{_NAME}{_PATH}{_QUOTE}]")
+_NOTABLE = re.compile(rf"[/\\{_OPEN}-{_QUOTE}]")  # other texts are shown as they are
 _MARKED = re.compile(f"{_OPEN}([{_NAME}{_PATH}{_QUOTE}])([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
 
@@ -106,8 +107,8 @@ class Hidden:
 
     def text(self, text: str) -> str:
         """A text as it may be shown, without marks."""
-        if _OPEN not in text:
-            return self._unmarked(text)
+        if not _NOTABLE.search(text):
+            return text
         pieces = _MARKED.split(text)
         shown = [self._unmarked(pieces[0])]
         for kind, marked, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
@@ -169,7 +170,9 @@ def _shared(one: Any, hidden: Hidden) -> Any:
     if isinstance(one, str):
         return hidden.text(one)
     if isinstance(one, list | tuple):
-        return type(one)(_shared(item, hidden) for item in one)
+        items = [_shared(item, hidden) for item in one]
+        same = all(new is old for new, old in zip(items, one, strict=True))
+        return one if same else type(one)(items)
     if isinstance(one, dict):
         return {_key(key, hidden): _shared(value, hidden) for key, value in one.items()}
     if isinstance(one, Figure):
@@ -177,12 +180,20 @@ def _shared(one: Any, hidden: Hidden) -> Any:
         return replace(
             one, caption=hidden.text(one.caption), numbers=lambda: share(numbers(), hidden)
         )
-    if is_dataclass(one) and not isinstance(one, type):
-        parts = {part.name: getattr(one, part.name) for part in fields(one) if part.init}
+    kind: Any = type(one)
+    names = _fields(kind)
+    if names:
+        parts = {name: getattr(one, name) for name in names}
         shown = {name: _shared(value, hidden) for name, value in parts.items()}
         changed = {name: value for name, value in shown.items() if value is not parts[name]}
         return replace(one, **changed) if changed else one
     return _shared_frame(one, hidden) if type(one).__name__ == "DataFrame" else one
+
+
+@cache
+def _fields(of: Any) -> tuple[str, ...]:
+    """What a dataclass is made of; nothing if it is none."""
+    return tuple(part.name for part in fields(of) if part.init) if is_dataclass(of) else ()
 
 
 def _key(key: Any, hidden: Hidden) -> Any:

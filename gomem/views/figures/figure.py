@@ -12,6 +12,7 @@ import io
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +97,21 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     with mpl.rc_context():
+        current: Any = mpl.rcParams
+        dict.update(current, _settings())  # they were checked when they were made
+        yield
+
+
+@cache
+def _settings() -> dict[str, Any]:
+    """All of matplotlib's settings as figures want them, but for the backend: it is the user's."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
-        yield
+        made: Any = mpl.rcParams.copy()
+    return {name: value for name, value in dict.items(made) if name != "backend"}
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:

@@ -65,9 +65,9 @@ def draw_durations(axes: Axes, low: float, high: float, *, along: str) -> None:
     else:
         axes.set_yscale("log")
         axes.set_ylim(low, high)
+    axis.set_ticks([], minor=True)  # first, or whoever asks for labels makes a hundred ticks
     axis.set_ticks(decades, [duration_label(decade) for decade in decades], alpha=MUTED)
     if along == "x" and decades and 1.01 * decades[-1] >= high:
         axes.get_xticklabels()[-1].set_horizontalalignment("right")
-    axis.set_ticks([], minor=True)
     axes.grid(visible=True, axis="x" if along == "x" else "y", color=INK, alpha=FAINT, lw=0.6)
     axes.set_axisbelow(True)
