@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from gomem.analysis.collector.pauses import gc_pauses, quantile_interval
+from gomem.analysis.collector.pauses import _binomial_quantile, gc_pauses, quantile_interval
 from tests.builders import CAPTURES
 from tests.gc_logs import captured, cycles_of, dumps_of
 
@@ -117,3 +118,13 @@ STOPS = ("sweep_termination_seconds", "mark_termination_seconds")
 
 def of_frame(quantiles, what):
     return quantiles[quantiles["what"] == what]
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
+def test_ranks_are_those_of_scipys_binomial_distribution(share):
+    """
+    Two sources, one number, from a handful of pauses to millions.
+    """
+    for n in (*range(1, 400), 1_000, 12_345, 100_000, 3_600_000):
+        for tail in (0.025, 0.975):
+            assert int(binom.ppf(tail, n, share)) == _binomial_quantile(tail, n, share), (n, tail)
