@@ -17,7 +17,14 @@ from gomem.analysis.memory.mappings import ClassifiedMappings
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.allocations import AllocationSites, top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
-from gomem.analysis.profiles.growth import GROWTH, LEAST_MOMENTS, Series, growth, series_of
+from gomem.analysis.profiles.growth import (
+    GROWTH,
+    HORIZON_SECONDS,
+    LEAST_MOMENTS,
+    Series,
+    growth,
+    series_of,
+)
 from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.site_reasons import site_reasons
 from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
@@ -280,6 +287,11 @@ class Diagnosis:
         For another horizon, ask `analysis.profiles.growth.growth`.
         """
         return empty(GROWTH) if self.heap_series is None else growth(self.heap_series)
+
+    @property
+    def growth_horizon_seconds(self) -> float:
+        """How far ahead the projection of `growth` looks."""
+        return HORIZON_SECONDS
 
     # What it comes down to
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.profiles.growth import HORIZON_SECONDS
 from gomem.units import is_unknown
 from gomem.views.share import located, named
 
@@ -51,7 +50,7 @@ def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
         "profiles": len(series.moments),
         "repeated": len(series.repeated),
         "seconds": float(series.moments["seconds"].iloc[-1]),
-        "horizon_seconds": HORIZON_SECONDS,
+        "horizon_seconds": diagnosis.growth_horizon_seconds,
         "stacks": rows_json(diagnosis.growth.head(MOST_STACKS)),
     }
 
