@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 
-import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.allocations import top_sites
@@ -11,8 +10,8 @@ from gomem.inputs.pprof.read import read_pprof
 
 RUNS = 200
 # Sizes that are size classes, so that what is asked for is what is allocated; and how many.
-OBJECTS = {96: 40_000, 1024: 2_000, 8192: 600, 65536: 24, 1 << 20: 5}
-LIVE = pd.Series({f"main.make{size}": size * count for size, count in OBJECTS.items()})
+OBJECTS = {96: 60_000, 1024: 5_000, 8192: 600, 65536: 70, 1 << 20: 5}
+LIVE = {f"main.make{size}": size * count for size, count in OBJECTS.items()}
 SITE = """
 //go:noinline
 func make{size}() []byte {{ return make([]byte, {size}) }}
@@ -60,16 +59,16 @@ def program(tmp_path_factory):
 @pytest.mark.go
 def test_of_a_real_program_95_of_100_intervals_hold_its_live_bytes(program):
     """
-    5 to 16 sightings a site but one, whose 5 objects of 1 MiB are seen with a probability of 86 %.
+    8 to 11 sightings a site but one, whose 5 objects of 1 MiB are seen with a probability of 86 %.
+    So hardly a site goes unseen, and 955 of 1000 are expected inside, give or take 7.
     """
-    inside = {site: [] for site in LIVE.index}
+    inside = {site: [] for site in LIVE}
     for _ in range(RUNS):
         profile = subprocess.run([program], capture_output=True, check=True).stdout
-        top = top_sites(read_pprof(profile), "inuse_space").top.set_index("function")
-        for site, truth in LIVE.items():
-            if site in top.index:
-                row = top.loc[site]
-                inside[site].append(bool(row["flat_low"] <= truth <= row["flat_high"]))
+        for row in top_sites(read_pprof(profile), "inuse_space").rows():
+            truth = LIVE.get(row["function"])
+            if truth is not None:
+                inside[row["function"]].append(row["flat_low"] <= truth <= row["flat_high"])
 
     checked = sum(map(len, inside.values()))
     assert 0.98 * RUNS * len(LIVE) <= checked
