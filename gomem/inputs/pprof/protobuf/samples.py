@@ -114,6 +114,9 @@ class _Reader:
         return Samples(self.value, self.offsets, self.stack[: self.offsets[-1]], labels)
 
     def _values(self, first: int, fields: Fields) -> Any:
+        rows = fields.of_width(2, self.types)
+        if rows is not None:
+            return rows
         values, offsets = fields.many(2)
         counts = np.diff(offsets)
         if (counts != self.types).any():

@@ -230,7 +230,9 @@ def _inside(starts: IntArray, stops: IntArray, size: int) -> NDArray[np.bool_]:
     edges[1:-1:2] = starts
     edges[2:-1:2] = stops
     edges[-1] = size
-    return np.repeat(np.arange(len(edges) - 1) % 2 == 1, np.diff(edges))
+    is_run = np.zeros(len(edges) - 1, np.bool_)
+    is_run[1::2] = True
+    return np.repeat(is_run, np.diff(edges))
 
 
 def _lengthen(

@@ -131,6 +131,39 @@ def test_a_broken_message_is_an_error_with_its_number_and_place(count, broken, o
     assert (count, offset) == (caught.value.message, caught.value.offset)
 
 
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=MANY, max_size=2 * MANY))
+def test_as_many_numbers_in_each_message_make_a_table(rows):
+    """
+    It has what the general way reads.
+    """
+    fields = scan(Messages.join([packed(2, *row) for row in rows]), WANTED)
+
+    table = fields.of_width(2, 3)
+
+    assert table is not None
+    assert [list(row) for row in rows] == table.tolist() == lists_of(*fields.many(2))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param(packed(2, 1), id="too few"),
+        pytest.param(packed(2, 1, 2, 3), id="too many"),
+        pytest.param(packed(2, 300), id="too few, of as many bytes"),
+        pytest.param(field(1, 5), id="none"),
+        pytest.param(packed(2, 1) + packed(2, 2), id="in two runs"),
+        pytest.param(field(2, 1) + field(2, 2), id="not packed"),
+        pytest.param(b"\x12\x02\x01\x85", id="cut within a number"),
+        pytest.param(message(2, b"\x01" + b"\x80" * 10 + b"\x01"), id="a number too long"),
+    ],
+)
+def test_messages_of_which_one_is_laid_out_otherwise_make_no_table(odd):
+    for messages in ([packed(2, 1, 2)] * MANY + [odd], [odd] + [packed(2, 1, 2)] * MANY):
+        fields = scan(Messages.join(messages), WANTED)
+
+        assert fields.of_width(2, 2) is None
+
+
 def test_a_packed_run_that_ends_within_a_number_names_its_message():
     fields = scan(Messages.join([packed(2, 1)] * MANY + [b"\x12\x02\x01\x85"]), WANTED)
 
