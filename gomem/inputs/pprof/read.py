@@ -58,7 +58,7 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
 
 
 def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:
-    """Leave out what the profile asks to leave out; a pattern that is none is damage."""
+    """Leave out what the profile asks to leave out; a pattern that RE2 refuses is damage."""
     try:
         return drop_uninteresting(columns)
     except ValueError as error:
