@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
+from gomem.inputs.pprof.calls.top import top_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import pandas as pd
 
@@ -140,28 +141,30 @@ def top_sites(
         ValueError: There is no such sample type or granularity.
     """
     chosen = profile.sample_type(sample_type)
-    top = profile.top_rows(sample_type, granularity, cum=cum, n=n)
-    nodes = profile.nodes(granularity)
-    sampling = sampling_of(profile, chosen.type)
+    nodes, sampling = profile.nodes(granularity), sampling_of(profile, chosen.type)
+    weights: list[NDArray[Any]] = [profile.values(sample_type)]
+    if isinstance(sampling, Sampling):
+        weights += sampling.parts
+    flat, *behind_flat = map(nodes.flat, weights)
+    cumulative, *behind_cum = nodes.cum_of_each(weights)
+    top = top_of(nodes, flat, cumulative, by_cum=cum, n=n)
     return AllocationSites(
         sample_type=chosen.type,
         unit=chosen.unit,
         total=profile.total(sample_type),
         function=top.function,
         flat=top.flat,
-        flat_bounds=_bounds(top.flat, sampling, lambda part: nodes.flat(part)[top.node]),
+        flat_bounds=_bounds(top.flat, [part[top.node] for part in behind_flat]),
         cum=top.cum,
-        cum_bounds=_bounds(top.cum, sampling, lambda part: nodes.cum(part)[top.node]),
+        cum_bounds=_bounds(top.cum, [part[top.node] for part in behind_cum]),
         note="" if isinstance(sampling, Sampling) else sampling,
     )
 
 
-def _bounds(
-    sums: IntArray, sampling: Sampling | str, add_up: Callable[[FloatArray], FloatArray]
-) -> Bounds:
-    """The intervals of sums of samples; `add_up` makes the same sums of what lies behind each."""
-    if not isinstance(sampling, Sampling):
+def _bounds(sums: IntArray, behind: list[FloatArray]) -> Bounds:
+    """The intervals of sums, by the same sums of `Sampling.parts`; unknown where there are none."""
+    if not behind:
         unknown = np.full(len(sums), np.nan)
         return Bounds(unknown, unknown)
-    low, high = interval(sums.astype(np.float64), sampling.mapped(add_up))
+    low, high = interval(sums.astype(np.float64), Sampling(*behind))
     return Bounds(np.floor(low), np.ceil(high))

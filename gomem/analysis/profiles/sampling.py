@@ -72,18 +72,19 @@ class Sampling:
 
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> Sampling:
         """The same change to each part, such as a sum or a choice of rows; it must be linear."""
-        return Sampling(*(change(part) for part in self._parts))
+        return Sampling(*(change(part) for part in self.parts))
 
     def since(self, before: Sampling) -> Sampling:
         """Of what came after `before`, where numbers only grow: those of one process's alloc_*.
 
         Sightings of disjoint times are samples of their own, so the parts subtract.
         """
-        pairs = zip(self._parts, before._parts, strict=True)
+        pairs = zip(self.parts, before.parts, strict=True)
         return Sampling(*(np.maximum(after - earlier, 0.0) for after, earlier in pairs))
 
     @property
-    def _parts(self) -> tuple[FloatArray, ...]:
+    def parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What adds up, in the order of the fields."""
         return self.variance, self.seen, self.weighted
 
 

@@ -11,8 +11,8 @@ Quirks        Sizes are whole MiB, rounded down, though the log says MB.
               collection, the next one, does not say so.
 
 Lines that stand alone are read as columns: with its numbers marked a line is a key that gives its
-form, and the numbers of all lines of a form are parsed as one CSV. Where that finds a number that
-is none, a regular expression says which lines have the form. What is left, some per cent of a bad
+form, and the numbers of all lines of a form are parsed as one CSV. Where one of them cannot be a
+number, a regular expression says which lines have the form. What is left, some per cent of a bad
 log, is searched line by line.
 """
 
@@ -36,8 +36,8 @@ from gomem.inputs.gctrace.columns import (
     too_old,
 )
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
-from gomem.inputs.gctrace.impure_lines import Rest, has_own_line, search
 from gomem.inputs.gctrace.line_forms import mark_numbers
+from gomem.inputs.gctrace.mixed_lines import MixedLines, has_own_line, search
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES
 from gomem.inputs.gctrace.unwrap import Unwrapped
 from gomem.inputs.gctrace.wrappers import Unwrapper
@@ -107,9 +107,9 @@ def parse_pieces(
     """
     so_far = LogSoFar(source)
     unwrapper = Unwrapper(source)
-    rest = Unwrapped()
+    held = Unwrapped()
     for piece, last in _whole_lines(pieces):
-        ahead = rest.followed_by(unwrapper.unwrap(piece))
+        ahead = held.followed_by(unwrapper.unwrap(piece))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
         if not last and len(ahead.text) - end > LONGEST_LINE_BYTES:
             end = len(ahead.text)
@@ -117,7 +117,7 @@ def parse_pieces(
         readings = Readings()
         done = _read_chunk(ahead.text[:end], readings, last) if end else 0
         columns, damage = lay_out(readings, ahead, so_far)
-        rest = ahead.after(readings.lines_done, done)
+        held = ahead.after(readings.lines_done, done)
         if last:
             pa.default_memory_pool().release_unused()
         yield columns, [*ahead.damage, *damage, *(too_old(so_far) if last else ())]
@@ -161,10 +161,10 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
         for (form, _), (which, columns) in zip(parts, read, strict=True):
             alone[which] = True
             readings.add(form, which, columns)
-    rest = Rest.of(lines, alone)
+    mixed = MixedLines.of(lines, alone)
     in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
-    kept = 0 if last else max(0, min(rest.trailing_lines, WINDOW_LINES, in_window))
-    done = search(rest, len(lines) - kept, readings)
+    kept = 0 if last else max(0, min(mixed.trailing_lines, WINDOW_LINES, in_window))
+    done = search(mixed, len(lines) - kept, readings)
     readings.lines_done = done
     return min(int(offsets[done]), size)
 

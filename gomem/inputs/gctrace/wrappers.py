@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from gomem.errors import Damage, excerpt
-from gomem.inputs.gctrace.impure_lines import OWN_LINE, has_own_line
+from gomem.inputs.gctrace.mixed_lines import OWN_LINE, has_own_line
 from gomem.inputs.gctrace.unwrap import (
     NEWLINE,
     ColumnOfStamps,

@@ -217,7 +217,8 @@ class Profile(WithDamage):
         n: int | None = None,
     ) -> Top:
         """The same as columns, without a frame; see `top`."""
-        return top_of(self.nodes(granularity), self.values(sample_type), by_cum=cum, n=n)
+        values, nodes = self.values(sample_type), self.nodes(granularity)
+        return top_of(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum, n=n)
 
     def tree(
         self,
@@ -243,7 +244,7 @@ class Profile(WithDamage):
         from gomem.inputs.pprof.calls.graph import tree_of
 
         values, nodes = self.values(sample_type), self.nodes(granularity)
-        rows = top_of(nodes, values, by_cum=cum, n=n).node
+        rows = top_of(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum, n=n).node
         return frames.tree_table(tree_of(nodes, values, rows, self.total(sample_type), pattern))
 
     def peek(

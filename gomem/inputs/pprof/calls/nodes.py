@@ -25,7 +25,7 @@ from gomem.inputs.pprof.calls.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from gomem.inputs.pprof.columns import PprofColumns
 
@@ -95,11 +95,16 @@ class Nodes:
         Args:
             weights: One number a sample; whole ones add up exactly.
         """
-        total = np.zeros(len(self), weights.dtype)
+        return self.cum_of_each([weights])[0]
+
+    def cum_of_each(self, weights: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """The same of several weights: which nodes are in which samples is found once for all."""
+        totals = [np.zeros(len(self), each.dtype) for each in weights]
         for first, last in self.runs():
             sample, node = self._pairs(first, last)
-            total += _sum_by(node, weights[first:last].take(sample), len(self))
-        return total
+            for index, each in enumerate(weights):
+                totals[index] += _sum_by(node, each[first:last].take(sample), len(self))
+        return totals
 
     @cached_property
     def _innermost(self) -> NDArray[np.int32]:

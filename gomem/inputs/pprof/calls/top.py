@@ -31,16 +31,18 @@ class Top:
     cum: IntArray
 
 
-def top_of(nodes: Nodes, weights: IntArray, *, by_cum: bool = False, n: int | None = None) -> Top:
+def top_of(
+    nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool = False, n: int | None = None
+) -> Top:
     """Find who has the most.
 
     Args:
         nodes: A profile's nodes.
-        weights: One number a sample.
+        flat: The flat sum of each.
+        cum: The cum sum of each.
         by_cum: Order by cum rather than by flat.
         n: How many rows; all if None.
     """
-    flat, cum = nodes.flat(weights), nodes.cum(weights)
     node = _in_order(nodes, flat, cum, by_cum=by_cum)[:n]
     return Top(node, [nodes.names[one] for one in node.tolist()], flat[node], cum[node])
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SampleError(ValueError):
-    """A sample that is none, or that names what the profile does not hold.
+    """A sample that cannot be read, or that names what the profile does not hold.
 
     Attributes:
         sample: Which one, from 0.

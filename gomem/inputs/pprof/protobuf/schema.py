@@ -86,7 +86,7 @@ Profile, _ValueType = _message_classes()
 
 
 def value_type(message: bytes) -> tuple[int, int] | None:
-    """The strings that a ValueType names, its type and its unit; None if it is none or newer."""
+    """The strings that a ValueType names, type and unit; None if it cannot be read or is newer."""
     pair = _ValueType()
     try:
         pair.ParseFromString(message)

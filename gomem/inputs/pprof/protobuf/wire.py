@@ -312,7 +312,7 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
     """Go through the fields of one message: number, wire type, place, content's start and stop.
 
     Raises:
-        WireError: The message is cut or is none; its offset is that of the field.
+        WireError: The message is cut or cannot be read; its offset is that of the field.
     """
     cursor = 0
     limit = len(data)

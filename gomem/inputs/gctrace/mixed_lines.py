@@ -87,7 +87,7 @@ def _is_in(text: bytes, regex: bytes) -> bool:
 
 
 @dataclass(frozen=True)
-class Rest:
+class MixedLines:
     """The lines of a chunk that did not stand alone.
 
     Attributes:
@@ -106,15 +106,15 @@ class Rest:
     trailing_lines: int
 
     @classmethod
-    def of(cls, lines: pa.BinaryArray, alone: np.ndarray) -> Rest:
+    def of(cls, lines: pa.BinaryArray, alone: np.ndarray) -> MixedLines:
         """The lines that are not marked as standing alone."""
         numbers = np.flatnonzero(~alone)
-        rest = lines.take(pa.array(numbers))
+        taken = lines.take(pa.array(numbers))
         if not len(numbers):
             return cls(b"", numbers, np.zeros(1, np.int64), numbers, 0)
         # As wide as Python's integers: a search for one would copy narrower ones each time.
-        starts = np.frombuffer(rest.buffers()[1], np.int32)[: len(numbers) + 1].astype(np.int64)
-        text = rest.buffers()[2].to_pybytes()[: starts[-1]]
+        starts = np.frombuffer(taken.buffers()[1], np.int32)[: len(numbers) + 1].astype(np.int64)
+        text = taken.buffers()[2].to_pybytes()[: starts[-1]]
         breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
         ends = np.append(breaks, len(numbers))
         runs = ends[np.searchsorted(breaks, np.arange(len(numbers)), side="right")]
@@ -174,11 +174,11 @@ class _Reading:
     end: int
 
 
-def search(rest: Rest, before_line: int, readings: Readings) -> int:
+def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
     """Read what can be read of the lines that do not stand alone.
 
     Args:
-        rest: The lines.
+        lines: The lines.
         before_line: Lines of the chunk from this one on are not begun with.
         readings: Takes what is found.
 
@@ -186,25 +186,25 @@ def search(rest: Rest, before_line: int, readings: Readings) -> int:
         How many lines of the chunk are done with: `before_line`, or more where the last torn line
         reached further.
     """
-    stop = int(rest.starts[np.searchsorted(rest.numbers, before_line)])
-    searched = _Search(rest, readings)
-    beginnings = _Beginnings(rest.text, stop)
+    stop = int(lines.starts[np.searchsorted(lines.numbers, before_line)])
+    searched = _Search(lines, readings)
+    beginnings = _Beginnings(lines.text, stop)
     position = 0
     while (begin := beginnings.next(position)) is not None:
         position = searched.read_at(begin)
     searched.note_loose_pieces(stop)
     position = max(position, stop)
-    if _is_in(b"\n" + rest.text, _OTHER_BEGIN):
-        for match in _OTHER.finditer(rest.text, 0, position):
+    if _is_in(b"\n" + lines.text, _OTHER_BEGIN):
+        for match in _OTHER.finditer(lines.text, 0, position):
             readings.others[str(match.lastgroup)] += 1
     if position > stop:
-        return int(rest.numbers[rest.line_at(position - 1)]) + 1
+        return int(lines.numbers[lines.line_at(position - 1)]) + 1
     return before_line
 
 
 @dataclass
 class _Search:
-    """A pass over the rest, from its beginning to its end.
+    """A pass over mixed lines, from the first to the last.
 
     Attributes:
         searched_to: Up to here everything is read or noted.
@@ -212,7 +212,7 @@ class _Search:
         patience: How long torn lines may still take.
     """
 
-    rest: Rest
+    lines: MixedLines
     readings: Readings
     searched_to: int = 0
     broken_line: int | None = None
@@ -220,45 +220,45 @@ class _Search:
 
     def read_at(self, begin: _Beginning) -> int:
         """Read the line that may begin here; return where to look next."""
-        rest = self.rest
+        lines = self.lines
         at = begin.start
-        line = rest.line_at(at)
-        end = rest.window_end(line)
+        line = lines.line_at(at)
+        end = lines.window_end(line)
         reading = None
-        if any(rest.text.find(literal, at, end) >= 0 for literal in _EARLY[begin.event]):
+        if any(lines.text.find(literal, at, end) >= 0 for literal in _EARLY[begin.event]):
             reading = self._read(_FORMS[begin.event], at, end)
         if reading is not None:
             self.note_loose_pieces(at)
             self.searched_to = reading.end
             self.broken_line = None
-            self.readings.add_one(reading.grammar, int(rest.numbers[line]), reading.numbers)
+            self.readings.add_one(reading.grammar, int(lines.numbers[line]), reading.numbers)
             return reading.end
-        if _CERTAIN_BEGIN.match(rest.text, at):
-            self.note_loose_pieces(int(rest.starts[line]))
+        if _CERTAIN_BEGIN.match(lines.text, at):
+            self.note_loose_pieces(int(lines.starts[line]))
             self._break(line, at)
-            self.searched_to = int(rest.starts[line + 1])
+            self.searched_to = int(lines.starts[line + 1])
         return begin.end
 
     def note_loose_pieces(self, stop: int) -> None:
         """Note pieces of torn lines that were passed over, once for each torn line."""
         if not self.has_pieces:
             return
-        for match in _PIECE.finditer(self.rest.text, self.searched_to, stop):
-            line = self.rest.line_at(match.start())
+        for match in _PIECE.finditer(self.lines.text, self.searched_to, stop):
+            line = self.lines.line_at(match.start())
             if self.broken_line is None or line >= min(
-                self.rest.runs[self.broken_line], self.broken_line + WINDOW_LINES
+                self.lines.runs[self.broken_line], self.broken_line + WINDOW_LINES
             ):
-                self._break(line, int(self.rest.starts[line]))
+                self._break(line, int(self.lines.starts[line]))
         self.searched_to = max(self.searched_to, stop)
 
     def _break(self, line: int, start: int) -> None:
-        text = self.rest.text[start : self.rest.starts[line + 1]]
-        self.readings.add_broken(int(self.rest.numbers[line]), text.rstrip(b"\r\n"))
+        text = self.lines.text[start : self.lines.starts[line + 1]]
+        self.readings.add_broken(int(self.lines.numbers[line]), text.rstrip(b"\r\n"))
         self.broken_line = line
 
     def _read(self, forms: tuple[Grammar, ...], at: int, end: int) -> _Reading | None:
         """Whole, else with other text inside it, else with other text glued to its end."""
-        text = self.rest.text
+        text = self.lines.text
         whole = [(form, form.pattern.match(text, at, end)) for form in forms]
         matched = [(form, match) for form, match in whole if match is not None]
         for form, match in matched:
@@ -284,7 +284,7 @@ class _Search:
     @cached_property
     def has_pieces(self) -> bool:
         """Whether there is any piece at all."""
-        return _is_in(self.rest.text, _PIECE.pattern)
+        return _is_in(self.lines.text, _PIECE.pattern)
 
     @cached_property
     def shapes(self) -> frozenset[bytes]:
@@ -295,7 +295,7 @@ class _Search:
         """
         counts = Counter(
             shape(line)
-            for line in self.rest.text.split(b"\n")
+            for line in self.lines.text.split(b"\n")
             if not _PIECE.search(line) and not line.startswith(tuple(_BEGINNINGS))
         )
         enough = counts.total() * FAMILIAR_FRACTION
