@@ -14,6 +14,7 @@ import pandas as pd
 
 from gomem.analysis.memory.address_space import address_regions
 from gomem.analysis.memory.mappings import ClassifiedMappings
+from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.allocations import AllocationSites, top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
@@ -108,6 +109,11 @@ class Diagnosis:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
         rows = [facts.heap for facts in self.moments if facts.heap is not None]
         return pd.DataFrame(rows).reset_index(drop=True)
+
+    @cached_property
+    def heap_steps(self) -> pd.DataFrame:
+        """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
+        return heap_steps(self.heap, {facts.name: facts.rss_bytes for facts in self.moments})
 
     @cached_property
     def shown_first(self) -> str | None:
