@@ -42,9 +42,13 @@ def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
     """A log as a trace for Perfetto."""
+    from gomem.analysis.collector.scavenges import gc_scavenges
+    from gomem.analysis.collector.steps import log_seconds
     from gomem.views.exports.trace import render_trace
 
-    yield from render_trace(_read(artefact))
+    log = _read(artefact)
+    scavenges = gc_scavenges(log.cycles, log.scavenges)
+    yield from render_trace(log.cycles, log_seconds(log.cycles), scavenges)
 
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:

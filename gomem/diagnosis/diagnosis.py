@@ -14,6 +14,7 @@ import pandas as pd
 
 from gomem.analysis.memory.address_space import address_regions
 from gomem.analysis.memory.mappings import ClassifiedMappings
+from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.allocations import AllocationSites, top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
@@ -115,6 +116,11 @@ class Diagnosis:
         """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
         rows = [facts.heap for facts in self.moments if facts.heap is not None]
         return pd.DataFrame(rows).reset_index(drop=True)
+
+    @cached_property
+    def heap_steps(self) -> pd.DataFrame:
+        """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
+        return heap_steps(self.heap, {facts.name: facts.rss_bytes for facts in self.moments})
 
     @cached_property
     def shown_first(self) -> str | None:
@@ -246,7 +252,7 @@ class Diagnosis:
     def call_tree(self, moment: str, sample_type: str) -> CallTree | None:
         """Who calls whom, and how much of a value is below each call; None without such a value."""
         profile = self.capture.heap_profiles.get(moment)
-        if profile is None or not _has(profile, sample_type):
+        if profile is None or not has_samples(profile, sample_type):
             return None
         return call_tree(profile, sample_type)
 
@@ -255,7 +261,7 @@ class Diagnosis:
         profile, base = self.capture.heap_profiles.get(moment), self.baseline_profile(moment)
         if profile is None or base is None:
             return None
-        if not (_has(profile, sample_type) and _has(base, sample_type)):
+        if not (has_samples(profile, sample_type) and has_samples(base, sample_type)):
             return None
         return call_tree(profile, sample_type, base)
 
@@ -373,7 +379,7 @@ def _counts(profile: Profile, word: str) -> bool:
     return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
 
 
-def _has(profile: Profile, sample_type: str) -> bool:
+def has_samples(profile: Profile, sample_type: str) -> bool:
     """Whether there is anything of a sample type."""
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
 

@@ -56,6 +56,7 @@ PART_OF_KIND = {
     "anonymous-other": "anonymous_other",
 }
 HEAP_PARTS = frozenset(PARTS[:7])
+CLAIMED = PARTS[:4]  # of the heap, as the runtime counts it
 ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
 CONFIDENCE = {
@@ -98,6 +99,11 @@ class Ledger:
     def has(self, name: str) -> bool:
         """Whether the sources of the ledger can tell this part."""
         return name in self._sizes
+
+    @property
+    def heap_claimed_bytes(self) -> int:
+        """What the runtime says it holds in the heap and in stacks, resident or not."""
+        return sum(map(self.part, CLAIMED))
 
     @cached_property
     def _sizes(self) -> dict[str, int]:

@@ -12,13 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.analysis.collector.scavenges import gc_scavenges
-from gomem.analysis.collector.steps import log_seconds
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from gomem.inputs.gctrace.table import GcLog
 
 MICROSECONDS = 1e6
 COLLECTIONS, SCAVENGER = 1, 2
@@ -54,27 +49,36 @@ DETAILS = (
 Event = dict[str, Any]
 
 
-def render_trace(log: GcLog) -> Iterator[str]:
-    """The trace's JSON, piece by piece: a log of 400,000 collections gives 200 MB.
+def render_trace(
+    cycles: pd.DataFrame, log_seconds: pd.Series, scavenges: pd.DataFrame
+) -> Iterator[str]:
+    """Write the trace's JSON, piece by piece: a log of 400,000 collections gives 200 MB.
 
-    The log cuts the start of a collection to 1 ms. Where that puts it before the end of the one
-    before, it is drawn at that end; `at_seconds` in its details stays what the log says.
+    The log cuts the start of a collection to 1 ms. Where that puts it before the end of the
+    previous one, it is drawn at that end; `at_seconds` among its details stays what the log says.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+        log_seconds: When each of them began on one clock for all runs, in seconds, under the
+            index of `cycles`; see `gomem.analysis.collector.steps.log_seconds`.
+        scavenges: The scavenger's lines on that clock, as
+            `gomem.analysis.collector.scavenges.gc_scavenges` places them.
     """
     yield '{"displayTimeUnit":"ms","traceEvents":[\n'
     separator = ""
-    for event in _events(log):
+    for event in _events(cycles.assign(begin=log_seconds), scavenges):
         yield separator + json.dumps(event, separators=(",", ":"), allow_nan=False)
         separator = ",\n"
     yield "\n]}\n"
 
 
-def _events(log: GcLog) -> Iterator[Event]:
-    for run in sorted(set(log.cycles["run"]) | set(log.scavenges["run"])):
+def _events(cycles: pd.DataFrame, scavenges: pd.DataFrame) -> Iterator[Event]:
+    for run in sorted(set(cycles["run"]) | set(scavenges["run"])):
         yield _named("process_name", int(run), 0, f"run {run}")
         for thread, name in THREADS.items():
             yield _named("thread_name", int(run), thread, name)
-    yield from _collections(log.cycles)
-    yield from _scavenges(log)
+    yield from _collections(cycles)
+    yield from _scavenges(scavenges)
 
 
 def _named(what: str, run: int, thread: int, name: str) -> Event:
@@ -82,9 +86,8 @@ def _named(what: str, run: int, thread: int, name: str) -> Event:
 
 
 def _collections(cycles: pd.DataFrame) -> Iterator[Event]:
-    rows = cycles.assign(begin=log_seconds(cycles)).to_dict("records")
     end, run = 0.0, None
-    for row in rows:
+    for row in cycles.to_dict("records"):
         begin = max(row["begin"] * MICROSECONDS, end if row["run"] == run else 0.0)
         phases = [(name, row[name]) for name in PHASES if _known(row[name])]
         run, end = row["run"], begin + sum(seconds for _, seconds in phases) * MICROSECONDS
@@ -117,9 +120,8 @@ def _details(row: Event) -> Event:
     }
 
 
-def _scavenges(log: GcLog) -> Iterator[Event]:
-    placed = gc_scavenges(log.cycles, log.scavenges)
-    for row in placed.to_dict("records"):
+def _scavenges(scavenges: pd.DataFrame) -> Iterator[Event]:
+    for row in scavenges.to_dict("records"):
         begin = row["log_seconds"] if _known(row["log_seconds"]) else 0.0
         place = {"pid": int(row["run"]), "tid": SCAVENGER, "ts": round(begin * MICROSECONDS, 3)}
         sizes = {name: row[name] for name in row if name.endswith("_bytes") and _known(row[name])}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gomem.analysis.memory.scavenger import heap_return
+from gomem.analysis.memory.scavenger import heap_return, heap_steps
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed, memstats_row
 
@@ -38,3 +38,26 @@ def test_madv_dontneed_takes_it_out_of_the_arenas_at_once():
     assert heap.loc["3-collected", "arena_rss_bytes"] > 160 * MIB
     assert heap.loc["4-freed", "arena_rss_bytes"] < 16 * MIB
     assert 0 == heap.loc["4-freed", "lazy_free_bytes"]
+
+
+def test_a_step_is_what_changed_from_one_moment_to_the_next():
+    """
+    10 to 30 in use is 20 more; 8 to 4 given back is 4 less; from an unknown RSS there is no change.
+    """
+    heap = pd.DataFrame(
+        {"moment": ["1", "2", "3"], "HeapInuse": [10, 30, 30], "HeapReleased": [8, 4, 4]}
+    )
+
+    steps = heap_steps(heap, {"1": None, "2": 50, "3": 45})
+
+    assert [("1", "2"), ("2", "3")] == list(zip(steps["before"], steps["after"], strict=True))
+    assert [20, 0] == steps["inuse_change_bytes"].tolist()
+    assert [-4, 0] == steps["released_change_bytes"].tolist()
+    assert [pd.NA, -5] == steps["rss_change_bytes"].tolist()
+
+
+def test_one_moment_or_none_is_no_step():
+    one = pd.DataFrame({"moment": ["1"], "HeapInuse": [10], "HeapReleased": [8]})
+
+    assert 0 == len(heap_steps(one, {}))
+    assert 0 == len(heap_steps(pd.DataFrame(), {}))

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from gomem.analysis.collector.steps import stopped_seconds
+from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.collector.steps import log_seconds, stopped_seconds
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 from gomem.views.exports.trace import render_trace
@@ -21,7 +22,9 @@ LOG = (
 
 
 def trace(log):
-    return json.loads("".join(render_trace(log)))["traceEvents"]
+    scavenges = gc_scavenges(log.cycles, log.scavenges)
+    pieces = render_trace(log.cycles, log_seconds(log.cycles), scavenges)
+    return json.loads("".join(pieces))["traceEvents"]
 
 
 def complete(events):
