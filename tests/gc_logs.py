@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gomem.causes.collector_answers import GcFacts, gc_facts
+from gomem.causes.collector_answers import CollectorAnswers
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.memstats.table import read_memstats
@@ -43,9 +43,11 @@ def cycles_of(*changes: dict, **usual: object) -> pd.DataFrame:
     return log_of(*changes, **usual).cycles
 
 
-def facts_of(*changes: dict, gogc_fraction: float | None = None, **usual: object) -> GcFacts:
+def facts_of(
+    *changes: dict, gogc_fraction: float | None = None, **usual: object
+) -> CollectorAnswers:
     """What is known of them."""
-    return gc_facts(log_of(*changes, **usual), "app.log", gogc_fraction)
+    return CollectorAnswers(log_of(*changes, **usual), "app.log", gogc_fraction)
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,9 @@ def captured(path: Path) -> GcLog:
 
 
 @cache
-def captured_facts(path: Path) -> GcFacts:
+def captured_facts(path: Path) -> CollectorAnswers:
     """What is known of it."""
-    return gc_facts(captured(path), "gctrace.log")
+    return CollectorAnswers(captured(path), "gctrace.log")
 
 
 @cache

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.profiles.allocation_spikes import Spike
-    from gomem.causes.answers import Situation
+    from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 
 SITES = 3  # named as evidence
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding, of the interval that stands out most, if it stands out enough."""
-    spike = situation.spike
-    if spike is None or not _stands_out(spike, situation.thresholds):
+    spike = answers.spike
+    if spike is None or not _stands_out(spike, answers.thresholds):
         return []
     sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
-    return [] if sites.empty else [_finding(spike, sites, situation)]
+    return [] if sites.empty else [_finding(spike, sites, answers)]
 
 
 _REMEDY = (
@@ -61,11 +61,11 @@ def _stands_out(spike: Spike, limits: Thresholds) -> bool:
     )
 
 
-def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding:
+def _finding(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding:
     largest = sites.iloc[0]
     function = largest["function"]
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
-    before, after = _path(spike.before, situation), _path(spike.after, situation)
+    before, after = _path(spike.before, answers), _path(spike.after, answers)
     named = [
         Evidence(after, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
         for _, site in sites.iterrows()
@@ -88,9 +88,9 @@ def _finding(spike: Spike, sites: pd.DataFrame, situation: Situation) -> Finding
     )
 
 
-def _path(moment: str, situation: Situation) -> str:
+def _path(moment: str, answers: Answers) -> str:
     """The heap profile of a moment, as evidence names it."""
-    paths = {facts.name: facts.path("pprof") for facts in situation.moments}
+    paths = {facts.name: facts.path("pprof") for facts in answers.moments}
     return paths.get(moment, moment)
 
 

@@ -14,18 +14,18 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
 
 KIND = "anonymous-other"
 SHOWN = 3  # mappings named as evidence
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much anonymous memory of nobody's; only smaps shows it."""
-    limits = situation.thresholds
+    limits = answers.thresholds
     return [
         _finding(moment, limits.large_rss_fraction)
-        for moment in situation.moments
+        for moment in answers.moments
         if moment.mappings is not None
         and moment.ledger is not None
         and moment.ledger.part("anonymous_other")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.growth import Series
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.errors import Damage
     from gomem.releases import GoVersion
 
@@ -133,7 +133,7 @@ class MomentFacts:
 
 
 @dataclass(frozen=True)
-class Situation:
+class Answers:
     """What is known of a capture.
 
     Attributes:
@@ -156,8 +156,8 @@ class Situation:
     go_version: GoVersion
     damage: tuple[Damage, ...] = ()
     unrecognised: frozenset[str] = frozenset()
-    baseline: Situation | None = None
-    gc: GcFacts | None = None
+    baseline: Answers | None = None
+    gc: CollectorAnswers | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
     alloc_space: Mapping[str, AllocationSites] = field(default_factory=dict)
     spike: Spike | None = None

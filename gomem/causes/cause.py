@@ -10,7 +10,7 @@ from gomem.causes.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gomem.causes.answers import Situation
+    from gomem.causes.answers import Answers
     from gomem.causes.finding import Evidence, Severity
 
 
@@ -23,14 +23,14 @@ class Cause:
         mechanism: Why it happens.
         remedy: What to do about it.
         references: Issues and documents.
-        rule: Looks at a situation and gives every finding of this cause, at most one a moment.
+        rule: Looks at a answers and gives every finding of this cause, at most one a moment.
     """
 
     code: str
     mechanism: str
     remedy: str
     references: tuple[str, ...]
-    rule: Callable[[Situation], list[Finding]]
+    rule: Callable[[Answers], list[Finding]]
 
     def finding(
         self,

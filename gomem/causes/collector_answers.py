@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.gc_cost import GcSummary, summarize_gc
+from gomem.analysis.collector.gc_cost import GcCost, cost_of_collection
 from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
 from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
 from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mutator_utilization
@@ -26,32 +26,64 @@ TABLE_WINDOWS = 24  # of the timeline, where it is printed
 
 
 @dataclass(frozen=True)
-class GcFacts:
-    """The answers about one log.
+class CollectorAnswers:
+    """The answers about one log, each computed when it is first read.
 
     Attributes:
+        log: What was read.
         path: The log, as evidence names it.
-        cycles: Its collections.
-        summary: What they cost.
-        pauses: Times and their quantiles.
-        utilization: What the program kept of its CPU.
-        triggers: Why each collection ran.
-        pacing: Survival, overshoot, headroom.
-        live: The live heap of each run, and its slope.
-        phases: Phases of each run.
-        scavenges: The scavenger's lines on the collector's clock.
+        gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off, None
+            where nothing says.
     """
 
+    log: GcLog
     path: str
-    cycles: pd.DataFrame
-    summary: GcSummary
-    pauses: GcPauses
-    utilization: MutatorUtilization
-    triggers: GcTriggers
-    pacing: HeapPacing
-    live: tuple[LiveHeap, ...]
-    phases: pd.DataFrame
-    scavenges: pd.DataFrame
+    gogc_fraction: float | None = None
+
+    @property
+    def cycles(self) -> pd.DataFrame:
+        """Its collections; see `gctrace.table.CYCLES`."""
+        return self.log.cycles
+
+    @cached_property
+    def cost(self) -> GcCost:
+        """What they cost."""
+        return cost_of_collection(self.cycles)
+
+    @cached_property
+    def pauses(self) -> GcPauses:
+        """Times and their quantiles."""
+        return gc_pauses(self.cycles)
+
+    @cached_property
+    def utilization(self) -> MutatorUtilization:
+        """What the program kept of its CPU."""
+        return mutator_utilization(self.cycles)
+
+    @cached_property
+    def triggers(self) -> GcTriggers:
+        """Why each collection ran."""
+        return gc_triggers(self.cycles, self.gogc_fraction)
+
+    @cached_property
+    def pacing(self) -> HeapPacing:
+        """Survival, overshoot, headroom."""
+        return heap_pacing(self.cycles)
+
+    @cached_property
+    def live(self) -> tuple[LiveHeap, ...]:
+        """The live heap of each run, and its slope."""
+        return live_heaps(self.cycles)
+
+    @cached_property
+    def phases(self) -> pd.DataFrame:
+        """Phases of each run."""
+        return gc_phases(self.cycles)
+
+    @cached_property
+    def scavenges(self) -> pd.DataFrame:
+        """The scavenger's lines on the collector's clock."""
+        return gc_scavenges(self.cycles, self.log.scavenges)
 
     @cached_property
     def timeline(self) -> pd.DataFrame:
@@ -78,26 +110,3 @@ class GcFacts:
         steps = self.steps_of(*triggers)
         available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
         return float(steps["marking_cpu_seconds"].sum()) / available if available > 0 else None
-
-
-def gc_facts(log: GcLog, path: str, gogc_fraction: float | None = None) -> GcFacts:
-    """Ask a log every question once.
-
-    Args:
-        log: What was read.
-        path: What evidence calls it.
-        gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off.
-    """
-    cycles = log.cycles
-    return GcFacts(
-        path=path,
-        cycles=cycles,
-        summary=summarize_gc(cycles),
-        pauses=gc_pauses(cycles),
-        utilization=mutator_utilization(cycles),
-        triggers=gc_triggers(cycles, gogc_fraction),
-        pacing=heap_pacing(cycles),
-        live=live_heaps(cycles),
-        phases=gc_phases(cycles),
-        scavenges=gc_scavenges(cycles, log.scavenges),
-    )

@@ -8,18 +8,18 @@ from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
+    from gomem.causes.answers import Answers
 
 SHOWN = 5  # places named as evidence
 TORN = "a line of the collector's that is torn"
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for all damage; the report lists each place.
 
     A stray file that is no artefact at all takes nothing from any sum: that alone is no warning.
     """
-    damage = situation.damage
+    damage = answers.damage
     if not damage:
         return []
     sources = {one.source for one in damage}
@@ -28,7 +28,7 @@ def find(situation: Situation) -> list[Finding]:
     torn = any(TORN in one.what for one in damage)
     return [
         CAUSE.finding(
-            Severity.INFO if sources <= situation.unrecognised else Severity.WARNING,
+            Severity.INFO if sources <= answers.unrecognised else Severity.WARNING,
             f"{places} in {files} could not be read: numbers from there are missing",
             evidence=(
                 Evidence(one.source, one.where or "whole file", one.what, "")

@@ -10,7 +10,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
 
 SHOWN = 10  # moments named as evidence
 
@@ -34,13 +34,13 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
 )
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each file that moments lack."""
-    if not situation.moments:
+    if not answers.moments:
         return [_without_moments()]
     findings = []
     for name, lacks, cost, command in _WANTED:
-        without = [moment.name for moment in situation.moments if lacks(moment)]
+        without = [moment.name for moment in answers.moments if lacks(moment)]
         if without:
             findings.append(_finding(name, without, cost, command))
     return findings

@@ -14,20 +14,20 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose two sides do not belong together, or may not.
 
     A warning where that is known; a note where time has passed and nobody knows.
     """
     findings = []
-    for moment in situation.moments:
+    for moment in answers.moments:
         doubtful = doubtful_parts(moment)
         if doubtful:
             findings.append(_finding(moment, doubtful, Severity.WARNING))
-        elif moment.mappings is not None and _far_apart(moment, situation.thresholds.skew_seconds):
+        elif moment.mappings is not None and _far_apart(moment, answers.thresholds.skew_seconds):
             findings.append(_finding(moment, doubtful, Severity.INFO))
     return findings
 

@@ -17,19 +17,19 @@ from gomem.units import format_bytes, format_fraction
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 KINDS = ("mapped-file", "shared-memory")
 SHOWN = 3  # files named as evidence
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with many pages of files or of shared memory."""
-    limits = situation.thresholds
+    limits = answers.thresholds
     return [
         _finding(moment, mine, limits)
-        for moment in situation.moments
+        for moment in answers.moments
         if moment.mappings is not None
         and (mine := moment.mappings[moment.mappings["kind"].isin(KINDS)])["Rss"].sum()
         >= limits.notable(limits.file_bytes, moment.rss_bytes)

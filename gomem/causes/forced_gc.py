@@ -13,18 +13,18 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.answers import Answers
+    from gomem.causes.collector_answers import CollectorAnswers
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if many of its collections were forced."""
-    facts, limits = situation.gc, situation.thresholds
+    facts, limits = answers.gc, answers.thresholds
     if facts is None:
         return []
-    summary = facts.summary
-    least = max(limits.forced_cycles, limits.forced_fraction * summary.cycles)
-    return [_finding(facts)] if summary.forced >= least else []
+    cost = facts.cost
+    least = max(limits.forced_cycles, limits.forced_fraction * cost.cycles)
+    return [_finding(facts)] if cost.forced >= least else []
 
 
 CAUSE = Cause(
@@ -40,18 +40,18 @@ CAUSE = Cause(
 )
 
 
-def _finding(facts: GcFacts) -> Finding:
-    summary = facts.summary
+def _finding(facts: CollectorAnswers) -> Finding:
+    cost = facts.cost
     forced = facts.triggers.counts.set_index("trigger").loc["forced"]
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
-    share = summary.forced / summary.cycles
+    share = cost.forced / cost.cycles
     return CAUSE.finding(
         Severity.WARNING,
-        f"the program forced {format_count(summary.forced)} of {format_count(summary.cycles)} "
-        f"collections ({format_fraction(share)}), in {format_seconds(summary.seconds)}",
+        f"the program forced {format_count(cost.forced)} of {format_count(cost.cycles)} "
+        f"collections ({format_fraction(share)}), in {format_seconds(cost.seconds)}",
         evidence=(
-            Evidence(facts.path, "forced", summary.forced, "count"),
-            Evidence(facts.path, "cycles", summary.cycles, "count"),
+            Evidence(facts.path, "forced", cost.forced, "count"),
+            Evidence(facts.path, "cycles", cost.cycles, "count"),
             Evidence(facts.path, "gc_cpu_seconds of forced", cpu, "s"),
             Evidence(facts.path, "stopped_seconds of forced", stopped, "s"),
         ),

@@ -13,19 +13,19 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.answers import Answers
+    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
 
 SITES = 3  # named as evidence
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if the pacer's collections cost much."""
-    facts, limits = situation.gc, situation.thresholds
+    facts, limits = answers.gc, answers.thresholds
     if facts is None or not _pressed(facts, limits):
         return []
-    return [_finding(situation, facts)]
+    return [_finding(answers, facts)]
 
 
 _REMEDY = (
@@ -46,12 +46,12 @@ CAUSE = Cause(
 )
 
 
-def _pressed(facts: GcFacts, limits: Thresholds) -> bool:
+def _pressed(facts: CollectorAnswers, limits: Thresholds) -> bool:
     """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
-    summary = facts.summary
+    cost = facts.cost
     paced = int(facts.triggers.counts.set_index("trigger")["cycles"]["pacer"])
-    cpu, interval = summary.marking_cpu_fraction, summary.interval.p50
-    if paced < max(limits.enough_cycles, limits.deciding_fraction * summary.cycles):
+    cpu, interval = cost.marking_cpu_fraction, cost.interval.p50
+    if paced < max(limits.enough_cycles, limits.deciding_fraction * cost.cycles):
         return False
     if cpu is None or interval is None:
         return False
@@ -59,21 +59,21 @@ def _pressed(facts: GcFacts, limits: Thresholds) -> bool:
     return cpu >= (limits.frequent_marking_fraction if frequent else limits.marking_fraction)
 
 
-def _finding(situation: Situation, facts: GcFacts) -> Finding:
-    summary, sites = facts.summary, _site_evidence(situation)
-    rate = summary.allocation_rate.value
+def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
+    cost, sites = facts.cost, _site_evidence(answers)
+    rate = cost.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
     return CAUSE.finding(
         Severity.WARNING,
-        f"marking takes {format_fraction(summary.marking_cpu_fraction)} of the CPU, a collection "
-        f"every {format_seconds(summary.interval.p50)}{allocates}",
+        f"marking takes {format_fraction(cost.marking_cpu_fraction)} of the CPU, a collection "
+        f"every {format_seconds(cost.interval.p50)}{allocates}",
         evidence=(*_log_evidence(facts), *sites),
         next_step=_next_step(facts, sites),
     )
 
 
-def _log_evidence(facts: GcFacts) -> tuple[Evidence, ...]:
-    values = facts.summary.values
+def _log_evidence(facts: CollectorAnswers) -> tuple[Evidence, ...]:
+    values = facts.cost.values
     units = {
         "cycles": "count",
         "interval_p50_seconds": "s",
@@ -90,12 +90,12 @@ def _log_evidence(facts: GcFacts) -> tuple[Evidence, ...]:
     )
 
 
-def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
+def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
     """The sites that allocate most, when a profile of the last moment is there."""
-    if not situation.alloc_space:
+    if not answers.alloc_space:
         return ()
-    moment, sites = list(situation.alloc_space.items())[-1]
-    paths = next((one.paths for one in situation.moments if one.name == moment), {})
+    moment, sites = list(answers.alloc_space.items())[-1]
+    paths = next((one.paths for one in answers.moments if one.name == moment), {})
     path = paths.get("heap") or paths.get("allocs") or "heap profile"
     rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
     return tuple(
@@ -104,7 +104,7 @@ def _site_evidence(situation: Situation) -> tuple[Evidence, ...]:
     )
 
 
-def _next_step(facts: GcFacts, sites: tuple[Evidence, ...]) -> str:
+def _next_step(facts: CollectorAnswers, sites: tuple[Evidence, ...]) -> str:
     largest = sites[0].field.partition(" ")[2] if sites else ""
     less = f"Allocate less in {largest}, which allocates most" if sites else _TAKE_A_PROFILE
     room = facts.pacing.summary.set_index("what")["p50"]["headroom_bytes"]

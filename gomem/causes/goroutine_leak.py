@@ -14,14 +14,14 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding if they grow from moment to moment, else one for each moment with very many."""
-    limits = situation.thresholds
-    counted = [one for one in situation.moments if one.goroutine_count is not None]
+    limits = answers.thresholds
+    counted = [one for one in answers.moments if one.goroutine_count is not None]
     if _only_grow(counted, limits):
         return [_growing(counted)]
     large = limits.large_rss_fraction

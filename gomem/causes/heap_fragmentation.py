@@ -16,17 +16,17 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with many free slots.
 
     A warning for those that no headroom explains. The others are a note at most: allocation of
     their size class would fill them.
     """
-    limits, findings = situation.thresholds, []
-    for moment in situation.moments:
+    limits, findings = answers.thresholds, []
+    for moment in answers.moments:
         least = limits.notable(limits.fragmentation_bytes, moment.rss_bytes)
         excess, slots = excess_slots(moment), free_slots(moment)
         if excess >= least:

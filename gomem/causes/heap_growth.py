@@ -18,14 +18,14 @@ from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.live_heap import LiveHeap
-    from gomem.causes.answers import Situation
+    from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for the run that was watched longest, if its live heap grows."""
-    facts, limits = situation.gc, situation.thresholds
-    leak = _largest_leak(situation)
+    facts, limits = answers.gc, answers.thresholds
+    leak = _largest_leak(answers)
     if facts is None or facts.longest_run is None:
         return [_of_profiles(leak, limits)] if leak is not None and _is_leak(leak, limits) else []
     live = facts.longest_run
@@ -86,9 +86,9 @@ class _Leak:
     in_use: float
 
 
-def _largest_leak(situation: Situation) -> _Leak | None:
+def _largest_leak(answers: Answers) -> _Leak | None:
     """What surely rises in the profiles; None if nothing does."""
-    series, growth = situation.heap_series, situation.growth
+    series, growth = answers.heap_series, answers.growth
     if series is None or growth is None:
         return None
     sure = growth[growth["representative"].fillna(value=False) & (growth["slope_low"] > 0)]
@@ -98,7 +98,7 @@ def _largest_leak(situation: Situation) -> _Leak | None:
     leak = (sums["last"] - sums["first"]).idxmax()
     row = sure.set_index("leak").loc[leak]
     last = str(series.moments["moment"].iloc[-1])
-    paths = {facts.name: facts.path("pprof") for facts in situation.moments}
+    paths = {facts.name: facts.path("pprof") for facts in answers.moments}
     return _Leak(
         str(row["function"]),
         int(sums.loc[leak, "first"]),

@@ -13,24 +13,24 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.answers import Answers
+    from gomem.causes.collector_answers import CollectorAnswers
 
 LIMIT = "limit"
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One note for the whole log, if the room between live heap and goal is large."""
-    facts, limits = situation.gc, situation.thresholds
-    if facts is None or facts.summary.cycles < limits.enough_cycles:
+    facts, limits = answers.gc, answers.thresholds
+    if facts is None or facts.cost.cycles < limits.enough_cycles:
         return []
-    if len(facts.steps_of(LIMIT)) > limits.deciding_fraction * facts.summary.cycles:
+    if len(facts.steps_of(LIMIT)) > limits.deciding_fraction * facts.cost.cycles:
         return []  # the room is what GOMEMLIMIT leaves: somebody has chosen it
     room = facts.pacing.cycles["headroom_bytes"].dropna()
     if room.empty or float(room.median()) < limits.headroom_bytes:
         return []
     headroom = int(room.median())
-    rss = situation.largest_rss_bytes
+    rss = answers.largest_rss_bytes
     if rss is not None and headroom < limits.headroom_fraction * rss:
         return []
     return [_finding(facts, headroom, rss)]
@@ -48,7 +48,7 @@ CAUSE = Cause(
 )
 
 
-def _finding(facts: GcFacts, headroom: int, rss: int | None) -> Finding:
+def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding:
     live = int(facts.cycles["heap_live_bytes"].dropna().median())
     gogc = facts.pacing.cycles["headroom_fraction"].dropna().median()
     of_rss = "" if rss is None else f", {format_fraction(headroom / rss)} of RSS"

@@ -16,24 +16,24 @@ from gomem.releases import GoRelease
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
 
 ASKED_FROM = GoRelease(21, 0)
 ASKED_BELOW = GoRelease(21, 4)
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose huge pages hold more than Go counts there, or may do so."""
-    limits, findings = situation.thresholds, []
-    for moment in situation.moments:
+    limits, findings = answers.thresholds, []
+    for moment in answers.moments:
         rss = moment.rss_bytes or 0
         excess, huge = excess_bytes(moment), huge_bytes(moment)
         whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
         if excess >= limits.notable(limits.huge_pages_bytes, rss):
-            findings.append(_beyond(moment, excess, situation.go_version))
+            findings.append(_beyond(moment, excess, answers.go_version))
         elif huge >= whole:
-            findings.append(_perhaps(moment, huge, situation.go_version))
+            findings.append(_perhaps(moment, huge, answers.go_version))
     return findings
 
 

@@ -17,18 +17,18 @@ from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
 
 BACKGROUND_SCAVENGER = GoRelease(13)
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident."""
-    limits = situation.thresholds
+    limits = answers.thresholds
     return [
-        _finding(moment, kept, situation.go_version)
-        for moment in situation.moments
+        _finding(moment, kept, answers.go_version)
+        for moment in answers.moments
         if (kept := kept_bytes(moment)) >= limits.notable(limits.idle_heap_bytes, moment.rss_bytes)
     ]
 

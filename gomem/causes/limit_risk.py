@@ -14,19 +14,19 @@ from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.limits import CgroupUse, TimeToLimit
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment at risk; what comes with time stands at the last moment."""
     findings = []
-    for moment in situation.moments:
+    for moment in answers.moments:
         use = moment.cgroup_use
         if use is None or use.limit_bytes is None:
             continue
-        growth = situation.limit_growth if moment is situation.moments[-1] else None
-        risk = _gravest(moment, use, growth, situation.thresholds)
+        growth = answers.limit_growth if moment is answers.moments[-1] else None
+        risk = _gravest(moment, use, growth, answers.thresholds)
         if risk is not None:
             severity, title = risk
             findings.append(_finding(moment, use, severity, title, growth))

@@ -16,13 +16,13 @@ from gomem.units import format_count, format_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.answers import Situation
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.answers import Answers
+    from gomem.causes.collector_answers import CollectorAnswers
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if stops are long often, or one is very long."""
-    facts, limits = situation.gc, situation.thresholds
+    facts, limits = answers.gc, answers.thresholds
     if facts is None or facts.cycles.empty:
         return []
     stopped = stopped_seconds(facts.cycles)
@@ -57,7 +57,9 @@ CAUSE = Cause(
 )
 
 
-def _finding(facts: GcFacts, stopped: pd.Series, long: int, bound_seconds: float) -> Finding:
+def _finding(
+    facts: CollectorAnswers, stopped: pd.Series, long: int, bound_seconds: float
+) -> Finding:
     worst = facts.cycles.loc[stopped.idxmax()]
     first, last = (float(worst[name]) for name in STOPS)
     longest = float(stopped.max())
@@ -66,7 +68,7 @@ def _finding(facts: GcFacts, stopped: pd.Series, long: int, bound_seconds: float
         f"{format_count(long)} of {format_count(len(stopped))} collections stopped the world for "
         f"{format_seconds(bound_seconds)} or more, the longest for {format_seconds(longest)}",
         evidence=(
-            Evidence(facts.path, "stw_p99_seconds", facts.summary.stw.p99 or 0.0, "s"),
+            Evidence(facts.path, "stw_p99_seconds", facts.cost.stw.p99 or 0.0, "s"),
             Evidence(facts.path, "stw_max_seconds", longest, "s"),
             Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),
             Evidence(facts.path, "longest: line", int(worst["line"]), ""),

@@ -14,17 +14,17 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Situation
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.answers import Answers
+    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
 
 LIMIT = "limit"
 KNOWN = "runtime/metrics"  # where GOGC is from, if it need not be inferred
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much."""
-    facts, limits = situation.gc, situation.thresholds
+    facts, limits = answers.gc, answers.thresholds
     if facts is None:
         return []
     steps = facts.steps_of(LIMIT)
@@ -51,13 +51,13 @@ CAUSE = Cause(
 )
 
 
-def _room(facts: GcFacts) -> float:
+def _room(facts: CollectorAnswers) -> float:
     """What a goal leaves above the live heap it was made from, as a part of it; the median."""
     pacing = facts.pacing.cycles["headroom_fraction"]
     return float(pacing.loc[facts.steps_of(LIMIT).index].astype(float).median())
 
 
-def _finding(facts: GcFacts, cpu: float, limits: Thresholds) -> Finding:
+def _finding(facts: CollectorAnswers, cpu: float, limits: Thresholds) -> Finding:
     steps = facts.steps_of(LIMIT)
     rows = facts.cycles.loc[steps.index]
     live = int(rows["heap_live_bytes"].dropna().median())

@@ -14,15 +14,15 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
 
 KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much of C's memory."""
-    limits = situation.thresholds
-    seen = [one for one in situation.moments if one.mappings is not None]
+    limits = answers.thresholds
+    seen = [one for one in answers.moments if one.mappings is not None]
     return [
         _finding(moment, seen[0], limits.large_rss_fraction)
         for moment in seen

@@ -13,14 +13,14 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much LazyFree memory in the arenas."""
-    limits = situation.thresholds
-    return [_finding(moment) for moment in situation.moments if _much(moment, limits)]
+    limits = answers.thresholds
+    return [_finding(moment) for moment in answers.moments if _much(moment, limits)]
 
 
 CAUSE = Cause(

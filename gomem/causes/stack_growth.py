@@ -13,15 +13,15 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose stacks are large, or are many and nobody counted them."""
-    limits = situation.thresholds
+    limits = answers.thresholds
     large = limits.large_rss_fraction
-    return [_finding(moment, large) for moment in situation.moments if _much(moment, limits)]
+    return [_finding(moment, large) for moment in answers.moments if _much(moment, limits)]
 
 
 CAUSE = Cause(

@@ -16,7 +16,7 @@ from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts, Situation
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
 
@@ -25,11 +25,11 @@ FIXED_RELEASE = GoRelease(24, 6)
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
 
-def find(situation: Situation) -> list[Finding]:
+def find(answers: Answers) -> list[Finding]:
     """By a baseline if there is one, else by the release; one finding a moment."""
     findings = []
-    for moment in situation.moments:
-        found = _against_baseline(moment, situation) or _by_release(moment, situation)
+    for moment in answers.moments:
+        found = _against_baseline(moment, answers) or _by_release(moment, answers)
         if found is not None:
             findings.append(found)
     return findings
@@ -75,9 +75,9 @@ def _claimed(moment: MomentFacts) -> int:
     return sum(moment.ledger.part(name) for name in names)
 
 
-def _by_release(moment: MomentFacts, situation: Situation) -> Finding | None:
+def _by_release(moment: MomentFacts, answers: Answers) -> Finding | None:
     """Large pointer-bearing allocations, fully resident, under a release that zeroes them."""
-    limits, version = situation.thresholds, situation.go_version
+    limits, version = answers.thresholds, answers.go_version
     share, zeroed = resident_share(moment), _pointer_bearing(moment)
     if share is None or zeroed is None or moment.rss_bytes is None:
         return None
@@ -127,9 +127,9 @@ def _release_finding(
     )
 
 
-def _against_baseline(moment: MomentFacts, situation: Situation) -> Finding | None:
+def _against_baseline(moment: MomentFacts, answers: Answers) -> Finding | None:
     """The same heap as in the baseline, much of it untouched there and resident here."""
-    before, limits = situation.counterparts.get(moment.name), situation.thresholds
+    before, limits = answers.counterparts.get(moment.name), answers.thresholds
     if before is None or before.heap is None or moment.heap is None:
         return None
     share, share_before = resident_share(moment), resident_share(before)
@@ -142,7 +142,7 @@ def _against_baseline(moment: MomentFacts, situation: Situation) -> Finding | No
     moved = moment.ledger.part("heap_untouched") - before.ledger.part("heap_untouched")
     if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    sure = situation.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    sure = answers.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE)
     return CAUSE.finding(
         Severity.WARNING,
         f"{format_bytes(moved)} that the baseline mapped but never touched is now resident; the "

@@ -53,10 +53,10 @@ def trace_pieces(artefact: Path) -> Iterator[str]:
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
     """What the collector cost, as OpenMetrics text."""
-    from gomem.analysis.collector.gc_cost import summarize_gc
+    from gomem.analysis.collector.gc_cost import cost_of_collection
     from gomem.views.exports.openmetrics import render_openmetrics
 
-    yield render_openmetrics(summarize_gc(_read(artefact).cycles))
+    yield render_openmetrics(cost_of_collection(_read(artefact).cycles))
 
 
 def _read(artefact: Path) -> GcLog:

@@ -217,7 +217,7 @@ def _levels(captures: Sequence[Diagnosis], moment: str) -> pd.DataFrame:
 
 
 def _levels_of(diagnosis: Diagnosis, facts: MomentFacts | None) -> pd.DataFrame:
-    collector = None if diagnosis.gc is None else diagnosis.gc.values
+    collector = None if diagnosis.collector is None else diagnosis.collector.cost.values
     if facts is None:
         return levels_of(None, None, None, collector)
     return levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)

@@ -32,8 +32,8 @@ from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.causes import CAUSES
-from gomem.causes.answers import MomentFacts, Situation
-from gomem.causes.collector_answers import GcFacts, gc_facts
+from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.collector_answers import CollectorAnswers
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import (
     Change,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from gomem.analysis.collector.gc_cost import GcSummary
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.causes.finding import Finding
     from gomem.inputs.pprof.table import Profile
@@ -188,19 +187,14 @@ class Diagnosis:
     # The collector
 
     @cached_property
-    def collector(self) -> GcFacts | None:
+    def collector(self) -> CollectorAnswers | None:
         """What the log tells; GOGC from runtime/metrics, if every moment has the same."""
         if self.capture.gc is None:
             return None
         values = {facts.metrics[GOGC] for facts in self.moments if GOGC in facts.metrics}
         known = values.pop() / 100 if len(values) == 1 else None
         paths = ", ".join(self.capture.of_kind("gctrace"))
-        return gc_facts(self.capture.gc, paths or "gctrace", known)
-
-    @property
-    def gc(self) -> GcSummary | None:
-        """What the collector cost, if there is a log of it."""
-        return None if self.collector is None else self.collector.summary
+        return CollectorAnswers(self.capture.gc, paths or "gctrace", known)
 
     # Who allocates
 
@@ -304,20 +298,20 @@ class Diagnosis:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Known causes, the most severe and largest first."""
-        situation = self.situation
-        found = [finding for cause in CAUSES for finding in cause.rule(situation)]
+        answers = self.answers
+        found = [finding for cause in CAUSES for finding in cause.rule(answers)]
         return tuple(sorted(found, key=lambda finding: finding.order))
 
     @cached_property
-    def situation(self) -> Situation:
+    def answers(self) -> Answers:
         """The answers that rules look at."""
         last = self.moments[-1].cgroup_use if self.moments else None
-        return Situation(
+        return Answers(
             self.moments,
             self.capture.go_version,
             self.capture.damaged,
             self.capture.unrecognised,
-            None if self.baseline is None else self.baseline.situation,
+            None if self.baseline is None else self.baseline.answers,
             gc=self.collector,
             thresholds=self.thresholds,
             alloc_space={name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by},

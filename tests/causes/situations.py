@@ -6,7 +6,7 @@ from gomem.analysis.memory.mappings import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew
-from gomem.causes.answers import MomentFacts, Situation
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.limits import growth_to_limit
 from gomem.releases import GoVersion
@@ -51,12 +51,12 @@ def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> 
     )
 
 
-def situation(
+def answers(
     *moments: MomentFacts,
     version: GoVersion | None = None,
     baseline: MomentFacts | None = None,
     **thresholds: float,
-) -> Situation:
+) -> Answers:
     """These moments, each against the same one of a baseline if there is one.
 
     Args:
@@ -65,7 +65,7 @@ def situation(
         baseline: The moment of another capture.
         thresholds: Those that are not as usual.
     """
-    return Situation(
+    return Answers(
         moments,
         version or GoVersion(),
         thresholds=Thresholds(**thresholds),

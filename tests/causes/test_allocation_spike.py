@@ -7,7 +7,7 @@ import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.causes import allocation_spike
-from gomem.causes.answers import Situation
+from gomem.causes.answers import Answers
 from gomem.releases import GoVersion
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
@@ -22,13 +22,13 @@ def taken(seconds, profile):
     return replace(profile, columns=replace(profile.columns, time_nanos=(1 + seconds) * SECOND))
 
 
-def situation(*sightings):
+def answers(*sightings):
     """One profile a second, with so many sightings of 4 KiB since the start, 2 MiB for each 4."""
     profiles = {
         f"{second:02}": taken(second, heap(seen(count, 4096)))
         for second, count in enumerate(sightings, start=1)
     }
-    return Situation((), GoVersion(), spike=find_spike(profiles))
+    return Answers((), GoVersion(), spike=find_spike(profiles))
 
 
 def test_the_recording_has_one_and_it_names_the_site():
@@ -44,7 +44,7 @@ def test_a_steady_rate_has_none():
     """
     100 sightings, 50 MiB, in each second.
     """
-    assert [] == allocation_spike.find(situation(*range(100, 1300, 100)))
+    assert [] == allocation_spike.find(answers(*range(100, 1300, 100)))
 
 
 def test_a_jump_is_found_where_it_was():
@@ -52,7 +52,7 @@ def test_a_jump_is_found_where_it_was():
     Six seconds of 10 sightings of 4 KiB, which stand for 526 338 B each, then one of 510, 10 of
     them usual: 500 × 526 338 B are extra.
     """
-    (finding,) = allocation_spike.find(situation(*range(10, 70, 10), *range(570, 630, 10)))
+    (finding,) = allocation_spike.find(answers(*range(10, 70, 10), *range(570, 630, 10)))
 
     assert ("07", 263) == (finding.moment, round(finding.bytes / 1e6))
 
@@ -66,11 +66,11 @@ def test_a_jump_is_found_where_it_was():
     ],
 )
 def test_what_does_not_stand_out_is_none(counts):
-    assert [] == allocation_spike.find(situation(*counts))
+    assert [] == allocation_spike.find(answers(*counts))
 
 
 def test_without_profiles_there_is_none():
-    assert [] == allocation_spike.find(Situation((), GoVersion()))
+    assert [] == allocation_spike.find(Answers((), GoVersion()))
 
 
 def test_a_healthy_service_has_none():

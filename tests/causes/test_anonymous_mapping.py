@@ -4,7 +4,7 @@ from gomem.causes.anonymous_mapping import find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
 from tests.builders import smaps_entry
-from tests.causes.situations import HIGH, facts, situation
+from tests.causes.situations import HIGH, answers, facts
 
 
 def foreign(rss_mib: int) -> str:
@@ -15,7 +15,7 @@ def test_a_mapping_of_the_programs_own_is_a_warning_with_its_place():
     """
     Up to 1 MiB can be the runtime's own that it counts nowhere; the rest is not.
     """
-    (found,) = find(situation(facts(foreign(96))))
+    (found,) = find(answers(facts(foreign(96))))
 
     assert ("anonymous-mapping", Severity.WARNING) == (found.code, found.severity)
     assert 95 * MIB <= found.bytes <= 96 * MIB
@@ -27,18 +27,18 @@ def test_what_the_runtime_counts_for_itself_is_none():
     """
     4 MiB of span structures and bitmaps, and MemStats that say so.
     """
-    assert [] == find(situation(facts(foreign(4), GCSys=3, MSpanSys=1)))
+    assert [] == find(answers(facts(foreign(4), GCSys=3, MSpanSys=1)))
 
 
 def test_c_is_named_as_a_suspect_only_where_there_is_c():
     library = smaps_entry(HIGH - 9 * MIB, HIGH - 8 * MIB, "r-xp", "/lib/libc.so.6", rss_kib=512)
 
-    without = find(situation(facts(foreign(96))))[0].mechanism
-    beside = find(situation(facts(library, foreign(96))))[0].mechanism
+    without = find(answers(facts(foreign(96))))[0].mechanism
+    beside = find(answers(facts(library, foreign(96))))[0].mechanism
 
     assert "malloc" not in without
     assert "C's malloc, which maps each piece of 128 KiB" in beside
 
 
 def test_below_a_tenth_of_rss_it_is_nobodys_business():
-    assert [] == find(situation(facts(foreign(5), heap_mib=60)))
+    assert [] == find(answers(facts(foreign(5), heap_mib=60)))

@@ -18,7 +18,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.units import MIB
 from tests.causes import test_allocation_spike, test_heap_growth
-from tests.causes.test_gc_causes import LIMITED, ROOMY, every, moment, situation
+from tests.causes.test_gc_causes import LIMITED, ROOMY, answers, every, moment
 
 
 def found(cause, case, **thresholds):
@@ -31,11 +31,11 @@ def edge(cause, case, name, at, **about):
     return [bool(found(cause, case, **about, **{name: one})) for one in (at, over)]
 
 
-PRESSED = situation(*every(0.010, background=0.8))
-SLOW = situation(*every(2.0, assist=0, background=480))
-THRASH = situation(*every(0.010, **LIMITED, background=2))
-ROOM = situation(*every(1.0, **ROOMY))
-GROWING = situation(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
+PRESSED = answers(*every(0.010, background=0.8))
+SLOW = answers(*every(2.0, assist=0, background=480))
+THRASH = answers(*every(0.010, **LIMITED, background=2))
+ROOM = answers(*every(1.0, **ROOMY))
+GROWING = answers(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_pacer_decides_most_collections():
     lines = every(0.010, background=0.8)
     for line in lines[:10]:
         line["forced"] = " (forced)"
-    case = situation(*lines)
+    case = answers(*lines)
     counts = case.gc.triggers.counts.set_index("trigger")["cycles"]
 
     assert [True, False] == edge(gc_pressure, case, "deciding_fraction", counts["pacer"] / 40)
@@ -73,7 +73,7 @@ def test_room_that_a_limit_leaves_is_chosen():
     """
     Limit-driven in so many of 40: above the threshold nothing is said.
     """
-    case = situation(*every(1.0, live=200, goal=300, start=280, end=281))
+    case = answers(*every(1.0, live=200, goal=300, start=280, end=281))
     share = len(case.gc.steps_of("limit")) / 40
 
     assert 0 < share <= 1
@@ -82,13 +82,13 @@ def test_room_that_a_limit_leaves_is_chosen():
 
 
 def test_marking_that_costs_much():
-    cpu = SLOW.gc.summary.marking_cpu_fraction
+    cpu = SLOW.gc.cost.marking_cpu_fraction
 
     assert [True, False] == edge(gc_pressure, SLOW, "marking_fraction", cpu)
 
 
 def test_marking_that_costs_less_and_comes_often():
-    cpu = PRESSED.gc.summary.marking_cpu_fraction
+    cpu = PRESSED.gc.cost.marking_cpu_fraction
 
     assert [True, False] == edge(gc_pressure, PRESSED, "frequent_marking_fraction", cpu)
 
@@ -97,7 +97,7 @@ def test_an_interval_that_is_frequent():
     """
     The interval may reach the threshold, and no more.
     """
-    interval = PRESSED.gc.summary.interval.p50
+    interval = PRESSED.gc.cost.interval.p50
 
     def often(cause, seconds, case=PRESSED, **about):
         return bool(found(cause, case, frequent_interval_seconds=seconds, **about))
@@ -158,7 +158,7 @@ def test_forced_collections(name, at):
     for line in lines[:12]:
         line["forced"] = " (forced)"
 
-    assert [True, False] == edge(forced_gc, situation(*lines), name, at)
+    assert [True, False] == edge(forced_gc, answers(*lines), name, at)
 
 
 def long_stops():
@@ -166,7 +166,7 @@ def long_stops():
     lines = every(1.0)[:32]
     for line in lines[:8]:
         line["first"] = 12
-    return situation(*lines)
+    return answers(*lines)
 
 
 @pytest.mark.parametrize(("name", "at"), [("long_cycles", 8), ("long_fraction", 0.25)])
@@ -199,7 +199,7 @@ def test_room_for_garbage_of_rss():
     """
     100 of 400 MiB.
     """
-    case = situation(*every(1.0, **ROOMY), moments=(moment(400),))
+    case = answers(*every(1.0, **ROOMY), moments=(moment(400),))
 
     assert [True, False] == edge(heap_headroom, case, "headroom_fraction", 0.25)
 
@@ -214,7 +214,7 @@ def test_growth_of_the_live_heap():
 
 
 def test_growth_of_a_stack_over_profiles():
-    case = test_heap_growth.situation(*range(50, 150, 10))
+    case = test_heap_growth.answers(*range(50, 150, 10))
     grown = heap_growth.find(case)[0].bytes
     share = grown / float(case.heap_series.totals.iloc[-1])
 
@@ -228,7 +228,7 @@ def test_growth_of_a_stack_over_profiles():
     ("case", "seconds"),
     [
         pytest.param(GROWING, GROWING.gc.longest_run.seconds, id="log"),
-        pytest.param(test_heap_growth.situation(*range(50, 150, 10)), 9.0, id="profiles"),
+        pytest.param(test_heap_growth.answers(*range(50, 150, 10)), 9.0, id="profiles"),
     ],
 )
 def test_growth_that_was_watched_for_long_is_likely(case, seconds):
@@ -240,7 +240,7 @@ def test_growth_that_was_watched_for_long_is_likely(case, seconds):
     assert ["likely", "possible"] == confidences
 
 
-SPIKY = test_allocation_spike.situation(*range(10, 70, 10), *range(570, 630, 10))
+SPIKY = test_allocation_spike.answers(*range(10, 70, 10), *range(570, 630, 10))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Each threshold on both sides of its edge: what reaches it is a finding, what is next to it none.
 
-A situation is fixed, and its threshold is set to the very number found there, then to the next.
+A answers is fixed, and its threshold is set to the very number found there, then to the next.
 """
 
 from dataclasses import asdict
@@ -29,7 +29,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.releases import known_version
 from gomem.units import KIB, MIB
 from tests.builders import smaps_entry
-from tests.causes.situations import HIGH, facts, goroutines, situation
+from tests.causes.situations import HIGH, answers, facts, goroutines
 
 NEVER = 1 << 60  # bytes: no finding of this kind
 A_BIT = 1e-9  # relative: where a share cannot be met to the last bit
@@ -184,7 +184,7 @@ CASES = [
 @pytest.mark.parametrize(("cause", "moment", "name", "about"), CASES)
 def test_a_size_is_a_finding_from_its_threshold_on(cause, moment, name, about):
     def found(least):
-        return cause.find(situation(moment, **{"notable_rss_fraction": 0, **about, name: least}))
+        return cause.find(answers(moment, **{"notable_rss_fraction": 0, **about, name: least}))
 
     (finding,) = found(0)
 
@@ -196,7 +196,7 @@ def test_a_size_is_a_finding_from_its_threshold_on(cause, moment, name, about):
 @pytest.mark.parametrize(("cause", "moment", "name", "about"), CASES)
 def test_a_share_of_rss_is_a_finding_from_its_threshold_on(cause, moment, name, about):
     def found(share):
-        return cause.find(situation(moment, **{**about, name: 0, "notable_rss_fraction": share}))
+        return cause.find(answers(moment, **{**about, name: 0, "notable_rss_fraction": share}))
 
     (finding,) = found(0)
     share = finding.bytes / moment.rss_bytes
@@ -216,11 +216,11 @@ def test_a_share_of_rss_is_a_finding_from_its_threshold_on(cause, moment, name, 
     ],
 )
 def test_a_large_share_of_rss_makes_a_note_a_warning(cause, moment):
-    (finding,) = cause.find(situation(moment))
+    (finding,) = cause.find(answers(moment))
     share = finding.bytes / moment.rss_bytes
 
     def severity(least):
-        (finding,) = cause.find(situation(moment, large_rss_fraction=least))
+        (finding,) = cause.find(answers(moment, large_rss_fraction=least))
         return finding.severity
 
     assert Severity.WARNING == severity(share * (1 - A_BIT))
@@ -235,7 +235,7 @@ def test_of_files_only_what_stays_makes_a_warning():
     moment = facts(SHARED, clean)
 
     def severity(least):
-        (finding,) = file_mapping.find(situation(moment, file_bytes=least))
+        (finding,) = file_mapping.find(answers(moment, file_bytes=least))
         return finding.severity
 
     assert Severity.WARNING == severity(20 * MIB)
@@ -247,7 +247,7 @@ def test_of_files_only_what_stays_makes_a_warning():
 
 def edge(rule, name, at, *moments, **about):
     """Whether the rule finds something with the threshold at a number, and with the next above."""
-    return [bool(rule(situation(*moments, **about, **{name: one}))) for one in (at, over(at))]
+    return [bool(rule(answers(*moments, **about, **{name: one}))) for one in (at, over(at))]
 
 
 WHOLE = facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
@@ -259,8 +259,8 @@ def test_huge_pages_as_a_whole():
 
     assert [True, False] == edge(find, "huge_pages_whole_bytes", size, WHOLE, **no_share)
     share = size / WHOLE.rss_bytes
-    assert find(situation(WHOLE, huge_pages_whole_fraction=share * (1 - A_BIT)))
-    assert [] == find(situation(WHOLE, huge_pages_whole_fraction=share * (1 + A_BIT)))
+    assert find(answers(WHOLE, huge_pages_whole_fraction=share * (1 - A_BIT)))
+    assert [] == find(answers(WHOLE, huge_pages_whole_fraction=share * (1 + A_BIT)))
 
 
 def test_free_slots_within_the_goal_are_held_against_the_heap_in_use():
@@ -278,7 +278,7 @@ def test_free_slots_of_a_heap_whose_goal_is_not_known_are_a_note():
     moment = facts(heap_mib=64, HeapAlloc=32, HeapInuse=64)
     moment.memstats["NextGC"] = pd.NA
 
-    (finding,) = heap_fragmentation.find(situation(moment))
+    (finding,) = heap_fragmentation.find(answers(moment))
 
     assert Severity.INFO == finding.severity
     assert "NextGC" not in {one.field for one in finding.evidence}
@@ -299,7 +299,7 @@ def test_growing_goroutines(name, at):
 
 
 def test_goroutines_that_stay_as_many_once_do_not_only_grow():
-    assert [] == goroutine_leak.find(situation(*counted(2000, 2000, 6000)))
+    assert [] == goroutine_leak.find(answers(*counted(2000, 2000, 6000)))
 
 
 def test_very_many_goroutines():
@@ -340,7 +340,7 @@ def test_the_same_heap_as_in_the_baseline(inuse, other):
 
     def found(share):
         return untouched_now_resident.find(
-            situation(moment, baseline=before, untouched_same_heap_fraction=share)
+            answers(moment, baseline=before, untouched_same_heap_fraction=share)
         )
 
     assert ["untouched-now-resident"] == [one.code for one in found(0.0625)]
@@ -359,7 +359,7 @@ def test_the_same_heap_as_in_the_baseline(inuse, other):
 def test_the_releases_that_zero(release, severities):
     moment = facts(**LOADED, size_classes=NO_CLASSES)
 
-    found = untouched_now_resident.find(situation(moment, version=known_version(release, "test")))
+    found = untouched_now_resident.find(answers(moment, version=known_version(release, "test")))
 
     assert severities == [one.severity for one in found]
 
@@ -374,7 +374,7 @@ def test_the_releases_that_zero(release, severities):
     ],
 )
 def test_the_releases_that_ask_for_huge_pages(release, severity):
-    (finding,) = huge_pages.find(situation(WHOLE, version=known_version(release, "test")))
+    (finding,) = huge_pages.find(answers(WHOLE, version=known_version(release, "test")))
 
     assert severity == finding.severity
     assert (severity is Severity.WARNING) == finding.next_step.startswith("Move to Go 1.21.4")
@@ -386,7 +386,7 @@ def test_the_releases_that_ask_for_huge_pages(release, severity):
 def test_the_releases_without_a_background_scavenger(release, old):
     moment = facts(heap_mib=64, **IDLE)
 
-    (finding,) = idle_heap_kept.find(situation(moment, version=known_version(release, "test")))
+    (finding,) = idle_heap_kept.find(answers(moment, version=known_version(release, "test")))
 
     assert old == finding.mechanism.endswith("calls debug.FreeOSMemory.")
 
@@ -419,7 +419,7 @@ def test_a_limit_that_is_reached_soon():
               time=noon + pd.Timedelta(seconds=10 * n))
         for n in range(4)
     ]  # fmt: skip
-    soonest = situation(*moments).limit_growth.soonest_seconds
+    soonest = answers(*moments).limit_growth.soonest_seconds
 
     assert [False, True] == edge(limit_risk.find, "limit_soon_seconds", soonest, *moments)
 
@@ -429,7 +429,7 @@ def test_the_worst_case_may_fill_the_limit_and_not_pass_it():
     62 charged, and 50 of 60 MiB of objects untouched: 112.
     """
     found = [
-        limit_risk.find(situation(facts(heap_mib=10, HeapAlloc=60, HeapInuse=60, cgroup=at)))
+        limit_risk.find(answers(facts(heap_mib=10, HeapAlloc=60, HeapInuse=60, cgroup=at)))
         for at in (cgroup(112, 62), cgroup(111, 62))
     ]
 

@@ -4,7 +4,7 @@ from gomem.causes.file_mapping import find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
 from tests.builders import smaps_entry
-from tests.causes.situations import HIGH, facts, situation
+from tests.causes.situations import HIGH, answers, facts
 
 
 def mapped(path: str, rss_mib: int, perms: str = "r--s") -> str:
@@ -12,7 +12,7 @@ def mapped(path: str, rss_mib: int, perms: str = "r--s") -> str:
 
 
 def test_clean_pages_of_a_file_are_no_warning():
-    (found,) = find(situation(facts(mapped("/data/index.db", 40))))
+    (found,) = find(answers(facts(mapped("/data/index.db", 40))))
 
     assert ("file-mapping", Severity.INFO) == (found.code, found.severity)
     assert 40 * MIB == found.bytes
@@ -20,7 +20,7 @@ def test_clean_pages_of_a_file_are_no_warning():
 
 
 def test_shared_memory_stays_and_is_a_warning():
-    (found,) = find(situation(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
+    (found,) = find(answers(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
 
     assert Severity.WARNING == found.severity
     assert "40.0 MiB of it cannot be reclaimed" in found.title
@@ -30,7 +30,7 @@ def test_written_pages_of_a_private_mapping_stay():
     written = mapped("/data/index.db", 40, "rw-p")
     written = written.replace("LazyFree:", "Private_Dirty: 30720 kB\nLazyFree:")
 
-    (found,) = find(situation(facts(written)))
+    (found,) = find(answers(facts(written)))
 
     assert "30.0 MiB of it cannot be reclaimed" in found.title
 
@@ -39,7 +39,7 @@ def test_a_file_is_named_without_its_folders():
     """
     A report gets shared.
     """
-    (found,) = find(situation(facts(mapped("/data/customer-7/index.db", 40))))
+    (found,) = find(answers(facts(mapped("/data/customer-7/index.db", 40))))
 
     fields = [one.field for one in found.evidence]
     assert "Rss of index.db" in fields
@@ -47,4 +47,4 @@ def test_a_file_is_named_without_its_folders():
 
 
 def test_the_program_itself_is_no_mapped_file():
-    assert [] == find(situation(facts()))
+    assert [] == find(answers(facts()))

@@ -13,7 +13,7 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
 )
-from gomem.causes.answers import MomentFacts, Situation
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
@@ -26,10 +26,10 @@ CAUSES = (gc_pressure, forced_gc, memory_limit_thrash, long_pauses, heap_growth,
 MANY = 40
 
 
-def situation(*changes, moments=(), thresholds=None, **usual) -> Situation:
+def answers(*changes, moments=(), thresholds=None, **usual) -> Answers:
     """A log, of a program with GOGC=100 if nothing else is said."""
     facts = facts_of(*changes, **{"gogc_fraction": 1.0} | usual)
-    return Situation(moments, GoVersion(), gc=facts, thresholds=thresholds or Thresholds())
+    return Answers(moments, GoVersion(), gc=facts, thresholds=thresholds or Thresholds())
 
 
 def every(seconds, **change):
@@ -37,27 +37,27 @@ def every(seconds, **change):
     return [{"at": seconds * number, **change} for number in range(1, MANY + 1)]
 
 
-def found(case: Situation) -> list[str]:
+def found(case: Answers) -> list[str]:
     return [finding.code for cause in CAUSES for finding in cause.find(case)]
 
 
 def test_a_usual_log_shows_nothing():
-    assert [] == found(situation(*every(1.0)))
+    assert [] == found(answers(*every(1.0)))
 
 
 def test_no_log_shows_nothing():
-    assert [] == found(Situation((), GoVersion()))
+    assert [] == found(Answers((), GoVersion()))
 
 
 def test_a_log_without_a_collection_shows_nothing():
-    assert [] == found(situation())
+    assert [] == found(answers())
 
 
 def test_frequent_collections_that_cost_are_pressure():
     """
     Every 10 ms a collection that marks for 1.1 ms of CPU of 2 Ps: 5.5 %, a hundred a second.
     """
-    (finding,) = gc_pressure.find(situation(*every(0.010, background=0.8)))
+    (finding,) = gc_pressure.find(answers(*every(0.010, background=0.8)))
 
     assert ("gc-pressure", Severity.WARNING) == (finding.code, finding.severity)
     assert "marking takes 5.5 % of the CPU, a collection every 10.0 ms" in finding.title
@@ -74,22 +74,22 @@ def test_frequent_collections_that_cost_little_are_none():
     """
     1 ms of 2 Ps times 50 ms is 1 %.
     """
-    assert [] == found(situation(*every_cpu(0.050, 1.0)))
+    assert [] == found(answers(*every_cpu(0.050, 1.0)))
 
 
 def test_rare_collections_are_pressure_from_a_tenth_of_the_cpu_on():
     """
     Two seconds apart, of 2 Ps: 480 ms of CPU are 12 %, 360 ms are 9 %.
     """
-    assert ["gc-pressure"] == found(situation(*every_cpu(2.0, 480)))
-    assert [] == found(situation(*every_cpu(2.0, 360)))
+    assert ["gc-pressure"] == found(answers(*every_cpu(2.0, 480)))
+    assert [] == found(answers(*every_cpu(2.0, 360)))
 
 
 def test_a_start_up_is_no_pressure():
     """
     Nineteen doublings, however busy, end.
     """
-    assert [] == found(situation(*every_cpu(0.010, 10)[:19]))
+    assert [] == found(answers(*every_cpu(0.010, 10)[:19]))
 
 
 def test_the_sites_stand_beside_the_pressure():
@@ -109,7 +109,7 @@ def test_ten_forced_collections_in_forty_are_a_finding(forced, codes):
     for line in lines[:forced]:
         line["forced"] = " (forced)"
 
-    assert codes == found(situation(*lines))
+    assert codes == found(answers(*lines))
 
 
 def test_forced_collections_among_many_others_are_none():
@@ -118,14 +118,14 @@ def test_forced_collections_among_many_others_are_none():
     """
     lines = [{"forced": " (forced)" if number % 5 == 0 else ""} for number in range(100)]
 
-    assert [] == found(situation(*lines))
+    assert [] == found(answers(*lines))
 
 
 LIMITED = {"live": 200, "start": 201, "end": 202, "goal": 201}
 
 
 def test_collections_without_room_under_a_limit_are_thrash():
-    (finding,) = memory_limit_thrash.find(situation(*every(0.010, **LIMITED, background=2)))
+    (finding,) = memory_limit_thrash.find(answers(*every(0.010, **LIMITED, background=2)))
 
     assert ("memory-limit-thrash", Severity.WARNING) == (finding.code, finding.severity)
     assert 200 * MIB == finding.bytes
@@ -133,7 +133,7 @@ def test_collections_without_room_under_a_limit_are_thrash():
 
 
 def test_thrash_that_takes_a_quarter_of_the_cpu_is_critical():
-    (finding,) = memory_limit_thrash.find(situation(*every(0.010, **LIMITED, background=6)))
+    (finding,) = memory_limit_thrash.find(answers(*every(0.010, **LIMITED, background=6)))
 
     assert Severity.CRITICAL == finding.severity
 
@@ -142,29 +142,29 @@ def test_a_limit_that_leaves_room_is_no_thrash():
     """
     The goal is the limit's and not GOGC's, and collections are rare.
     """
-    assert [] == found(situation(*every(1.0, live=200, goal=300, start=280, end=281)))
+    assert [] == found(answers(*every(1.0, live=200, goal=300, start=280, end=281)))
 
 
 def test_a_limit_without_room_is_thrash_however_cheap():
     """
     1 MiB above 200 live: half a per cent. What is live grows a little, and it costs all the CPU.
     """
-    assert ["memory-limit-thrash"] == found(situation(*every(0.010, **LIMITED)))
+    assert ["memory-limit-thrash"] == found(answers(*every(0.010, **LIMITED)))
 
 
 def test_stops_are_not_counted_as_cost():
     """
     The log prints a stop from its request on, times all Ps; on a busy machine they go on running.
     """
-    assert [] == found(situation(*every(0.010, first=1.0, background=0.5)))
+    assert [] == found(answers(*every(0.010, first=1.0, background=0.5)))
 
 
 def test_thrash_is_not_pressure_too():
-    assert ["memory-limit-thrash"] == found(situation(*every(0.010, **LIMITED, background=2)))
+    assert ["memory-limit-thrash"] == found(answers(*every(0.010, **LIMITED, background=2)))
 
 
 def test_where_gogc_is_inferred_thrash_is_likely():
-    case = situation(*every(0.010, **LIMITED, background=2), gogc_fraction=None)
+    case = answers(*every(0.010, **LIMITED, background=2), gogc_fraction=None)
 
     assert "likely" == memory_limit_thrash.find(case)[0].confidence
 
@@ -178,17 +178,17 @@ def test_stops_of_ten_milliseconds_are_long_when_they_come_again(count, codes):
     for line in lines[:count]:
         line["first"] = 12
 
-    assert codes == found(situation(*lines))
+    assert codes == found(answers(*lines))
 
 
 def test_three_long_stops_in_a_thousand_are_none():
     lines = [{"first": 12 if number < 3 else 0.01} for number in range(1000)]
 
-    assert [] == found(situation(*lines))
+    assert [] == found(answers(*lines))
 
 
 def test_a_stop_of_a_tenth_of_a_second_is_long_once():
-    (finding,) = long_pauses.find(situation(*every(1.0), {"first": 0.05, "last": 120, "at": 50.0}))
+    (finding,) = long_pauses.find(answers(*every(1.0), {"first": 0.05, "last": 120, "at": 50.0}))
 
     assert "the longest for 120 ms" in finding.title
     assert "The longest stop is the last one" in finding.mechanism
@@ -203,7 +203,7 @@ def test_a_live_heap_that_grows_is_growth():
     """
     lines = [{"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)]
 
-    (finding,) = heap_growth.find(situation(*lines))
+    (finding,) = heap_growth.find(answers(*lines))
 
     assert "the live heap grows by 1.00 MiB/s" in finding.title
     assert 19 * MIB == finding.bytes
@@ -213,13 +213,13 @@ def test_a_live_heap_that_grows_is_growth():
 def test_growth_for_ten_minutes_is_likely():
     lines = [{"live": 10 + n, "at": 60.0 * n, "start": 40, "end": 41} for n in range(40)]
 
-    assert "likely" == heap_growth.find(situation(*lines))[0].confidence
+    assert "likely" == heap_growth.find(answers(*lines))[0].confidence
 
 
 def test_a_heap_that_fills_and_stays_is_no_growth():
     lines = [{"live": min(10 * n, 100), "goal": 205, "start": 180, "end": 181} for n in range(60)]
 
-    assert "heap-growth" not in found(situation(*lines))
+    assert "heap-growth" not in found(answers(*lines))
 
 
 def test_growth_of_a_few_mib_is_none():
@@ -228,14 +228,14 @@ def test_growth_of_a_few_mib_is_none():
     """
     lines = [{"live": 10 + n // 6, "start": 40, "end": 41} for n in range(80)]
 
-    assert "heap-growth" not in found(situation(*lines))
+    assert "heap-growth" not in found(answers(*lines))
 
 
 ROOMY = {"live": 100, "start": 180, "end": 182, "goal": 200}
 
 
 def test_room_for_garbage_is_worth_a_note():
-    (finding,) = heap_headroom.find(situation(*every(1.0, **ROOMY)))
+    (finding,) = heap_headroom.find(answers(*every(1.0, **ROOMY)))
 
     assert ("heap-headroom", Severity.INFO) == (finding.code, finding.severity)
     assert 100 * MIB == finding.bytes
@@ -249,17 +249,17 @@ def test_room_is_held_against_rss():
     """
     100 MiB are a third of 300 MiB, and not a quarter of 1 GiB.
     """
-    (finding,) = heap_headroom.find(situation(*every(1.0, **ROOMY), moments=(moment(300),)))
+    (finding,) = heap_headroom.find(answers(*every(1.0, **ROOMY), moments=(moment(300),)))
     assert "33.3 % of RSS" in finding.title
 
-    assert [] == found(situation(*every(1.0, **ROOMY), moments=(moment(1024),)))
+    assert [] == found(answers(*every(1.0, **ROOMY), moments=(moment(1024),)))
 
 
 def test_thresholds_are_the_users():
     """
     Whoever cares for milliseconds can say so.
     """
-    case = situation(*every(1.0, first=2))
+    case = answers(*every(1.0, first=2))
     strict = replace(case, thresholds=Thresholds(pause_seconds=0.001))
 
     assert [] == found(case)
@@ -272,7 +272,7 @@ def test_evidence_is_in_the_log(path):
     What a finding says of the longest stop stands in the line that it names.
     """
     facts = captured_facts(path)
-    case = Situation((), GoVersion(), gc=facts, thresholds=Thresholds(worst_pause_seconds=0.0))
+    case = Answers((), GoVersion(), gc=facts, thresholds=Thresholds(worst_pause_seconds=0.0))
 
     values = {one.field: one.value for one in long_pauses.find(case)[0].evidence}
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from gomem.causes.finding import Severity
 from gomem.causes.goroutine_leak import find
 from gomem.units import MIB
-from tests.causes.situations import facts, goroutines, situation
+from tests.causes.situations import answers, facts, goroutines
 
 
 def moments(*counts: int):
@@ -16,7 +16,7 @@ def moments(*counts: int):
 
 
 def test_goroutines_that_only_grow_are_a_leak():
-    (found,) = find(situation(*moments(100, 1500, 3000)))
+    (found,) = find(answers(*moments(100, 1500, 3000)))
 
     assert ("goroutine-leak", Severity.WARNING, "3") == (found.code, found.severity, found.moment)
     assert "from 100 to 3\u202f000" in found.title
@@ -24,11 +24,11 @@ def test_goroutines_that_only_grow_are_a_leak():
 
 
 def test_goroutines_that_come_and_go_are_load():
-    assert [] == find(situation(*moments(100, 3000, 200, 2900)))
+    assert [] == find(answers(*moments(100, 3000, 200, 2900)))
 
 
 def test_two_moments_show_a_difference_and_no_direction():
-    assert [] == find(situation(*moments(100, 3000)))
+    assert [] == find(answers(*moments(100, 3000)))
 
 
 def test_very_many_whose_stacks_weigh_are_a_warning():
@@ -38,7 +38,7 @@ def test_very_many_whose_stacks_weigh_are_a_warning():
     moment = facts(heap_mib=60, HeapAlloc=4, HeapInuse=4, HeapSys=14, StackInuse=50,
                    goroutines=goroutines(50_000))  # fmt: skip
 
-    (found,) = find(situation(moment))
+    (found,) = find(answers(moment))
 
     assert (Severity.WARNING, "possible") == (found.severity, found.confidence)
     assert 50 * MIB == found.bytes
@@ -48,7 +48,7 @@ def test_many_goroutines_of_a_large_server_are_no_warning():
     moment = facts(heap_mib=60, HeapAlloc=56, HeapInuse=56, HeapSys=62, StackInuse=2,
                    goroutines=goroutines(12_000))  # fmt: skip
 
-    assert [] == find(situation(moment))
+    assert [] == find(answers(moment))
 
 
 def test_metrics_count_them_where_no_profile_is():
@@ -56,7 +56,7 @@ def test_metrics_count_them_where_no_profile_is():
         facts(name=str(n), metrics={"/sched/goroutines:goroutines": n * 2000.0}) for n in (1, 2, 3)
     ]
 
-    assert ["goroutine-leak"] == [one.code for one in find(situation(*counted))]
+    assert ["goroutine-leak"] == [one.code for one in find(answers(*counted))]
 
 
 def test_the_file_that_counted_them_is_the_evidence():
@@ -69,7 +69,7 @@ def test_the_file_that_counted_them_is_the_evidence():
     ]
 
     last = replace(counted[0], name="3", paths={"metrics": "3/m.json", "goroutine": "3/g.pb.gz"})
-    (found,) = find(situation(*profiles, last))
+    (found,) = find(answers(*profiles, last))
 
     assert [
         ("1/g.pb.gz", "goroutines, first moment"),

@@ -6,14 +6,14 @@ from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.heap_fragmentation import find
 from gomem.units import MIB
-from tests.causes.situations import facts, situation
+from tests.causes.situations import answers, facts
 
 
 def test_spans_in_use_beyond_the_goal_hold_nothing():
     """
     In use 60, objects 8, goal 16: even a full heap leaves 44 MiB of slots free.
     """
-    (found,) = find(situation(facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16)))
+    (found,) = find(answers(facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16)))
 
     assert ("heap-fragmentation", Severity.WARNING) == (found.code, found.severity)
     assert 44 * MIB == found.bytes
@@ -24,26 +24,26 @@ def test_free_slots_that_the_goal_lets_fill_are_a_note_at_most():
     """
     In use 60, objects 30, goal 64: allocation fills them before the next collection.
     """
-    (found,) = find(situation(facts(heap_mib=60, HeapAlloc=30, HeapInuse=60, NextGC=64)))
+    (found,) = find(answers(facts(heap_mib=60, HeapAlloc=30, HeapInuse=60, NextGC=64)))
 
     assert (Severity.INFO, 30 * MIB) == (found.severity, found.bytes)
 
 
 def test_a_few_free_slots_are_nothing():
-    assert [] == find(situation(facts(heap_mib=60, HeapAlloc=50, HeapInuse=60, NextGC=90)))
+    assert [] == find(answers(facts(heap_mib=60, HeapAlloc=50, HeapInuse=60, NextGC=90)))
 
 
 def test_numbers_of_two_states_prove_nothing():
     moment = facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16, skew=Skew(4.0, 2))
 
-    assert [] == find(situation(moment))
+    assert [] == find(answers(moment))
 
 
 def test_the_size_class_most_freed_is_evidence():
     classes = pd.DataFrame({"Size": [64, 1024], "Mallocs": [10, 60000], "Frees": [9, 58000]})
     moment = facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16, size_classes=classes)
 
-    evidence = find(situation(moment))[0].evidence
+    evidence = find(answers(moment))[0].evidence
 
     assert ("BySize 1024: live of 60000 objects", 2000) in {
         (one.field, one.value) for one in evidence

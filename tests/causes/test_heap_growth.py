@@ -4,7 +4,7 @@ import pytest
 
 from gomem.analysis.profiles.growth import growth, series_of
 from gomem.causes import heap_growth
-from gomem.causes.answers import Situation
+from gomem.causes.answers import Answers
 from gomem.releases import GoVersion
 from tests.builders import FIXTURES, diagnosed
 from tests.causes.test_allocation_spike import taken
@@ -14,7 +14,7 @@ SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 MINUTE = 60
 
 
-def situation(*sightings, seconds=1):
+def answers(*sightings, seconds=1):
     """A profile every so many seconds, with so many sightings of 4 KiB in use, 2 MiB for each 4."""
     series = series_of(
         {
@@ -22,14 +22,14 @@ def situation(*sightings, seconds=1):
             for number, count in enumerate(sightings)
         }
     )
-    return Situation((), GoVersion(), heap_series=series, growth=growth(series))
+    return Answers((), GoVersion(), heap_series=series, growth=growth(series))
 
 
 def test_a_leak_that_only_profiles_show_is_found():
     """
     From 50 to 140 sightings of 4 KiB, 526 338 B each: 90 × 526 338 B in 9 seconds.
     """
-    (finding,) = heap_growth.find(situation(*range(50, 150, 10)))
+    (finding,) = heap_growth.find(answers(*range(50, 150, 10)))
 
     assert round(90 * 526_338 / 1e5) == round(finding.bytes / 1e5)
     assert "what main.leaf allocates is kept, and grows by 5.02 MiB/s" in finding.title
@@ -37,7 +37,7 @@ def test_a_leak_that_only_profiles_show_is_found():
 
 
 def test_watched_for_long_it_is_likely():
-    (finding,) = heap_growth.find(situation(*range(50, 150, 10), seconds=2 * MINUTE))
+    (finding,) = heap_growth.find(answers(*range(50, 150, 10), seconds=2 * MINUTE))
 
     assert "likely" == finding.confidence
 
@@ -55,7 +55,7 @@ def test_watched_for_long_it_is_likely():
     ],
 )
 def test_what_is_no_leak_is_none(sightings):
-    assert [] == heap_growth.find(situation(*sightings))
+    assert [] == heap_growth.find(answers(*sightings))
 
 
 def test_the_recording_names_its_leak_beside_what_the_log_says():
@@ -64,7 +64,7 @@ def test_the_recording_names_its_leak_beside_what_the_log_says():
     """
     diagnosis = diagnosed(SPIKY)
     (with_log,) = [one for one in diagnosis.findings if one.code == "heap-growth"]
-    profiles = Situation(
+    profiles = Answers(
         diagnosis.moments,
         GoVersion(),
         heap_series=diagnosis.heap_series,

@@ -5,7 +5,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.huge_pages import find
 from gomem.releases import known_version
 from gomem.units import MIB
-from tests.causes.situations import facts, situation
+from tests.causes.situations import answers, facts
 
 USED = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54}
 
@@ -14,26 +14,26 @@ def test_more_than_go_counts_in_huge_pages_is_a_warning():
     """
     64 MiB resident, all huge; 10 in use and 54 given back: 54 too many.
     """
-    (found,) = find(situation(facts(heap_mib=64, huge_mib=64, **USED)))
+    (found,) = find(answers(facts(heap_mib=64, huge_mib=64, **USED)))
 
     assert ("huge-pages", Severity.WARNING, 54 * MIB) == (found.code, found.severity, found.bytes)
 
 
 def test_more_than_go_counts_without_huge_pages_is_something_else():
-    assert [] == find(situation(facts(heap_mib=64, huge_mib=0, **USED)))
+    assert [] == find(answers(facts(heap_mib=64, huge_mib=0, **USED)))
 
 
 def test_a_collection_between_the_files_explains_it_as_well():
     skewed = facts(heap_mib=64, huge_mib=6, skew=Skew(3.0, 1), **USED)
 
-    assert [] == find(situation(skewed))
+    assert [] == find(answers(skewed))
 
 
 def test_a_heap_in_huge_pages_is_a_note_where_the_release_did_not_ask():
     version = known_version("go1.27.3", "test")
     moment = facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
 
-    (found,) = find(situation(moment, version=version))
+    (found,) = find(answers(moment, version=version))
 
     assert (Severity.INFO, "possible") == (found.severity, found.confidence)
     assert 62 * MIB == found.bytes
@@ -43,7 +43,7 @@ def test_the_release_that_asked_for_them_makes_it_a_warning():
     version = known_version("go1.21.1", "test")
     moment = facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
 
-    (found,) = find(situation(moment, version=version))
+    (found,) = find(answers(moment, version=version))
 
     assert Severity.WARNING == found.severity
     assert "go1.21.1 asks the kernel for huge pages" in found.mechanism
@@ -53,7 +53,7 @@ def test_the_release_that_asked_for_them_makes_it_a_warning():
 def test_the_repaired_release_is_not_blamed():
     version = known_version("go1.21.4", "test")
 
-    (found,) = find(situation(facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64),
+    (found,) = find(answers(facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64),
                               version=version))  # fmt: skip
 
     assert "asks the kernel" not in found.mechanism

@@ -3,7 +3,7 @@
 from gomem.analysis.memory.mappings import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
-from gomem.causes.answers import MomentFacts, Situation
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
 from gomem.releases import GoVersion, known_version
@@ -13,7 +13,7 @@ from tests.builders import mappings, memstats_row, smaps_entry
 HEAP = 0xC000000000
 
 
-def situation(*, rss_mib: int, version: GoVersion | None = None, **memstats: int) -> Situation:
+def answers(*, rss_mib: int, version: GoVersion | None = None, **memstats: int) -> Answers:
     """One moment of a process with one arena of 64 MiB in use."""
     row = memstats_row(HeapSys=64 * MIB, **{name: mib * MIB for name, mib in memstats.items()})
     row["moment"] = "1"
@@ -27,14 +27,14 @@ def situation(*, rss_mib: int, version: GoVersion | None = None, **memstats: int
         mappings=classified.mappings,
         paths={"smaps": "1/smaps", "memstats": "1/memstats.json"},
     )
-    return Situation((facts,), version or GoVersion())
+    return Answers((facts,), version or GoVersion())
 
 
 def test_idle_heap_beyond_the_goal_is_kept():
     """
     In use 10, idle 54, nothing given back, goal 20: 64 retained - 22 = 42 MiB too much.
     """
-    found = find(situation(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20))
+    found = find(answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20))
 
     assert ["idle-heap-kept"] == [finding.code for finding in found]
     assert Severity.WARNING == found[0].severity
@@ -46,35 +46,35 @@ def test_idle_heap_beyond_the_goal_is_kept():
 
 
 def test_idle_heap_within_the_goal_is_headroom_and_no_finding():
-    assert [] == find(situation(rss_mib=64, HeapAlloc=30, HeapInuse=32, HeapIdle=32, NextGC=60))
+    assert [] == find(answers(rss_mib=64, HeapAlloc=30, HeapInuse=32, HeapIdle=32, NextGC=60))
 
 
 def test_idle_heap_that_was_never_touched_is_not_kept():
     """
     Up to Go 1.12 a fresh arena is idle and not released; nothing of it is resident.
     """
-    assert [] == find(situation(rss_mib=3, HeapAlloc=2, HeapInuse=2, HeapIdle=62, NextGC=4))
+    assert [] == find(answers(rss_mib=3, HeapAlloc=2, HeapInuse=2, HeapIdle=62, NextGC=4))
 
 
 def test_released_heap_is_not_kept():
     memstats = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54, "NextGC": 20}
 
-    assert [] == find(situation(rss_mib=10, **memstats))
+    assert [] == find(answers(rss_mib=10, **memstats))
 
 
 def test_without_a_goal_nothing_can_be_beyond_it():
     """
     GOGC=off: NextGC says nothing, so it is unknown what the runtime wants to keep.
     """
-    case = situation(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=2**60 // MIB)
+    case = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=2**60 // MIB)
 
     assert [] == find(case)
 
 
 def test_the_advice_is_of_the_release():
     memstats = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
-    old = situation(rss_mib=64, version=known_version("go1.9.7", "test"), **memstats)
-    new = situation(rss_mib=64, version=known_version("go1.27.3", "test"), **memstats)
+    old = answers(rss_mib=64, version=known_version("go1.9.7", "test"), **memstats)
+    new = answers(rss_mib=64, version=known_version("go1.27.3", "test"), **memstats)
 
     assert "five minutes" in find(old)[0].mechanism
     assert "GOMEMLIMIT" in find(new)[0].next_step

@@ -5,7 +5,7 @@ import pandas as pd
 from gomem.causes.finding import Severity
 from gomem.causes.limit_risk import find
 from gomem.units import MIB
-from tests.causes.situations import facts, situation
+from tests.causes.situations import answers, facts
 
 NOON = pd.Timestamp("2026-11-20T12:00:00Z")
 
@@ -25,7 +25,7 @@ USED = {"heap_mib": 60, "HeapAlloc": 30, "HeapInuse": 32, "HeapIdle": 28}
 
 
 def test_what_cannot_be_reclaimed_fills_the_limit():
-    (found,) = find(situation(facts(**USED, cgroup=cgroup(100, 95))))
+    (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert ("limit-risk", Severity.CRITICAL) == (found.code, found.severity)
     assert "95.0 % of the limit of 100 MiB" in found.title
@@ -33,18 +33,18 @@ def test_what_cannot_be_reclaimed_fills_the_limit():
 
 
 def test_page_cache_that_fills_it_is_no_risk():
-    assert [] == find(situation(facts(**USED, cgroup=cgroup(200, 62, 130))))
+    assert [] == find(answers(facts(**USED, cgroup=cgroup(200, 62, 130))))
 
 
 def test_a_kill_that_has_happened_comes_first():
-    (found,) = find(situation(facts(**USED, cgroup=cgroup(200, 62, oom_kill=2))))
+    (found,) = find(answers(facts(**USED, cgroup=cgroup(200, 62, oom_kill=2))))
 
     assert Severity.CRITICAL == found.severity
     assert "has killed 2 processes in this cgroup" in found.title
 
 
 def test_without_a_limit_there_is_no_risk():
-    assert [] == find(situation(facts(**USED, cgroup=cgroup(None, 95))))
+    assert [] == find(answers(facts(**USED, cgroup=cgroup(None, 95))))
 
 
 def test_mapped_and_untouched_memory_that_does_not_fit_is_a_risk():
@@ -53,7 +53,7 @@ def test_mapped_and_untouched_memory_that_does_not_fit_is_a_risk():
     """
     moment = facts(heap_mib=10, HeapAlloc=60, HeapInuse=60, cgroup=cgroup(100, 62))
 
-    (found,) = find(situation(moment))
+    (found,) = find(answers(moment))
 
     assert Severity.WARNING == found.severity
     assert "at worst 112 MiB is charged" in found.title
@@ -69,7 +69,7 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
         for n in range(4)
     ]  # fmt: skip
 
-    (found,) = find(situation(*moments))
+    (found,) = find(answers(*moments))
 
     assert "3" == found.moment
     assert "is reached in 1.67 min" in found.title
@@ -79,7 +79,7 @@ def test_the_advice_shows_its_arithmetic():
     """
     100 of limit - 1 of program and stack - 34 charged beside RSS - 5 of margin.
     """
-    (found,) = find(situation(facts(**USED, cgroup=cgroup(100, 95))))
+    (found,) = find(answers(facts(**USED, cgroup=cgroup(100, 95))))
 
     assert "Set GOMEMLIMIT=60MiB (limit 100 MiB, not Go's" in found.next_step
     assert "Go holds 32.0 MiB now" in found.next_step
@@ -88,7 +88,7 @@ def test_the_advice_shows_its_arithmetic():
 def test_a_gomemlimit_above_the_cgroups_limit_cannot_help():
     moment = facts(**USED, cgroup=cgroup(200, 62), metrics={"/gc/gomemlimit:bytes": 400.0 * MIB})
 
-    (found,) = find(situation(moment))
+    (found,) = find(answers(moment))
 
     assert "GOMEMLIMIT is 400 MiB" in found.title
 
@@ -96,4 +96,4 @@ def test_a_gomemlimit_above_the_cgroups_limit_cannot_help():
 def test_no_gomemlimit_is_no_finding():
     moment = facts(**USED, cgroup=cgroup(200, 62), metrics={"/gc/gomemlimit:bytes": 2.0**63})
 
-    assert [] == find(situation(moment))
+    assert [] == find(answers(moment))

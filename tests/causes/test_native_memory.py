@@ -4,7 +4,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find
 from gomem.units import KIB, MIB
 from tests.builders import smaps_entry
-from tests.causes.situations import HIGH, facts, situation
+from tests.causes.situations import HIGH, answers, facts
 
 
 def brk(rss_mib: int) -> str:
@@ -16,7 +16,7 @@ def test_a_large_heap_of_cs_is_a_warning():
     """
     40 of 40 + 8 + 1 MiB and a page of stack.
     """
-    (found,) = find(situation(facts(brk(40), HeapAlloc=8, HeapInuse=8)))
+    (found,) = find(answers(facts(brk(40), HeapAlloc=8, HeapInuse=8)))
 
     assert ("native-memory", Severity.WARNING) == (found.code, found.severity)
     assert 40 * MIB + 16 * KIB == found.bytes
@@ -32,7 +32,7 @@ def test_stacks_of_threads_are_cs_too():
         for at in range(HIGH, HIGH + 80 * MIB, 16 * MIB)
     )
 
-    (found,) = find(situation(facts(brk(0), threads)))
+    (found,) = find(answers(facts(brk(0), threads)))
 
     assert 5 * 2 * MIB + 16 * KIB == found.bytes
 
@@ -41,17 +41,17 @@ def test_a_small_share_is_a_note():
     """
     12 of 12 + 50 + 1: a fifth.
     """
-    (found,) = find(situation(facts(brk(12), heap_mib=50, HeapAlloc=50, HeapInuse=50)))
+    (found,) = find(answers(facts(brk(12), heap_mib=50, HeapAlloc=50, HeapInuse=50)))
 
     assert Severity.INFO == found.severity
 
 
 def test_a_program_without_c_has_nothing():
-    assert [] == find(situation(facts(heap_mib=50)))
+    assert [] == find(answers(facts(heap_mib=50)))
 
 
 def test_the_first_moment_is_evidence_of_growth():
-    found = find(situation(facts(brk(1), name="1"), facts(brk(40), name="2")))
+    found = find(answers(facts(brk(1), name="1"), facts(brk(40), name="2")))
 
     assert ["2"] == [one.moment for one in found]
     assert ("1/smaps", "Rss of both, first moment", MIB + 16 * KIB) in {

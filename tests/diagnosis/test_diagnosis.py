@@ -66,8 +66,10 @@ def test_the_log_has_every_collection_up_to_the_last_moment(path):
 
     last = int(diagnosis.capture.memstats["NumGC"].iloc[-1])
 
-    assert last <= diagnosis.gc.cycles
-    assert list(range(1, diagnosis.gc.cycles + 1)) == list(diagnosis.capture.gc.cycles["number"])
+    assert last <= diagnosis.collector.cost.cycles
+    assert list(range(1, diagnosis.collector.cost.cycles + 1)) == list(
+        diagnosis.capture.gc.cycles["number"]
+    )
 
 
 def test_the_kernels_totals_agree_with_the_ledger():
@@ -156,5 +158,5 @@ def test_a_log_alone_is_a_capture_without_moments():
     diagnosis = gomem.diagnose(FIXTURES / "captures/healthy-go1.27.3/gctrace.log")
 
     assert {} == diagnosis.ledgers
-    assert diagnosis.gc.cycles > 30
+    assert diagnosis.collector.cost.cycles > 30
     assert ["data-missing"] == [finding.code for finding in diagnosis.findings]

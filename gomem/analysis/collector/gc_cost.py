@@ -47,7 +47,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class GcSummary:
+class GcCost:
     """What the collector cost over a log.
 
     Attributes:
@@ -101,7 +101,7 @@ class GcSummary:
         return row.astype({name: _dtype(name) for name in row})
 
 
-def summarize_gc(cycles: pd.DataFrame) -> GcSummary:
+def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
     """Sum up the collections of a log.
 
     The share of CPU comes from each collection's own CPU times, never from the log's percentage:
@@ -117,7 +117,7 @@ def summarize_gc(cycles: pd.DataFrame) -> GcSummary:
     steps = gc_steps(cycles)
     stops = cycles[list(STOPS)].to_numpy(float)
     heaps = cycles[["heap_at_start_bytes", "heap_at_mark_end_bytes"]].max().max()
-    return GcSummary(
+    return GcCost(
         cycles=len(cycles),
         runs=int(cycles["run"].nunique()),
         forced=int(cycles["forced"].sum()),

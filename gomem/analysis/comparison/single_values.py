@@ -55,7 +55,7 @@ def levels_of(
         rss_bytes: RSS at the moment.
         memstats: A row of the MemStats table, of the same moment.
         goroutines: How many there were.
-        collector: What the collector cost over the whole log: `GcSummary.values`.
+        collector: What the collector cost over the whole log: `GcCost.values`.
 
     Returns:
         Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.

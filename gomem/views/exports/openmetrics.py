@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gomem.analysis.collector.gc_cost import GcSummary
+    from gomem.analysis.collector.gc_cost import GcCost
 
 Samples = list[tuple[str, float | None]]  # what follows the family's name, and the value
 
@@ -87,7 +87,7 @@ FAMILIES = (
 )
 
 
-def render_openmetrics(summary: GcSummary, labels: Mapping[str, str] | None = None) -> str:
+def render_openmetrics(summary: GcCost, labels: Mapping[str, str] | None = None) -> str:
     """The summary as text.
 
     Args:
@@ -98,7 +98,7 @@ def render_openmetrics(summary: GcSummary, labels: Mapping[str, str] | None = No
     return "\n".join([*lines, "# EOF"]) + "\n"
 
 
-def _lines(family: _Family, summary: GcSummary, labels: Mapping[str, str]) -> Iterator[str]:
+def _lines(family: _Family, summary: GcCost, labels: Mapping[str, str]) -> Iterator[str]:
     samples = _samples(family, summary, labels)
     if not samples:
         return
@@ -112,7 +112,7 @@ def _lines(family: _Family, summary: GcSummary, labels: Mapping[str, str]) -> It
 
 
 def _samples(
-    family: _Family, summary: GcSummary, labels: Mapping[str, str]
+    family: _Family, summary: GcCost, labels: Mapping[str, str]
 ) -> list[tuple[str, float]]:
     value = getattr(summary, family.value)
     if family.value == "allocation_rate":

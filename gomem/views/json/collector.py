@@ -10,10 +10,10 @@ from gomem.units import is_unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.collector_answers import CollectorAnswers
 
 
-def collector_json(facts: GcFacts | None) -> dict[str, Any] | None:
+def collector_json(facts: CollectorAnswers | None) -> dict[str, Any] | None:
     """Lay the answers out in base units, null for what is unknown; None without a log."""
     if facts is None:
         return None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.collector.gc_cost import GcSummary
+    from gomem.analysis.collector.gc_cost import GcCost
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.capture.capture import Capture
     from gomem.causes.answers import MomentFacts
@@ -56,6 +56,7 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
 
 def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
     moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
+    collector = diagnosis.collector
     return {
         "schema": SCHEMA,
         "gomem_version": version("gomem"),
@@ -65,8 +66,8 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "mappings": [row | {"moment": named(row["moment"])} for row in _rows(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
         "limits": limits_json(diagnosis),
-        "gc": _gc(diagnosis.gc),
-        "collector": collector_json(diagnosis.collector),
+        "gc": _gc(None if collector is None else collector.cost),
+        "collector": collector_json(collector),
         "allocations": [
             _sites(moment, sites)
             for moment, by_type in diagnosis.sites.items()
@@ -149,7 +150,7 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
     }
 
 
-def _gc(gc: GcSummary | None) -> dict[str, Any]:
+def _gc(gc: GcCost | None) -> dict[str, Any]:
     """Null throughout where there is no log: the fields are always there."""
     values = {} if gc is None else gc.values
     return {name: values.get(name) for name in GC}

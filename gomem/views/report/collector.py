@@ -29,7 +29,7 @@ from gomem.views.report.collector_tables import (
 )
 
 if TYPE_CHECKING:
-    from gomem.causes.collector_answers import GcFacts
+    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.diagnosis.diagnosis import Diagnosis
 
 NUMBERS = "The numbers of this figure"
@@ -46,7 +46,7 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     blocks = (
         *_over_time(facts),
         times_table(facts.pauses),
-        costs_table(facts.summary),
+        costs_table(facts.cost),
         *_why(facts),
         *_distributions(facts),
         *_activity(facts),
@@ -55,7 +55,7 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     return Section("collector", "The collector", blocks)
 
 
-def _over_time(facts: GcFacts) -> tuple[Block, ...]:
+def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:
     caption = (
         "Heap over time: dark is live, light what was allocated since; the dashed line is the "
         "goal. Below, how long each collection stopped the world."
@@ -72,7 +72,7 @@ def _over_time(facts: GcFacts) -> tuple[Block, ...]:
     )
 
 
-def _why(facts: GcFacts) -> tuple[Block, ...]:
+def _why(facts: CollectorAnswers) -> tuple[Block, ...]:
     growth = growth_words(facts.longest_run)
     return (
         triggers_table(facts.triggers),
@@ -84,7 +84,7 @@ def _why(facts: GcFacts) -> tuple[Block, ...]:
     )
 
 
-def _distributions(facts: GcFacts) -> tuple[Block, ...]:
+def _distributions(facts: CollectorAnswers) -> tuple[Block, ...]:
     notes = facts.utilization.notes
     return (
         Figure(
@@ -105,7 +105,7 @@ def _distributions(facts: GcFacts) -> tuple[Block, ...]:
     )
 
 
-def _activity(facts: GcFacts) -> tuple[Block, ...]:
+def _activity(facts: CollectorAnswers) -> tuple[Block, ...]:
     return (
         Figure(
             "CPU that collecting took, by who did the work, and what the program allocated. Stops "
@@ -117,7 +117,7 @@ def _activity(facts: GcFacts) -> tuple[Block, ...]:
     )
 
 
-def _given_back(facts: GcFacts) -> tuple[Block, ...]:
+def _given_back(facts: CollectorAnswers) -> tuple[Block, ...]:
     """The scavenger's lines, if the log has any that a collection places."""
     if facts.scavenges["log_seconds"].isna().all():
         return ()

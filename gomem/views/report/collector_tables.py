@@ -22,7 +22,7 @@ from gomem.views.words import PACING, PHASES, TIMES, TRIGGERS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.collector.gc_cost import GcSummary
+    from gomem.analysis.collector.gc_cost import GcCost
     from gomem.analysis.collector.heap_pacing import HeapPacing
     from gomem.analysis.collector.live_heap import LiveHeap
     from gomem.analysis.collector.pauses import GcPauses
@@ -32,7 +32,7 @@ PHASES_SHOWN = 24
 RUNS_SHOWN = 24
 
 
-def costs_table(gc: GcSummary) -> Table:
+def costs_table(gc: GcCost) -> Table:
     """What the collector cost, and what made it work."""
     mib = "to 1 MiB, rounded down"
     rate = gc.allocation_rate
@@ -68,7 +68,7 @@ def costs_table(gc: GcSummary) -> Table:
     return Table("Costs of collection", ("", "value", "what it is"), "<><", rows)
 
 
-def _why(gc: GcSummary) -> str:
+def _why(gc: GcCost) -> str:
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
     return f"{gc.forced} forced, {gc.periodic} periodic{runs}"
 

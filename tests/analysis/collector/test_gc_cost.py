@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.collector.gc_cost import Quantiles, summarize_gc
+from gomem.analysis.collector.gc_cost import Quantiles, cost_of_collection
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 
@@ -31,7 +31,7 @@ def log_of(*changes):
 
 
 def summary_of(*changes):
-    return summarize_gc(read_gctrace(log_of(*changes)).cycles)
+    return cost_of_collection(read_gctrace(log_of(*changes)).cycles)
 
 
 def test_a_hand_computed_log():
@@ -77,7 +77,7 @@ def test_one_collection_has_a_pause_and_no_rate():
 
 
 def test_no_collection_leaves_everything_open():
-    summary = summarize_gc(read_gctrace(b"hello\n").cycles)
+    summary = cost_of_collection(read_gctrace(b"hello\n").cycles)
 
     assert 0 == summary.cycles
     assert {0, None} == set(summary.values.values())
@@ -89,7 +89,7 @@ def test_a_restart_is_no_interval():
     """
     cycles = read_gctrace(log_of({}, {}) + log_of({}, {}, {})).cycles
 
-    summary = summarize_gc(cycles)
+    summary = cost_of_collection(cycles)
 
     assert 2 == summary.runs
     assert 3 == summary.interval.n
@@ -99,7 +99,7 @@ def test_a_restart_is_no_interval():
 def test_a_missing_collection_is_no_interval():
     cycles = read_gctrace(log_of({}, {"number": 3}, {"number": 4})).cycles
 
-    assert 1 == summarize_gc(cycles).interval.n
+    assert 1 == cost_of_collection(cycles).interval.n
 
 
 def test_no_goal_is_unknown():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.gc_cost import summarize_gc
+from gomem.analysis.collector.gc_cost import cost_of_collection
 from gomem.analysis.collector.heap_pacing import heap_pacing
 from gomem.analysis.collector.mutator_utilization import mutator_utilization
 from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
@@ -152,6 +152,6 @@ def test_the_room_of_the_last_goal_is_that_of_memstats(path):
 
 
 def test_a_share_of_marking_is_less_than_of_all():
-    summary = summarize_gc(cycles_of(LOGS[0]))
+    summary = cost_of_collection(cycles_of(LOGS[0]))
 
     assert 0 < summary.marking_cpu_fraction < summary.gc_cpu_fraction

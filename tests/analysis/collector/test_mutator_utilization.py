@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.collector.gc_cost import summarize_gc
+from gomem.analysis.collector.gc_cost import cost_of_collection
 from gomem.analysis.collector.mutator_utilization import (
     WINDOWS_SECONDS,
     lost_time,
@@ -176,7 +176,7 @@ def test_what_is_lost_is_the_cpu_of_the_summary(path):
     Digits: each is cut to two, so a sum of printed parts agrees with a product of them to a tenth.
     """
     cycles = captured(path).cycles
-    cpu = summarize_gc(pd.concat([cycles, cycles.tail(1).assign(number=10**6)]))
+    cpu = cost_of_collection(pd.concat([cycles, cycles.tail(1).assign(number=10**6)]))
 
     lost = lost_time(cycles)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.collector.gc_cost import summarize_gc
+from gomem.analysis.collector.gc_cost import cost_of_collection
 from gomem.analysis.comparison.single_values import COLUMNS, OF_COLLECTOR, levels_of
 from gomem.inputs.gctrace.read import read_gctrace
 from tests.builders import FIXTURES, memstats_row
@@ -48,4 +48,4 @@ def test_a_level_has_its_unit_and_its_better_way(name, unit, better):
 def test_every_level_of_the_collector_is_a_number_of_its_summary():
     log = read_gctrace(FIXTURES / "captures/healthy-go1.27.3/gctrace.log")
 
-    assert {name for name, _, _ in OF_COLLECTOR} <= set(summarize_gc(log.cycles).values)
+    assert {name for name, _, _ in OF_COLLECTOR} <= set(cost_of_collection(log.cycles).values)

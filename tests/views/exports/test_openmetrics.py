@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.collector.gc_cost import summarize_gc
+from gomem.analysis.collector.gc_cost import cost_of_collection
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.views.exports.openmetrics import render_openmetrics
 from tests.gc_logs import recorded
@@ -15,7 +15,7 @@ LOG = CYCLE % (1, 1, b"") + CYCLE % (2, 3, b" (forced)")
 
 
 def test_every_sample_stands_under_its_type_unit_and_help():
-    text = render_openmetrics(summarize_gc(read_gctrace(LOG).cycles), {"log": 'a "b"'})
+    text = render_openmetrics(cost_of_collection(read_gctrace(LOG).cycles), {"log": 'a "b"'})
 
     lines = text.splitlines()
     assert [
@@ -31,7 +31,7 @@ def test_every_sample_stands_under_its_type_unit_and_help():
 
 
 def test_what_the_log_leaves_open_is_left_out():
-    text = render_openmetrics(summarize_gc(read_gctrace(b"hello\n").cycles))
+    text = render_openmetrics(cost_of_collection(read_gctrace(b"hello\n").cycles))
 
     assert "gomem_gc_cycles_total 0\n" in text
     assert "quantile" not in text
@@ -43,7 +43,7 @@ def test_the_reference_parser_reads_the_same_numbers():
     reference = pytest.importorskip(
         "prometheus_client.openmetrics.parser", reason="comes with the notebooks extra"
     )
-    summary = summarize_gc(recorded("plain-go1.27.3").log.cycles)
+    summary = cost_of_collection(recorded("plain-go1.27.3").log.cycles)
 
     families = reference.text_string_to_metric_families(render_openmetrics(summary))
     values = {
