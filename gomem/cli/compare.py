@@ -10,11 +10,13 @@ import typer
 
 from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
 from gomem.cli.progress import reading_progress
+from gomem.cli.terminal import terminal_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.views.document import Document
 
 
 class Format(StrEnum):
@@ -55,10 +57,10 @@ def compare(
 ) -> None:
     """Hold two captures or benchmark files against each other.
 
-    Each metric is better, worse, changed, or ~ where the difference may be noise. One capture a
-    side has differences and no verdict on memory and collector; name more with --also-before and
-    --also-after. HTML goes to a file named after the two, all else to standard output unless -o
-    names a file.
+    Each metric is better, worse, changed, or ~ where the difference may be noise. With one capture
+    on each side, memory and collector have differences but no verdict; name more captures with
+    --also-before and --also-after. HTML goes to a file named after the two, all else to standard
+    output unless -o names a file.
     """
     old, new = [before, *(also_before or [])], [after, *(also_after or [])]
     chosen = output_format or _format_of(output)
@@ -68,7 +70,7 @@ def compare(
     if comparison.damaged:
         tell(_unread(comparison))
     names = names_apart(old, new)
-    write(_RENDER[chosen](comparison, before=names[0], after=names[1]), target)
+    write(_rendered(comparison, chosen, target, names), target)
     if target is not None:
         tell_where(target)
     if fail_on is FailOn.regression and len(comparison.regressions):
@@ -116,33 +118,32 @@ def _unread(comparison: Comparison) -> str:
     return f"{count} could not be read: {damaged[0]}{more}"
 
 
-def _as_text(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.comparison.text import render_compare_text
+def _rendered(
+    comparison: Comparison, chosen: Format, target: Path | None, names: tuple[str, str]
+) -> str:
+    """The comparison in the format that was asked for; on a terminal, as it fits there."""
+    before, after = names
+    if chosen is Format.json:
+        from gomem.views.json.compare import render_compare_json
 
-    return render_compare_text(comparison, before=before, after=after)
+        return render_compare_json(comparison, before=before, after=after)
+    from gomem.views.comparison.document import comparison_document
 
-
-def _as_html(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.comparison.html import render_compare_html
-
-    return render_compare_html(comparison, before=before, after=after)
-
-
-def _as_json(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.json.compare import render_compare_json
-
-    return render_compare_json(comparison, before=before, after=after)
-
-
-def _as_markdown(comparison: Comparison, *, before: str, after: str) -> str:
-    from gomem.views.comparison.markdown import render_compare_markdown
-
-    return render_compare_markdown(comparison, before=before, after=after)
+    document = comparison_document(comparison, before=before, after=after)
+    if chosen is Format.text and target is None:
+        return terminal_text(document)
+    return _writer(chosen)(document)
 
 
-_RENDER: dict[Format, Callable[..., str]] = {
-    Format.text: _as_text,
-    Format.html: _as_html,
-    Format.json: _as_json,
-    Format.md: _as_markdown,
-}
+def _writer(chosen: Format) -> Callable[[Document], str]:
+    if chosen is Format.html:
+        from gomem.views.writers.html import write_html
+
+        return write_html
+    if chosen is Format.md:
+        from gomem.views.writers.markdown import write_markdown
+
+        return write_markdown
+    from gomem.views.writers.text import write_text
+
+    return write_text

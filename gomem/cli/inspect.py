@@ -9,6 +9,7 @@ import typer
 
 from gomem.cli.output import write
 from gomem.cli.progress import reading_progress
+from gomem.cli.terminal import terminal_text
 
 
 def inspect(
@@ -18,8 +19,8 @@ def inspect(
 ) -> None:
     """List what is in a capture: its files with kind and moment, skew, and what is damaged."""
     from gomem.capture.load import load
-    from gomem.views.inspection import render_inspection
+    from gomem.views.inspection import inspection_document
 
     with reading_progress() as progress:
         capture = load(*captures, progress=progress)
-    write(render_inspection(capture), None)
+    write(terminal_text(inspection_document(capture)), None)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +10,7 @@ import typer
 
 from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
 from gomem.cli.progress import reading_progress
+from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.packaged import packaged
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.document import Document
 
 DEMO = "demo"
 
@@ -159,7 +156,7 @@ def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> N
 
     document = report_document(diagnosis, redact=redact)
     write(write_html(document), target)  # first: nobody may be reading the summary
-    write(_for_terminal(document), None)
+    write(terminal_text(document), None)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
@@ -176,16 +173,6 @@ def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
     from gomem.views.writers.html import write_html
 
     return write_html(report_document(diagnosis, redact=redact))
-
-
-def _for_terminal(document: Document) -> str:
-    """The summary, as wide and as colourful as the terminal allows; plain where there is none."""
-    from gomem.views.writers.text import write_text
-
-    if not sys.stdout.isatty():
-        return write_text(document)
-    width = shutil.get_terminal_size().columns
-    return write_text(document, width=width, color="NO_COLOR" not in os.environ)
 
 
 def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:

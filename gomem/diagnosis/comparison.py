@@ -22,6 +22,7 @@ the corrections for multiple comparisons are made among the metrics of each.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,10 +37,11 @@ from gomem.analysis.comparison.before_after import (
 from gomem.analysis.comparison.single_values import levels_of
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
 from gomem.analysis.profiles.allocations import top_sites
+from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
-from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose
+from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
 from gomem.diagnosis.pairing import counterparts
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
@@ -168,7 +170,7 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
-        profiles=next(((old_profiles[one], new_profiles[other]) for one, other in profiled), None),
+        change_trees=_change_trees(old[0], new[0], profiled),
     )
 
 
@@ -296,6 +298,19 @@ def _compare_profiles(
         both = set(before.sample_type_names) & set(after.sample_type_names)
         changes += [compare_profiles(before, after, name) for name in SAMPLE_TYPES if name in both]
     return pd.concat(changes, ignore_index=True)
+
+
+def _change_trees(
+    old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
+) -> dict[str, Callable[[], CallTree]]:
+    """What makes the tree of each sample type that both profiles have something of."""
+    return {
+        name: partial(call_tree, after, name, before)
+        for first, second in profiled
+        for before, after in [(old.capture.heap_profiles[first], new.capture.heap_profiles[second])]
+        for name in SAMPLE_TYPES
+        if has_samples(before, name) and has_samples(after, name)
+    }
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:

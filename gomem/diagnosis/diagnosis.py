@@ -245,7 +245,7 @@ class Diagnosis:
     def call_tree(self, moment: str, sample_type: str) -> CallTree | None:
         """Who calls whom, and how much of a value is below each call; None without such a value."""
         profile = self.capture.heap_profiles.get(moment)
-        if profile is None or not _has(profile, sample_type):
+        if profile is None or not has_samples(profile, sample_type):
             return None
         return call_tree(profile, sample_type)
 
@@ -254,7 +254,7 @@ class Diagnosis:
         profile, base = self.capture.heap_profiles.get(moment), self.baseline_profile(moment)
         if profile is None or base is None:
             return None
-        if not (_has(profile, sample_type) and _has(base, sample_type)):
+        if not (has_samples(profile, sample_type) and has_samples(base, sample_type)):
             return None
         return call_tree(profile, sample_type, base)
 
@@ -367,7 +367,7 @@ def _counts(profile: Profile, word: str) -> bool:
     return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
 
 
-def _has(profile: Profile, sample_type: str) -> bool:
+def has_samples(profile: Profile, sample_type: str) -> bool:
     """Whether there is anything of a sample type."""
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
 

@@ -1,47 +1,77 @@
-"""What is in a capture, as text: moments, files, the Go release, and what could not be read."""
+"""What is in a capture, as a document: moments, files, the Go release, what could not be read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from gomem.errors import printable
-from gomem.units import format_bytes, format_seconds
+from gomem.units import format_seconds, is_unknown
+from gomem.views.damage import damage_section
+from gomem.views.document import Cell, Document, Section, Table, Verdict
+from gomem.views.share import Hidden, share
+from gomem.views.values import bytes_cell, time_cell
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
     from gomem.capture.capture import Capture
 
-
-def render_inspection(capture: Capture) -> str:
-    """Lines of text; whole-capture files stand behind the moments."""
-    lines = [
-        capture.name,
-        f"Go release: {capture.go_version} ({capture.go_version.evidence})",
-        "",
-    ]
-    for moment in capture.moments.itertuples():
-        lines.append(f"{moment.moment}{_when(moment.time, moment.skew_seconds)}")
-        lines += _files(capture, moment.moment)
-    whole = _files(capture, "")
-    if whole:
-        lines += ["of the whole capture", *whole]
-    lines.append("")
-    lines.append(f"could not be read: {len(capture.damaged) or 'nothing'}")
-    lines += [f"  {one}" for one in capture.damaged]
-    return "\n".join(map(printable, lines)) + "\n"
+KIND = "Contents of a capture"
 
 
-def _when(time: pd.Timestamp, skew_seconds: float) -> str:
-    if pd.isna(time):
-        return ""
-    return f"  {time:%Y-%m-%d %H:%M:%S} UTC, within {format_seconds(skew_seconds)}"
+def inspection_document(capture: Capture) -> Document:
+    """List the files of each moment, then those of the whole capture; home is written `~`."""
+    release = capture.go_version
+    facts = (
+        ("Go release", f"{release} ({release.evidence})"),
+        ("Moments", str(len(capture.moments))),
+        ("Files", str(len(capture.artefacts))),
+    )
+    document = Document(
+        kind=KIND,
+        title=capture.name,
+        facts=facts,
+        verdict=_verdict(capture),
+        sections=tuple(_sections(capture)),
+        made_by=f"gomem {version('gomem')}",
+    )
+    return share(document, Hidden())
 
 
-def _files(capture: Capture, moment: str) -> list[str]:
-    rows = capture.artefacts[capture.artefacts["moment"] == moment]
-    width = max((len(path) for path in rows["path"]), default=0)
-    return [
-        f"  {row.path:<{width}}  {row.kind or 'not read':<12}  {format_bytes(row.bytes)}"
-        for row in rows.itertuples()
-    ]
+def _verdict(capture: Capture) -> Verdict:
+    places = len(capture.damaged)
+    if not places:
+        return Verdict("good", "no damage", "No damage.")
+    return Verdict("warning", "damage", f"{how_many(places, 'place')} could not be read.")
+
+
+def _sections(capture: Capture) -> Iterator[Section]:
+    files = capture.artefacts
+    for place, moment in enumerate(capture.moments.to_dict("records"), start=1):
+        of_moment = files[files["moment"] == moment["moment"]]
+        yield Section(f"moment-{place}", _heading(moment), (_files_table(of_moment),))
+    whole = files[files["moment"] == ""]
+    if len(whole):
+        yield Section("whole", "Of the whole capture", (_files_table(whole),))
+    unread = damage_section(capture.damaged)
+    if unread is not None:
+        yield unread
+
+
+def _heading(moment: dict[str, Any]) -> str:
+    """A moment's name, and when its files were taken, as far as that is known."""
+    if is_unknown(moment["time"]):
+        return str(moment["moment"])
+    within = format_seconds(moment["skew_seconds"])
+    return f"{moment['moment']}: {time_cell(moment['time']).text}, within {within}"
+
+
+def _files_table(files: pd.DataFrame) -> Table:
+    rows = tuple(
+        (Cell(row["path"], code=True), Cell(row["kind"] or "not read"), bytes_cell(row["bytes"]))
+        for row in files.to_dict("records")
+    )
+    return Table(how_many(len(files), "file"), ("file", "kind", "size"), "<<>", rows)

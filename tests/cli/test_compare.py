@@ -35,8 +35,10 @@ def test_text_goes_to_standard_output(run):
     code, output, errors = run(SLOW, FAST)
 
     assert (0, "") == (code, errors)
-    assert output.startswith("before: before.txt\nafter:  after.txt\n\n1 metric: 1 better\n")
-    assert "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  better   -44.4 %  p=0.002 n=6\n" in output
+    assert output.startswith("after.txt\nBefore: before.txt\nAfter: after.txt\n")
+    assert "\n✓ better, none worse: 1 metric: 1 better.\n" in output
+    row = "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  \N{MINUS SIGN}44.4 %  better   0.002  6\n"
+    assert row in output
 
 
 def test_json_has_the_file_names_and_the_verdict(run):
@@ -92,8 +94,8 @@ def test_an_output_is_written_and_not_overwritten(run, tmp_path):
         ("out.html", "<!DOCTYPE html>"),
         ("out.json", "{"),
         ("out.md", "# after"),
-        ("out.txt", "before: "),
-        ("out", "before: "),
+        ("out.txt", "after.txt\nBefore: before.txt\n"),
+        ("out", "after.txt\nBefore: before.txt\n"),
     ],
 )
 def test_the_ending_of_the_output_says_the_format(run, tmp_path, name, beginning):
@@ -107,13 +109,14 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 
     assert 0 == code
     assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
-    assert "One capture a side" in (tmp_path / output.strip()).read_text()
+    assert "One capture on each side" in (tmp_path / output.strip()).read_text()
 
 
 def test_captures_say_which_moment_was_compared(run):
     _, output, _ = run.here(LAZY, EAGER)
 
-    assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, -87.7 %\n" in output
+    words = "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \N{MINUS SIGN}87.7 %.\n"
+    assert words in output
 
 
 def test_more_captures_a_side_are_more_values(run):

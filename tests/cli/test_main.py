@@ -121,7 +121,7 @@ def test_inspect_lists_moments_files_and_kinds(capsys):
     out = capsys.readouterr().out
     assert "Go release: go1.24.2 (gomem.json go_version)" in out
     assert "2-loaded/smaps_rollup" in out
-    assert "could not be read: nothing" in out
+    assert "\n✓ No damage.\n" in out
 
 
 @pytest.mark.parametrize(

@@ -30,13 +30,12 @@ from gomem.inputs.gobench.table import matched_samples
 from gomem.inputs.schema import Column, build, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from gomem.errors import Damage
     from gomem.inputs.gobench.table import Bench
-    from gomem.inputs.pprof.table import Profile
 
     Values = NDArray[np.float64]
 
@@ -98,7 +97,8 @@ class Comparison:
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
         notes: What to know before believing any of it.
         damaged: What of either side could not be read.
-        profiles: The two heap profiles that `sites` is of; None where one side has none.
+        change_trees: By sample type, what makes the tree of calls of how the heap profile changed
+            that `sites` is of; empty where a side has none.
     """
 
     metrics: pd.DataFrame
@@ -108,12 +108,20 @@ class Comparison:
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     notes: tuple[str, ...] = ()
     damaged: tuple[Damage, ...] = ()
-    profiles: tuple[Profile, Profile] | None = None
+    change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     @property
     def regressions(self) -> pd.DataFrame:
         """The metrics that are worse."""
         return self.metrics[self.metrics["verdict"] == WORSE]
+
+    @property
+    def largest_claim(self) -> pd.Series | None:
+        """The benchmark that changed most, relatively, of those that changed beyond noise."""
+        of_benchmarks = self.metrics["layer"] == BENCHMARK
+        claimed = of_benchmarks & (self.metrics["verdict"] != NO_CLAIM)
+        sizes = self.metrics.loc[claimed, "change"].abs().dropna()
+        return None if sizes.empty else self.metrics.loc[sizes.astype(float).idxmax()]
 
     def _repr_html_(self) -> str:
         names = ["name", "unit", "before_median", "after_median", "change", "p_adjusted", "verdict"]

@@ -1,35 +1,39 @@
-"""A comparison as sections of tables and words, for HTML and Markdown."""
+"""A comparison as a document: what was found, then the numbers behind it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-import gomem
-from gomem.analysis.comparison.single_values import COLLECTOR, MEMORY
 from gomem.units import format_bytes, is_unknown
-from gomem.views.cells.before_after import plot_benchmarks, plot_sites
 from gomem.views.comparison import tables
-from gomem.views.comparison.text import LEGEND, format_relative
 from gomem.views.comparison.words import (
+    ALLOCATED,
+    COLLECTOR,
+    MEMORY,
+    NO_CLAIM,
     SAMPLE_TYPES,
     Pair,
-    are_single,
     benchmarks_of,
     changed_sites,
     ledger_of,
-    level_name,
     measured_and_levels,
     metrics_of,
     pair_of,
     rss_change,
-    shareable,
+    sites_of,
     states_counted,
     verdicts_counted,
 )
-from gomem.views.document import Figure, Folded, Notes, Paragraph, Section
+from gomem.views.damage import damage_section
+from gomem.views.document import Document, Figure, Folded, Notes, Paragraph, Section, Verdict
+from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
+from gomem.views.figures.site_changes import plot_site_changes
+from gomem.views.measurements import format_relative
 from gomem.views.report.flames import change_flames
+from gomem.views.share import Hidden, share
+from gomem.views.values import minus_signs
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,158 +41,128 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.comparison.before_after import Comparison
-    from gomem.views.document import Block
-    from gomem.views.figures.figure import Drawing
+    from gomem.views.document import Block, Tone
 
+KIND = "Go memory comparison"
 NOISE_SHOWN = 20  # sites within noise; the largest differences
-ALLOCATED = "alloc_space"  # what the figure of sites shows
-MINUS = "\u2212"
-WORSE, BETTER, CHANGED = "worse", "better, none worse", "changed"
-NOISE, NO_VERDICT = "nothing beyond noise", "no verdict"
-FEW_NAMES = 5  # so many rows that share a note are named
+# What the whole comparison is called, by the worst of its verdicts.
+OUTCOMES: dict[str, tuple[Tone, str]] = {
+    "worse": ("warning", "worse"),
+    "better": ("good", "better, none worse"),
+    "changed": ("neutral", "changed"),
+}
+NOISE: tuple[Tone, str] = ("neutral", "nothing beyond noise")
+NO_VERDICT: tuple[Tone, str] = ("neutral", "no verdict")
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPage:
-    """A whole comparison, before anybody decides how it looks.
+def comparison_document(comparison: Comparison, *, before: str, after: str) -> Document:
+    """Say everything once; home directories are left out.
 
-    Attributes:
+    Args:
+        comparison: The answer.
         before: What was compared, by name.
         after: With what, by name.
-        outcome: One of `WORSE`, `BETTER`, `CHANGED`, `NOISE` and `NO_VERDICT`.
-        sentence: What it comes down to.
-        beside: What else to know at once, in sentences.
-        sections: Everything else, in order.
-        made_by: Which gomem made it.
     """
-
-    before: str
-    after: str
-    outcome: str
-    sentence: str
-    beside: tuple[str, ...]
-    sections: tuple[Section, ...]
-    made_by: str
-
-
-def build_comparison_page(comparison: Comparison, *, before: str, after: str) -> ComparisonPage:
-    """Say everything once; home directories are left out."""
-    comparison = shareable(comparison)
-    sections = (
-        _benchmark_section(comparison),
-        _memory_section(comparison),
-        _collector_section(comparison),
-        _sites_section(comparison),
-        _notes_section(comparison),
-        _damage_section(comparison),
-    )
-    outcome, sentence = _verdict(comparison)
-    return ComparisonPage(
-        before=before,
-        after=after,
-        outcome=outcome,
-        sentence=sentence,
-        beside=tuple(_beside(comparison)),
+    sections = (section(comparison) for section in SECTIONS)
+    document = Document(
+        kind=KIND,
+        title=after,
+        facts=(("Before", before), ("After", after)),
+        verdict=_verdict(comparison),
         sections=tuple(section for section in sections if section is not None),
-        made_by=f"gomem {gomem.__version__}",
+        made_by=f"gomem {version('gomem')}",
     )
+    return share(document, Hidden())
 
 
-def _verdict(comparison: Comparison) -> tuple[str, str]:
+def _verdict(comparison: Comparison) -> Verdict:
     measured, levels = measured_and_levels(comparison.metrics)
+    details = tuple(_details(comparison, len(levels) if len(measured) else 0))
     if len(measured):
-        return _outcome(set(measured["verdict"])), f"{verdicts_counted(measured)}."
+        tone, label = _outcome(set(measured["verdict"]))
+        return Verdict(tone, label, f"{verdicts_counted(measured)}.", details)
+    sentence = "Nothing was measured on either side."
     if len(levels):
-        return NO_VERDICT, "One capture a side: differences, and no telling them from noise."
-    return NO_VERDICT, "Nothing measured on either side."
+        found = how_many(len(levels), "difference")
+        sentence = f"One capture on each side: {found}, which nothing can tell from noise."
+    return Verdict(*NO_VERDICT, sentence, details)
 
 
-def _outcome(verdicts: set[str]) -> str:
-    """The worst of the verdicts. That nothing was told from noise does not mean that nothing is."""
-    known = {"worse": WORSE, "better": BETTER, "changed": CHANGED}
-    return next((word for verdict, word in known.items() if verdict in verdicts), NOISE)
+def _outcome(verdicts: set[str]) -> tuple[Tone, str]:
+    """The worst of the verdicts. Nothing told from noise does not mean that nothing changed."""
+    return next((words for verdict, words in OUTCOMES.items() if verdict in verdicts), NOISE)
 
 
-def _beside(comparison: Comparison) -> list[str]:
-    resident, lines = rss_change(comparison), []
+def _details(comparison: Comparison, levels: int) -> list[str]:
+    """What else to know at once.
+
+    Args:
+        comparison: The answer.
+        levels: How many levels have a difference but no verdict, beside metrics that have one.
+    """
+    lines = []
+    if levels:
+        found = how_many(levels, "difference")
+        lines.append(f"Memory and collector, one capture on each side: {found}, no verdict.")
+    resident = rss_change(comparison)
     if resident is not None:
-        change = "" if is_unknown(resident[1]) else f", {format_relative(resident[1])}"
-        lines.append(f"{resident[0]}{change.replace('-', MINUS)}.")
-    measured, levels = measured_and_levels(comparison.metrics)
-    if len(measured) and len(levels):
-        lines.append("Memory and collector are one capture a side: differences without a verdict.")
+        words, change = resident
+        relative = "" if is_unknown(change) else f", {format_relative(change)}"
+        lines.append(minus_signs(f"{words}{relative}."))
     if comparison.damaged:
-        count = len(comparison.damaged)
-        lines.append(f"{count} {'place' if count == 1 else 'places'} could not be read.")
+        lines.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
     return lines
 
 
-def _benchmark_section(comparison: Comparison) -> Section | None:
+def _benchmarks_section(comparison: Comparison) -> Section | None:
     benchmarks = benchmarks_of(comparison)
     if benchmarks.empty:
         return None
-    blocks: list[Block] = []
-    if _can_be_drawn(benchmarks):
+    blocks = tables.benchmark_blocks(comparison)
+    if have_multiples(benchmarks).any():
         caption = "Medians with 95 % intervals, as multiples of the median before."
-        draw = cast("Callable[[], Drawing]", partial(plot_benchmarks, comparison))
-        blocks.append(Figure(caption, draw))
-    for unit in benchmarks["unit"].unique():
-        of_unit = benchmarks[benchmarks["unit"] == unit]
-        means = comparison.geomeans[comparison.geomeans["unit"] == unit]
-        blocks += [tables.measured_table(of_unit, unit, means), *_row_notes(of_unit)]
-    return Section("benchmarks", "Benchmarks", (*blocks, Notes((LEGEND,))))
-
-
-def _can_be_drawn(benchmarks: pd.DataFrame) -> bool:
-    """Whether any row has a multiple of the median before."""
-    both = benchmarks["after_median"].notna() & (benchmarks["before_median"].fillna(0) > 0)
-    return bool(both.any())
+        blocks = (Figure(caption, plot_benchmarks, lambda: {"metrics": benchmarks}), *blocks)
+    return Section("benchmarks", "Benchmarks", blocks)
 
 
 def _memory_section(comparison: Comparison) -> Section | None:
     metrics, pair = metrics_of(comparison, MEMORY), pair_of(comparison, "of_metrics")
     if metrics.empty:
         return None
-    blocks = _levels(metrics, f"memory at {pair}" if pair else "memory")
-    known = comparison.moments[comparison.moments["change_bytes"].notna()]
-    if len(known) > 1:
-        blocks.append(tables.moments_table(known))
-    if pair is not None:
-        blocks.append(tables.ledger_table(ledger_of(comparison, pair), pair))
-    blocks += [_folded_ledger(comparison, row) for row in known.to_dict("records")[:-1]]
-    heading = f"Memory: {pair}" if pair else "Memory"
-    return Section("memory", heading, tuple(blocks))
-
-
-def _folded_ledger(comparison: Comparison, moment: dict[str, Any]) -> Folded:
-    pair = Pair(moment["before"], moment["after"])
-    sizes = [format_bytes(moment[f"{side}_rss_bytes"]) for side in ("before", "after")]
-    summary = f"{pair}: RSS {sizes[0]} before, {sizes[1]} after"
-    return Folded(summary, (tables.ledger_table(ledger_of(comparison, pair), pair),))
+    words = f"memory at {pair}" if pair else "memory"
+    return Section("memory", _heading("Memory", pair), tables.level_blocks(metrics, words))
 
 
 def _collector_section(comparison: Comparison) -> Section | None:
     metrics = metrics_of(comparison, COLLECTOR)
     if metrics.empty:
         return None
-    return Section("collector", "The collector", tuple(_levels(metrics, "collector")))
+    return Section("collector", "The collector", tables.level_blocks(metrics, "collector"))
 
 
-def _levels(metrics: pd.DataFrame, label: str) -> list[Block]:
-    if not are_single(metrics):
-        return [tables.measured_table(metrics, label), *_row_notes(metrics)]
-    unequal = metrics[metrics["difference"].fillna(1) != 0]
-    return [tables.levels_table(metrics, label), *_row_notes(unequal)]
+def _ledger_section(comparison: Comparison) -> Section | None:
+    """RSS at all moments, and its parts; folded, but at the one that the metrics are of."""
+    pair = pair_of(comparison, "of_metrics")
+    known = comparison.moments
+    if pair is None or known.empty:
+        return None
+    blocks: list[Block] = [tables.moments_table(known)] if len(known) > 1 else []
+    blocks += _parts(comparison, pair)
+    others = known[known["change_bytes"].notna() & ~known["of_metrics"]].to_dict("records")
+    blocks += [fold for row in others if (fold := _folded_parts(comparison, row))]
+    return Section("ledger", _heading("Resident memory", pair), tuple(blocks)) if blocks else None
 
 
-def _row_notes(metrics: pd.DataFrame) -> list[Block]:
-    """Each note on the rows of a table once, with the rows that it is on."""
-    lines = []
-    for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
-        names = ", ".join(map(level_name, rows["name"]))
-        on = names if len(rows) <= FEW_NAMES else f"{len(rows)} rows"
-        lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
-    return [Notes(tuple(lines))] if lines else []
+def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
+    parts = ledger_of(comparison, pair)
+    return (tables.ledger_table(parts, pair),) if len(parts) else ()
+
+
+def _folded_parts(comparison: Comparison, moment: dict[str, Any]) -> Folded | None:
+    pair = Pair(moment["before"], moment["after"])
+    sizes = [format_bytes(moment[f"{side}_rss_bytes"]) for side in tables.SIDES]
+    parts = _parts(comparison, pair)
+    return Folded(f"{pair}: RSS {sizes[0]} before, {sizes[1]} after", parts) if parts else None
 
 
 def _sites_section(comparison: Comparison) -> Section | None:
@@ -196,33 +170,39 @@ def _sites_section(comparison: Comparison) -> Section | None:
     if sites.empty:
         return None
     blocks: list[Block] = []
-    if (sites["sample_type"] == ALLOCATED).any():
+    allocated = sites_of(comparison, ALLOCATED)
+    if len(allocated):
         caption = "Bytes allocated since the start, by the sites that changed most."
-        draw = cast("Callable[[], Drawing]", partial(plot_sites, comparison))
-        blocks.append(Figure(caption, draw))
+        blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
     for name in SAMPLE_TYPES:
-        if (sites["sample_type"] == name).any():
-            blocks += _site_blocks(sites, name)
-    if comparison.profiles is not None:
-        blocks += change_flames(*comparison.profiles)
-    return Section("allocations", f"Who allocates: {pair}", tuple(blocks))
+        blocks += _site_blocks(sites_of(comparison, name), name)
+    blocks.append(Notes((tables.SITES_LEGEND,)))
+    blocks += change_flames(comparison.change_trees)
+    return Section("allocations", _heading("Who allocates", pair), tuple(blocks))
 
 
 def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
-    changed = changed_sites(sites, sample_type)
-    words = f"{sample_type}: {states_counted(sites, sample_type)}"
-    of_type = sites[sites["sample_type"] == sample_type]
-    noise = of_type[of_type["state"] == "~"]
-    blocks: list[Block] = [Paragraph(words if len(changed) else f"{words}: may all be noise")]
-    if len(changed):
-        blocks.append(tables.sites_table(changed, f"{sample_type}, sites that changed"))
-    if len(noise):
-        shown = noise.head(NOISE_SHOWN)
-        table = tables.sites_table(shown, f"{sample_type}, within sampling noise")
-        count = f"{len(noise)} within sampling noise"
-        more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
-        blocks.append(Folded(f"{sample_type}: {count}{more}", (table,)))
-    return blocks
+    """Sites that changed; folded, those whose change may be noise."""
+    if sites.empty:
+        return []
+    changed, noise = changed_sites(sites), sites[sites["state"] == NO_CLAIM]
+    words = f"{sample_type}: {states_counted(sites)}"
+    if changed.empty:
+        return [
+            Paragraph(f"{words} (no site changed beyond sampling noise)"),
+            *_noise(noise, sample_type),
+        ]
+    table = tables.sites_table(changed, f"{sample_type}, sites that changed")
+    return [Paragraph(words), table, *_noise(noise, sample_type)]
+
+
+def _noise(noise: pd.DataFrame, sample_type: str) -> tuple[Folded, ...]:
+    """The largest differences that may be noise, if there are any."""
+    if noise.empty:
+        return ()
+    table = tables.sites_table(noise.head(NOISE_SHOWN), f"{sample_type}, within sampling noise")
+    more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
+    return (Folded(f"{sample_type}: {len(noise)} within sampling noise{more}", (table,)),)
 
 
 def _notes_section(comparison: Comparison) -> Section | None:
@@ -231,11 +211,19 @@ def _notes_section(comparison: Comparison) -> Section | None:
 
 
 def _damage_section(comparison: Comparison) -> Section | None:
-    if not comparison.damaged:
-        return None
-    words = "What stands here is in none of the numbers above."
-    return Section(
-        "unread",
-        "What could not be read",
-        (Paragraph(words), tables.damage_table(comparison.damaged)),
-    )
+    return damage_section(comparison.damaged)
+
+
+def _heading(words: str, pair: Pair | None) -> str:
+    return f"{words}: {pair}" if pair else words
+
+
+SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
+    _benchmarks_section,
+    _memory_section,
+    _collector_section,
+    _ledger_section,
+    _sites_section,
+    _notes_section,
+    _damage_section,
+)

@@ -2,38 +2,92 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.memstats.table import STATS
 from gomem.units import format_count, is_unknown
-from gomem.views.comparison.text import (
+from gomem.views.comparison.words import (
+    LAYERS,
+    NO_GEOMEAN,
+    Pair,
+    are_single,
+    benchmarks_of,
+    level_name,
+)
+from gomem.views.document import Cell, Notes, Table
+from gomem.views.measurements import (
     format_difference,
     format_level,
     format_n,
     format_p,
     format_relative,
+    format_spread,
     format_value,
 )
-from gomem.views.comparison.words import LAYERS, NO_GEOMEAN, Pair, level_name
-from gomem.views.document import Cell, Table
-from gomem.views.values import NOTHING, bytes_cell
+from gomem.views.values import NOTHING, between, bytes_cell, change_cell, count_cell, minus
 from gomem.views.words import part_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
-    from gomem.errors import Damage
+    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.views.document import Block
 
 SIDES = ("before", "after")
+LEGEND = (
+    "± is the farther end of the 95 % interval, in per cent of the median; "
+    "p is Mann-Whitney's, corrected for all comparisons here"
+)
+SITES_LEGEND = (
+    "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
+    "difference"
+)
+BRIEF_SITES = 10  # rows of sites in a terminal
+FEW_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
+
+
+def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
+    """The benchmarks, a table for each unit, with what to know of their rows; nothing of none."""
+    benchmarks = benchmarks_of(comparison)
+    blocks: list[Block] = []
+    for unit in benchmarks["unit"].unique():
+        of_unit = benchmarks[benchmarks["unit"] == unit]
+        means = comparison.geomeans[comparison.geomeans["unit"] == unit]
+        blocks += [measured_table(of_unit, unit, means), *_notes(of_unit, means)]
+    return (*blocks, Notes((LEGEND,))) if blocks else ()
+
+
+def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
+    """Levels of memory or of the collector, with a verdict if each side has several values.
+
+    Args:
+        metrics: Rows of `gomem.analysis.comparison.before_after.METRICS`, of one layer.
+        label: What they are of.
+    """
+    if not are_single(metrics):
+        return (measured_table(metrics, label), *_notes(metrics), Notes((LEGEND,)))
+    unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
+    return (levels_table(metrics, label), *_notes(unequal))
+
+
+def _notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
+    """Each note on the rows of a table once, with the rows that it is on."""
+    lines = []
+    for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
+        names = ", ".join(map(level_name, rows["name"]))
+        on = names if len(rows) <= FEW_NAMES else f"{len(rows)} rows"
+        lines.append(note if len(rows) == len(metrics) else f"{on}: {note}")
+    if geomeans is not None and geomeans[list(SIDES)].isna().any(axis=None):
+        lines.append(NO_GEOMEAN)
+    return (Notes(tuple(lines)),) if lines else ()
 
 
 def measured_table(
     metrics: pd.DataFrame, label: str, geomeans: pd.DataFrame | None = None
 ) -> Table:
-    """Metrics measured several times a side: medians, intervals, verdict and p."""
+    """Metrics with several values on each side: medians, intervals, verdict and p."""
     columns = (label, "before", "after", "change", "verdict", "p", "n")
     total = () if geomeans is None else tuple(map(_geomean_row, geomeans.to_dict("records")))
     rows = tuple(map(_measured_row, metrics.to_dict("records")))
@@ -54,30 +108,30 @@ def _measured_row(row: dict[str, Any]) -> tuple[Cell, ...]:
 
 
 def _median_cell(row: dict[str, Any], side: str) -> Cell:
-    """The median, and below it the interval that it lies in."""
+    """The median with its spread, and below it the interval that it lies in."""
     median, low, high = (row[f"{side}_{key}"] for key in ("median", "low", "high"))
     if is_unknown(median):
         return NOTHING
     unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
     ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
     between = " to ".join(ends) if len(set(ends)) == 2 else ""
-    return Cell(shown(median, unit), f"{median:g} {unit}", between)
+    text = f"{shown(median, unit)} {format_spread(median, low, high)}"
+    return Cell(text, f"{median:g} {unit}", between)
 
 
 def _geomean_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     means = [
         NOTHING if is_unknown(row[s]) else Cell(format_value(row[s], row["unit"])) for s in SIDES
     ]
-    note = NO_GEOMEAN if NOTHING in means else ""
     rest = (Cell(""), Cell(""), Cell(""))
-    return (Cell("geometric mean", note=note), *means, _relative_cell(row["change"]), *rest)
+    return (Cell("geometric mean"), *means, _relative_cell(row["change"]), *rest)
 
 
 def levels_table(metrics: pd.DataFrame, label: str) -> Table:
-    """Levels of one capture a side: the values and their difference, and no verdict."""
+    """Levels with one value on each side: both, and their difference, without a verdict."""
     columns = ("level", "before", "after", "difference", "change")
     rows = tuple(map(_level_row, metrics.to_dict("records")))
-    return Table(f"One value a side, {label}", columns, "<>>>>", rows)
+    return Table(f"One value on each side, {label}", columns, "<>>>>", rows)
 
 
 def _level_row(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -87,7 +141,7 @@ def _level_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     if is_unknown(difference):
         return (Cell(name, note=means), *sides, NOTHING, NOTHING)
     exact = f"{difference:g} {unit}"
-    changed = Cell(_minus(format_difference(difference, unit)), _minus(exact))
+    changed = Cell(minus(format_difference(difference, unit)), minus(exact))
     return (Cell(name, note=means), *sides, changed, _relative_cell(row["change"]))
 
 
@@ -101,7 +155,7 @@ def moments_table(moments: pd.DataFrame) -> Table:
         (
             Cell(str(Pair(row["before"], row["after"]))),
             *(bytes_cell(row[f"{side}_rss_bytes"]) for side in SIDES),
-            _change_cell(row["change_bytes"], "bytes"),
+            change_cell(row["change_bytes"]),
         )
         for row in moments.to_dict("records")
     )
@@ -114,7 +168,7 @@ def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
         (
             Cell(part_name(row["part"])),
             *(bytes_cell(row[side]) for side in SIDES),
-            _change_cell(row["change"], "bytes"),
+            change_cell(row["change"]),
         )
         for row in ledger.to_dict("records")
     )
@@ -125,50 +179,33 @@ def sites_table(sites: pd.DataFrame, caption: str) -> Table:
     """Allocation sites with what sampling leaves open of their change."""
     rows = tuple(map(_site_row, sites.to_dict("records")))
     columns = ("function", "state", *SIDES, "difference", "95 % interval")
-    return Table(caption, columns, "<<>>>>", rows)
+    return Table(
+        caption, columns, "<<>>>>", rows, brief_rows=BRIEF_SITES, brief_columns=len(columns) - 1
+    )
 
 
 def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
-    unit = row["unit"]
-    ends = [_change_cell(row[end], unit).text for end in ("low", "high")]
+    in_bytes = row["unit"] == "bytes"
+    cell, signed = (bytes_cell, change_cell) if in_bytes else (count_cell, _count_change_cell)
     return (
         Cell(row["function"], code=True),
         Cell(row["state"]),
-        *(_size_cell(row[side], unit) for side in SIDES),
-        _change_cell(row["change"], unit),
-        NOTHING if NOTHING.text in ends else Cell(" to ".join(ends)),
+        *(cell(row[side]) for side in SIDES),
+        _with_spread(signed(row["change"]), row),
+        between(row["low"], row["high"], signed),
     )
 
 
-def _size_cell(value: float | None, unit: str) -> Cell:
-    if unit == "bytes" or value is None or is_unknown(value):
-        return bytes_cell(value)
-    return Cell(_minus(format_count(value)))
+def _with_spread(change: Cell, row: dict[str, Any]) -> Cell:
+    spread = format_spread(row["change"], row["low"], row["high"])
+    return replace(change, text=f"{change.text} {spread}")
 
 
-def _change_cell(value: float | None, unit: str) -> Cell:
-    cell = _size_cell(value, unit)
-    if value is None or is_unknown(value) or value <= 0:
-        return cell
-    return Cell(f"+{cell.text}", f"+{cell.exact}" if cell.exact else "")
+def _count_change_cell(change: float | None) -> Cell:
+    if change is None or is_unknown(change):
+        return NOTHING
+    return Cell(minus(f"{'+' if change > 0 else ''}{format_count(change)}"))
 
 
 def _relative_cell(change: float | None) -> Cell:
-    return NOTHING if is_unknown(change) else Cell(_minus(format_relative(change)))
-
-
-def damage_table(damaged: Sequence[Damage]) -> Table:
-    """Everything that could not be read."""
-    rows = tuple(
-        (
-            Cell(one.source, code=True),
-            Cell(one.where or "whole file"),
-            Cell(one.what, note=one.text),
-        )
-        for one in damaged
-    )
-    return Table("What could not be read", ("file", "place", "what was found"), "<<<", rows)
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "\u2212")
+    return NOTHING if is_unknown(change) else Cell(minus(format_relative(change)))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.comparison.single_values import COLLECTOR, MEMORY, RSS
 from gomem.units import format_bytes
-from gomem.views.share import without_home
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.comparison.before_after import Comparison
 
+MEMORY, COLLECTOR = "memory", "collector"  # layers of the metrics, beside the benchmarks'
 LAYERS = (MEMORY, COLLECTOR)
+RSS = "RSS"
+NO_CLAIM = "~"
+ALLOCATED = "alloc_space"  # what the figure of sites shows
 CLAIMS = ("better", "worse", "changed")
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
-NO_GEOMEAN = "a median is not above 0, so there is no geometric mean"
+NO_GEOMEAN = "geometric mean: none, because a median is not above 0"
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
 _LEVELS = {
     "seconds": "time in the log",
@@ -34,21 +37,6 @@ _LEVELS = {
     "heap_peak_bytes": "largest heap",
     "heap_goal_bytes": "heap goal, last",
 }
-
-
-def shareable(comparison: Comparison) -> Comparison:
-    """The same without home directories: a comparison is passed on."""
-    damaged = [
-        replace(
-            one,
-            source=without_home(one.source),
-            what=without_home(one.what),
-            text=without_home(one.text),
-        )
-        for one in comparison.damaged
-    ]
-    notes = tuple(without_home(note) for note in comparison.notes)
-    return replace(comparison, damaged=tuple(damaged), notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +66,7 @@ def benchmarks_of(comparison: Comparison) -> pd.DataFrame:
 
 
 def are_single(metrics: pd.DataFrame) -> bool:
-    """Whether no metric has more than one value a side, so that nothing can be told from noise."""
+    """Whether each side has at most one value, so that nothing can be told from noise."""
     return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
 
 
@@ -98,9 +86,9 @@ def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
 
 
 def measured_and_levels(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The metrics that have a verdict to give, and the levels that one capture a side has none of.
+    """The metrics that have a verdict, and the levels that cannot have one.
 
-    With several captures a side, levels are metrics as any other.
+    Levels of one capture on each side have none; of several, they are metrics as any other.
     """
     levels = metrics["layer"].isin(LAYERS)
     if not are_single(metrics[levels]):
@@ -119,25 +107,26 @@ def rss_change(comparison: Comparison) -> tuple[str, float | None] | None:
     return words, rows["change"].iloc[0]
 
 
-def changed_sites(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
-    """The sites of a sample type that changed by more than sampling explains."""
-    if sites.empty:
-        return sites
-    return sites[(sites["sample_type"] == sample_type) & (sites["state"] != "~")]
+def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
+    """The sites of one sample type, the largest change first."""
+    sites = comparison.sites
+    return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
-def states_counted(sites: pd.DataFrame, sample_type: str) -> str:
+def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
+    """The sites that changed by more than sampling explains."""
+    return sites[sites["state"] != NO_CLAIM]
+
+
+def states_counted(sites: pd.DataFrame) -> str:
     """How many sites are in which state: `4 gone, 1 shrank, 8 ~`."""
-    if sites.empty:
-        return ""
-    counts = sites.loc[sites["sample_type"] == sample_type, "state"].value_counts()
-    return ", ".join(f"{counts[state]} {state}" for state in (*STATES, "~") if state in counts)
+    counts = sites["state"].value_counts()
+    return ", ".join(f"{counts[state]} {state}" for state in (*STATES, NO_CLAIM) if state in counts)
 
 
 def verdicts_counted(metrics: pd.DataFrame) -> str:
     """How many metrics got which verdict: `19 metrics: 9 better, 10 ~ (may be noise)`."""
     counts = metrics["verdict"].value_counts()
     found = [f"{counts[word]} {word}" for word in CLAIMS if word in counts]
-    noise = [f"{counts['~']} ~ (may be noise)"] if "~" in counts else []
-    number = "1 metric" if len(metrics) == 1 else f"{len(metrics)} metrics"
-    return f"{number}: {', '.join([*found, *noise])}"
+    noise = [f"{counts[NO_CLAIM]} ~ (may be noise)"] if NO_CLAIM in counts else []
+    return f"{how_many(len(metrics), 'metric')}: {', '.join([*found, *noise])}"

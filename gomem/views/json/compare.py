@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import is_unknown
-from gomem.views.comparison.words import shareable
+from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +26,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         before: What was compared, by name.
         after: With what, by name.
     """
-    comparison = shareable(comparison)
-    return {
+    laid_out = {
         "schema": SCHEMA,
         "inputs": {"before": before, "after": after},
         "metrics": [_metric(row) for row in _rows(comparison.metrics)],
@@ -41,6 +40,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
             for one in comparison.damaged
         ],
     }
+    return share(laid_out, Hidden())
 
 
 def render_compare_json(comparison: Comparison, *, before: str, after: str) -> str:

@@ -70,7 +70,7 @@ def _evidence_table(finding: Finding, moments: frozenset[str]) -> Table:
 
 
 def _value_cell(evidence: Evidence, moments: frozenset[str]) -> Cell:
-    """Rounded by its unit, with all digits of bytes, rates and seconds behind."""
+    """Rounded by its unit, with all digits of bytes, rates, seconds and fractions behind."""
     value, unit = evidence.value, evidence.unit
     if isinstance(value, str):
         return Cell(named_all(value, moments))
@@ -78,5 +78,5 @@ def _value_cell(evidence: Evidence, moments: frozenset[str]) -> Cell:
         return bytes_cell(value)
     if unit == "s":
         return seconds_cell(value)
-    exact = minus(f"{value:.0f} B/s") if unit == "B/s" else ""
-    return Cell(minus(format_value(value, unit)), exact)
+    exact = {"B/s": f"{value:.0f} B/s", "fraction": str(value)}.get(unit, "")
+    return Cell(minus(format_value(value, unit)), minus(exact))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gomem.analysis.profiles.call_tree import call_tree
 from gomem.views.document import Block, Figure, Folded
 from gomem.views.figures.flame_graph import draw_flame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gomem.analysis.profiles.call_tree import CallTree
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -37,26 +36,32 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
         if base is None or not _has(base, sample_type):
             return (graph,)
         change = partial(diagnosis.change_tree, moment, sample_type)
-        caption = f"By call, {sample_type} {against}: {OF_TWO}"
-        return (graph, _figure(caption, change, f"{name}-change"))
+        return (graph, _figure(_of_two(sample_type, against), change, f"{name}-change"))
 
     in_use = graphs(IN_USE, "flame", "against the baseline")
     allocated = graphs(ALLOCATED, "flame-allocated", "against it")
     return (*in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
 
 
-def change_flames(before: Profile, after: Profile) -> tuple[Block, ...]:
-    """What changed between two profiles by call: allocated, and folded what is in use."""
-    allocated = _change(after, before, ALLOCATED, "flame-allocated-change")
-    in_use = _change(after, before, IN_USE, "flame-change")
-    return (*allocated, *([Folded(f"{IN_USE} by call", in_use)] if in_use else []))
+def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, ...]:
+    """What changed between two profiles by call: allocated, and folded what is in use.
+
+    Args:
+        trees: By sample type, what makes its tree; see `Comparison.change_trees`.
+    """
+    names = {ALLOCATED: "flame-allocated-change", IN_USE: "flame-change"}
+    graphs = {
+        sample_type: _figure(_of_two(sample_type, "after against before"), trees[sample_type], name)
+        for sample_type, name in names.items()
+        if sample_type in trees
+    }
+    allocated = (graphs[ALLOCATED],) if ALLOCATED in graphs else ()
+    in_use = (Folded(f"{IN_USE} by call", (graphs[IN_USE],)),) if IN_USE in graphs else ()
+    return (*allocated, *in_use)
 
 
-def _change(profile: Profile, base: Profile, sample_type: str, name: str) -> tuple[Block, ...]:
-    if not (_has(profile, sample_type) and _has(base, sample_type)):
-        return ()
-    caption = f"By call, {sample_type} after against before: {OF_TWO}"
-    return (_figure(caption, partial(call_tree, profile, sample_type, base), name),)
+def _of_two(sample_type: str, against: str) -> str:
+    return f"By call, {sample_type} {against}: {OF_TWO}"
 
 
 def _of_one(sample_type: str) -> str:

@@ -54,7 +54,7 @@ def _blocks(
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
         caption = _caption(len(diagnosis.ledgers))
         blocks.append(Figure(caption, plot_rss_vs_heap, lambda: numbers))
-    blocks.append(_parts_table(ledger, moment, diagnosis.baseline_ledger(facts.name)))
+    blocks.append(parts_table(ledger, moment, diagnosis.baseline_ledger(facts.name)))
     if ledger.has("heap_objects") and ledger.rss_bytes is not None:
         blocks.append(_sides_table(ledger, moment))
     if len(ledger.checks):
@@ -78,8 +78,14 @@ def _skew_note(seconds: float | None) -> list[str]:
     return [f"MemStats and the kernel's files were taken {format_seconds(seconds)} apart"]
 
 
-def _parts_table(ledger: Ledger, moment: str, before: Ledger | None) -> Table:
-    """Part by part; the baseline's, if there is one, in a column of its own."""
+def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:
+    """Where the resident bytes of a moment are, part by part.
+
+    Args:
+        ledger: The answer.
+        moment: Its moment, for the caption.
+        before: The baseline's, for a column of its own.
+    """
     rows = [_part_row(row, ledger.rss_bytes) for row in ledger.parts.to_dict("records")]
     rss = ledger.rss_bytes
     blank = Cell("")

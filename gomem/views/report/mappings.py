@@ -31,7 +31,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
     names = in_order(dict.fromkeys(kinds["moment"]), diagnosis)
     if not names:
         return None
-    tables = [_kinds_table(kinds[kinds["moment"] == name], named(name)) for name in names]
+    tables = [kinds_table(kinds[kinds["moment"] == name], named(name)) for name in names]
     others = [
         Folded(named(name), (table,)) for name, table in zip(names[1:], tables[1:], strict=True)
     ]
@@ -44,7 +44,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
     return Section("mappings", heading, (strip, tables[0], *other_moments(others)))
 
 
-def _kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
+def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
     """A row a kind; what the kernel does not print has no column."""
     known = {head: name for head, name in SHOWN.items() if kinds[name].notna().any()}
     rows = tuple(

@@ -84,15 +84,19 @@ def _down(known: Sequence[MomentFacts]) -> Table:
 
 def _lines(known: Sequence[MomentFacts]) -> list[tuple[str, list[Cell]]]:
     """Label, and a cell for each moment."""
-    ledgers = [_ledger(facts) for facts in known]
-    parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
-    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
-    lines += [(part_name(part), [_part_cell(one, part) for one in ledgers]) for part in parts]
+    lines = parts_lines([_ledger(facts) for facts in known])
     if any(not is_unknown(facts.time) for facts in known):
         lines.append(("taken", [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):
         lines.append(("skew", [seconds_cell(facts.skew.seconds) for facts in known]))
     return lines
+
+
+def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:
+    """RSS and its parts: label, and a cell for each ledger; parts that are nowhere are left out."""
+    parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
+    lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
+    return lines + [(part_name(part), [_part_cell(one, part) for one in ledgers]) for part in parts]
 
 
 def _part_cell(ledger: Ledger, part: str) -> Cell:

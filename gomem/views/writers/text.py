@@ -101,7 +101,7 @@ class _Writer:
         self._wrapped(section.heading, "bold")
         shown = [block for block in section.blocks if not isinstance(block, Figure | Folded)]
         for before, block in zip([None, *shown], shown, strict=False):
-            if isinstance(before, Card) or (before and isinstance(block, Table | Card)):
+            if before is not None and _are_apart(before, block):
                 self._gap()
             self._block(block, section.heading)
 
@@ -171,6 +171,13 @@ class _Writer:
         )
         for line in lines:
             self._console.print(Text(line, style=style or ""), overflow="fold")
+
+
+def _are_apart(before: Block, block: Block) -> bool:
+    """Whether an empty line stands between two blocks; notes stand right below what they are on."""
+    if isinstance(before, Card) or isinstance(block, Table | Card):
+        return True
+    return isinstance(before, Table) and isinstance(block, Paragraph)
 
 
 def _rich_table(table: Table, columns: slice, width: int) -> RichTable:

@@ -11,7 +11,8 @@ from gomem.views.cells.before_after import (
     read_benchmarks,
     sites_table,
 )
-from gomem.views.writers.cells import NOTHING
+from gomem.views.document import Table
+from gomem.views.writers.notebook_cells import NOTHING
 from tests.builders import FIXTURES
 
 CAPTURES = FIXTURES / "captures"
@@ -46,7 +47,11 @@ def test_every_benchmark_is_in_the_table(pooled):
     """
     Six benchmarks with time, bytes and allocations, and one with a rate.
     """
-    assert 6 * 3 + 1 == benchmarks_table(pooled).html.count("<tr>") - 1
+    rows = [
+        len(block.rows) for block in benchmarks_table(pooled).blocks if isinstance(block, Table)
+    ]
+
+    assert [6, 6, 6, 1] == rows
 
 
 def test_the_largest_change_is_named(pooled):
@@ -59,6 +64,13 @@ def test_the_site_that_changed_most_is_first(pooled):
     assert "main.render" in sites_table(pooled).text.splitlines()[2]
 
 
+def test_the_collector_has_both_sides_and_their_difference(pooled):
+    """
+    491 collections before, 13 after.
+    """
+    assert "collections  491  13  \u2212478  \u221297.4 %" in gc_table(pooled).text
+
+
 def test_captures_without_benchmarks_say_so_once(without_benchmarks):
     """
     The figure's place holds the sentence, the table's nothing.
@@ -67,5 +79,5 @@ def test_captures_without_benchmarks_say_so_once(without_benchmarks):
     assert NOTHING == benchmarks_table(without_benchmarks)
 
 
-def test_a_missing_log_is_a_sentence():
-    assert "Neither capture holds a gctrace log" in gc_table(None, None).text
+def test_a_missing_log_is_a_sentence(without_benchmarks):
+    assert "Neither capture holds a gctrace log" in gc_table(without_benchmarks).text

@@ -8,8 +8,9 @@ import pytest
 from gomem.analysis.comparison.before_after import compare_bench, compare_samples
 from gomem.diagnosis.comparison import compare_diagnoses
 from gomem.inputs.gobench.table import read_bench
-from gomem.views.comparison.html import render_compare_html
+from gomem.views.comparison.document import comparison_document
 from gomem.views.writers.flame_script import SCRIPT
+from gomem.views.writers.html import write_html
 from tests.builders import FIXTURES, diagnosed
 from tests.views.writers.test_html import LOADS, Page, scripts_of
 
@@ -22,10 +23,14 @@ FAST = b"".join(b"BenchmarkA-2 1 %d ns/op\n" % value for value in (10, 11, 12, 1
 SLOW = b"".join(b"BenchmarkA-2 1 %d ns/op\n" % value for value in (20, 21, 22, 23, 24, 25))
 
 
+def page_of(compared, before="a", after="b"):
+    return write_html(comparison_document(compared, before=before, after=after))
+
+
 def html_of(pair):
     before, after = PAIRS[pair]
     compared = compare_diagnoses(diagnosed(before), diagnosed(after))
-    return render_compare_html(compared, before=before.name, after=after.name)
+    return page_of(compared, before.name, after.name)
 
 
 def words_of(text):
@@ -83,7 +88,10 @@ def test_the_same_captures_give_the_same_bytes():
 def test_captures_are_said_to_have_no_verdict_and_which_moment_is_compared():
     words = words_of(html_of("cache-shrink"))
 
-    assert "no verdict One capture a side: differences, and no telling them from noise." in words
+    assert (
+        "no verdict One capture on each side: 21 differences, which nothing can tell from noise."
+        in words
+    )
     assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \u221287.7 %." in words
     assert "one value a side cannot tell a change from noise; 6 a side can" in words
 
@@ -101,13 +109,13 @@ def test_captures_are_said_to_have_no_verdict_and_which_moment_is_compared():
 def test_the_outcome_stands_first_in_words_and_with_a_mark(before, after, outcome):
     compared = compare_bench(read_bench(before), read_bench(after))
 
-    assert outcome in words_of(render_compare_html(compared, before="a", after="b"))
+    assert outcome in words_of(page_of(compared))
 
 
 def test_names_from_the_inputs_are_escaped():
     evil = read_bench(b"BenchmarkA<script>alert(1)</script>-2 1 5 ns/op\n")
 
-    text = render_compare_html(compare_bench(evil, evil), before="<b>a", after="<i>b")
+    text = page_of(compare_bench(evil, evil), "<b>a", "<i>b")
 
     assert "<script" not in text
     assert "<b>" not in text
@@ -117,6 +125,6 @@ def test_names_from_the_inputs_are_escaped():
 def test_a_comparison_of_nothing_is_a_page_too():
     nothing = pd.DataFrame({"name": [], "unit": [], "value": []})
 
-    text = render_compare_html(compare_samples(nothing, nothing), before="a", after="b")
+    text = page_of(compare_samples(nothing, nothing))
 
-    assert "no verdict Nothing measured on either side." in words_of(text)
+    assert "no verdict Nothing was measured on either side." in words_of(text)

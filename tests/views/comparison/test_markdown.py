@@ -7,10 +7,15 @@ import pytest
 from gomem.analysis.comparison.before_after import compare_bench
 from gomem.diagnosis.comparison import compare_diagnoses
 from gomem.inputs.gobench.table import read_bench
-from gomem.views.comparison.markdown import render_compare_markdown
+from gomem.views.comparison.document import comparison_document
+from gomem.views.writers.markdown import write_markdown
 from tests.builders import FIXTURES, diagnosed
 
 FOLDERS = FIXTURES / "captures"
+
+
+def markdown_of(compared, before, after):
+    return write_markdown(comparison_document(compared, before=before, after=after))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +31,7 @@ def test_captures_as_markdown(name, before, after, golden):
     """
     compared = compare_diagnoses(diagnosed(FOLDERS / before), diagnosed(FOLDERS / after))
 
-    text = render_compare_markdown(compared, before=before, after=after)
+    text = markdown_of(compared, before, after)
 
     assert golden(f"compare-{name}.md", text) == text
 
@@ -34,9 +39,10 @@ def test_captures_as_markdown(name, before, after, golden):
 def test_every_row_of_a_table_has_as_many_cells_as_its_head():
     bench = read_bench(b"BenchmarkA/x|y=`z`-2 1 5 ns/op 3 B/op\nBenchmarkB-2 1 5 ns/op 3 B/op\n")
 
-    text = render_compare_markdown(compare_bench(bench, bench), before="a|b", after="c")
+    text = markdown_of(compare_bench(bench, bench), "a|b", "c")
 
     tables = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)
     cells = [{len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()} for table in tables]
     assert [{8}, {8}] == cells
-    assert text.startswith("# c against a\\|b\n")
+    assert text.startswith("# c: Go memory comparison\n")
+    assert "- Before: a\\|b\n" in text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.errors import CaptureError
 from gomem.units import format_bytes, format_fraction
-from gomem.views.words import PARTS as PARTS_IN_WORDS
+from gomem.views.document import Cell, Notes, Table
+from gomem.views.report.ledger import parts_table
+from gomem.views.report.mappings import kinds_table as table_of_kinds
+from gomem.views.report.moments import SIDE_BY_SIDE, parts_lines
 from gomem.views.words import part_name
-from gomem.views.writers.cells import BYTES, Shown, sentences, table
+from gomem.views.writers.notebook_cells import Shown, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,67 +19,43 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.diagnosis.diagnosis import Diagnosis
 
-CLAIMED = ("heap_objects", "heap_slack", "heap_idle", "stacks")
 LARGEST = 3  # parts that the sentence names
-RSS = "RSS"
-SIDE_BY_SIDE = 6  # more columns than these do not fit on a page
 
 
 def telling_moment(diagnosis: Diagnosis) -> str:
-    """The moment to look at first.
+    """The moment to look at first; see `Diagnosis.shown_first`.
 
     Raises:
         CaptureError: No moment has anything that says where memory is.
     """
-    ledgers = diagnosis.ledgers
-    if not ledgers:
+    moment = diagnosis.shown_first
+    if moment is None or moment not in diagnosis.ledgers:
         raise CaptureError(
             f"{diagnosis.capture.name}: no moment says where memory is; wanted smaps, MemStats or "
             "status; add one with: cat /proc/PID/smaps > smaps"
         )
-    return diagnosis.shown_first or next(iter(ledgers))
+    return moment
 
 
 def ledger_table(ledger: Ledger, moment: str) -> Shown:
     """One moment's parts with their share, what the runtime claims, source and meaning."""
-    rss = ledger.rss_bytes
-    shown = ledger.parts[ledger.parts["bytes"] != 0]
-    rows = pd.DataFrame(
-        {
-            "part": [part_name(part) for part in shown["part"]],
-            "bytes": list(shown["bytes"]),
-            "of_RSS_fraction": [size / rss if rss else None for size in shown["bytes"]],
-            "the_runtime_claims_bytes": list(shown["claimed_bytes"]),
-            "what_it_is": [PARTS_IN_WORDS[part] for part in shown["part"]],
-            "source": list(shown["source"]),
-        }
-    )
-    if rss is None:
-        return table(rows, f"The ledger at {moment}. No file of it says how much is resident.")
-    total = {"part": RSS, "bytes": rss, "of_RSS_fraction": 1.0}
-    rows = pd.concat([rows.astype(object), pd.DataFrame([total], dtype=object)], ignore_index=True)
-    rows[["what_it_is", "source"]] = rows[["what_it_is", "source"]].fillna("")
-    return table(rows, f"The ledger at {moment}. The parts add up to RSS to the byte.")
+    table = parts_table(ledger, moment)
+    if ledger.rss_bytes is None:
+        return Shown((table, Notes((f"no file of {moment} says how much is resident",))))
+    return Shown((table,))
 
 
 def ledgers_table(ledgers: Mapping[str, Ledger], caption: str) -> Shown:
     """Several ledgers beside one another; many of them below one another."""
-    parts = [part for part in PARTS if any(ledger.part(part) for ledger in ledgers.values())]
-    names = [*map(part_name, parts), RSS]
-    columns = {
-        name: pd.Series([*(_known(ledger, part) for part in parts), ledger.rss_bytes], names)
-        for name, ledger in ledgers.items()
-    }
-    rows = pd.DataFrame(columns, dtype="Int64")
-    if len(ledgers) > SIDE_BY_SIDE:
-        rows = rows.T
-    first = "part" if len(ledgers) <= SIDE_BY_SIDE else "moment"
-    units = dict.fromkeys(rows.columns, BYTES)
-    return table(rows.rename_axis(first).reset_index(), caption, units)
-
-
-def _known(ledger: Ledger, part: str) -> int | None:
-    return ledger.part(part) if ledger.has(part) else None
+    labels, cells = zip(*parts_lines(list(ledgers.values())), strict=True)
+    if len(ledgers) <= SIDE_BY_SIDE:
+        columns: tuple[str, ...] = ("part", *ledgers)
+        rows = tuple((Cell(label), *row) for label, row in zip(labels, cells, strict=True))
+    else:
+        columns = ("moment", *labels)
+        by_moment = zip(ledgers, *cells, strict=True)
+        rows = tuple((Cell(name), *row) for name, *row in by_moment)
+    return Shown((Table(caption, columns, "<" + ">" * (len(columns) - 1), rows),))
 
 
 def kinds_table(diagnosis: Diagnosis, moment: str) -> Shown:
@@ -88,11 +64,7 @@ def kinds_table(diagnosis: Diagnosis, moment: str) -> Shown:
     of_moment = kinds[kinds["moment"] == moment].sort_values("rss_bytes", ascending=False)
     if of_moment.empty:
         return sentences(f"{moment} has no smaps, so the kernel's mappings are not known.")
-    rows = of_moment.drop(columns="moment").rename(
-        columns={"vmas": "mappings", "size_bytes": "address_space_bytes", "rss_bytes": "Rss"}
-    )
-    caption = f"Mappings at {moment}, as the kernel lists them in smaps; every one has one kind."
-    return table(rows, caption, {"mappings": "count"})
+    return Shown((table_of_kinds(of_moment, moment),))
 
 
 def read_ledger(ledger: Ledger, moment: str) -> Shown:
@@ -135,8 +107,7 @@ def _largest_parts(ledger: Ledger, moment: str) -> str:
 
 
 def _untouched(ledger: Ledger) -> str:
-    untouched = -ledger.part("heap_untouched")
-    claimed = sum(ledger.part(part) for part in CLAIMED)
+    untouched, claimed = -ledger.part("heap_untouched"), ledger.heap_claimed_bytes
     if not untouched or not claimed:
         return ""
     share = format_fraction(untouched / claimed)

@@ -1,0 +1,70 @@
+"""Measured values in words: a value in its unit, a difference, a spread, a p, a count.
+
+Units are those of benchmarks (`sec/op`, `B/s`, `allocs/op`) and of levels (`B`, `fraction`).
+"""
+
+from __future__ import annotations
+
+from gomem.units import (
+    UNKNOWN,
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    is_unknown,
+)
+
+
+def format_value(value: float | None, unit: str) -> str:
+    """A measurement with its prefix, without what it is measured per: `196 ns` for `sec/op`."""
+    if is_unknown(value) or value is None:
+        return UNKNOWN
+    words = unit.partition("/")[0].split("-")
+    if "sec" in words or "s" in words:
+        return format_seconds(value)
+    if "B" in words or "bytes" in words:
+        return format_bytes(value)
+    if unit == "fraction":
+        return format_fraction(value)
+    return format_count(value) if value == round(value) or value >= 1e4 else f"{value:.4g}"
+
+
+def format_level(value: float | None, unit: str) -> str:
+    """A level with its whole unit, as it stands among levels of other units: `1.20 GiB/s`."""
+    text = format_value(value, unit)
+    return f"{text}/s" if unit.endswith("/s") and text != UNKNOWN else text
+
+
+def format_difference(difference: float, unit: str) -> str:
+    """A difference of two levels with its sign; of fractions, in percentage points."""
+    if unit == "fraction":
+        return f"{100 * difference:+.1f} pp"
+    return f"{'+' if difference > 0 else ''}{format_level(difference, unit)}"
+
+
+def format_relative(change: float | None) -> str:
+    """A change as signed per cent: `-92.9 %`."""
+    if is_unknown(change) or change is None:
+        return UNKNOWN
+    return f"{100 * change:+.1f} %"
+
+
+def format_p(p: float | None) -> str:
+    """`p=0.030`, and `p<0.001` for all below."""
+    if is_unknown(p) or p is None:
+        return "p unknown"
+    return "p<0.001" if p < 0.001 else f"p={p:.3f}"
+
+
+def format_n(before: int, after: int) -> str:
+    """How many measurements: `n=10`, or `n=10+9` where the sides differ."""
+    return f"n={before}" if before == after else f"n={before}+{after}"
+
+
+def format_spread(median: float, low: float | None, high: float | None) -> str:
+    """The farther end of a median's interval, in per cent of the median: `± 3 %`."""
+    if is_unknown(low) or is_unknown(high) or low is None or high is None:
+        return "± ?"
+    if low == high:
+        return "± 0 %"
+    return f"± {100 * max(high - median, median - low) / abs(median):.0f} %" if median else "± ?"

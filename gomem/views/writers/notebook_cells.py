@@ -1,0 +1,91 @@
+"""What a notebook's cell shows: blocks of a document, as HTML and as a few lines of text.
+
+Frames hold base units, so that a cell can go on computing with them. What a cell shows is for
+reading, and looks as it does in the report: bytes with a prefix, the exact number behind them when
+the pointer rests on it. Everything from a capture is escaped, because a rendered notebook is passed
+on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.errors import printable
+from gomem.views.document import Card, Codes, Folded, Notes, Paragraph, Table
+from gomem.views.share import Hidden, share
+from gomem.views.writers.html import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gomem.views.document import Block
+
+TEMPLATE = "cell.html.jinja"
+LINES = 24  # of a repr: a screen
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Blocks to be read in a notebook.
+
+    Attributes:
+        blocks: What is shown; nothing where the previous cell has said that there is nothing.
+    """
+
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def html(self) -> str:
+        """The blocks as a piece of HTML."""
+        if not self.blocks:
+            return ""
+        return environment().get_template(TEMPLATE).render(blocks=share(self.blocks, Hidden()))
+
+    @property
+    def text(self) -> str:
+        """All that the blocks say, a line for each row of a table."""
+        return "\n".join(map(printable, _lines(share(self.blocks, Hidden()))))
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        """The first lines, at most a screen of them."""
+        lines = self.text.splitlines()
+        more = len(lines) - LINES
+        return "\n".join([*lines[:LINES], f"and {more} more lines"] if more > 0 else lines)
+
+
+NOTHING = Shown()
+
+
+def sentences(*texts: str) -> Shown:
+    """Sentences made of an answer; empty ones are left out."""
+    return Shown(tuple(Paragraph(text) for text in texts if text))
+
+
+def _lines(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield from _table_lines(block)
+        elif isinstance(block, Paragraph):
+            yield block.text
+        elif isinstance(block, Notes):
+            yield from block.lines
+        elif isinstance(block, Codes):
+            yield f"{block.words}: {', '.join(block.names)}."
+        elif isinstance(block, Card):
+            yield f"{block.title} ({', '.join((block.tone, block.code, *block.about))})"
+            yield from (f"{heading}: {text}" for heading, text in block.explained)
+            yield from _table_lines(block.proof)
+            yield from _lines(block.others)
+        elif isinstance(block, Folded):
+            yield block.summary
+            yield from _lines(block.blocks)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    yield table.caption
+    yield "  ".join(table.columns)
+    yield from ("  ".join(cell.text for cell in row) for row in (*table.rows, *table.total))
