@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gomem.inputs.status.table import read_status as read_status
     from gomem.plot import flame as flame
 
-__version__ = "0.1.0"
-
 # Beside these, the reader of every kind in `gomem.inputs.kinds`.
 _HOMES = {
     "Capture": "gomem.capture.capture",
@@ -54,6 +52,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gomem")
     home = _HOMES.get(name)
     if home is None and name.startswith("read_"):
         home = _readers().get(name)

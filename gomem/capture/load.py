@@ -18,7 +18,7 @@ from gomem.inputs.kinds import BY_NAME, kind_of
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
-from gomem.sources.listing import Entry, list_capture
+from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name
 from gomem.units import MIB
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
     from gomem.sources.artefact import Source
+    from gomem.sources.entries import Entry
 
 LOG = BY_NAME["gctrace"]
 

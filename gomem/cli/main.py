@@ -103,9 +103,9 @@ def _run(arguments: list[str]) -> int:
         write(overview(), None)
         return 0 if arguments else USAGE
     if arguments[0] == "--version":
-        from gomem import __version__
+        from importlib.metadata import version
 
-        write(f"gomem {__version__}", None)
+        write(f"gomem {version('gomem')}", None)
         return 0
     name, *rest = arguments
     if name not in COMMANDS:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gomem.sources.artefact import Readable
-    from gomem.sources.listing import Entry
+    from gomem.sources.entries import Entry
 
     Progress = Callable[[int, int | None], None]
 

@@ -5,7 +5,6 @@ What nobody knows is a dash, never 0.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import (
@@ -17,22 +16,13 @@ from gomem.units import (
     is_unknown,
 )
 from gomem.views.document import Cell
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOTHING = Cell("–")
 LONG_SECONDS = 600.0  # from here on a log's clock is read in hours and minutes
-
-
-def minus(text: str) -> str:
-    """A number with a minus sign in place of the hyphen."""
-    return text.replace("-", "\u2212")
-
-
-def minus_signs(sentence: str) -> str:
-    """A sentence with minus signs before its numbers; names keep their hyphens."""
-    return re.sub(r"(?<= )-(?=\d)", minus("-"), sentence)
 
 
 def grouped(value: float) -> str:

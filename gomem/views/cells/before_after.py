@@ -60,7 +60,7 @@ def benchmarks_table(comparison: Comparison) -> Shown:
     return Shown(tables.benchmark_blocks(comparison))
 
 
-def read_benchmarks(comparison: Comparison) -> Shown:
+def benchmark_sentences(comparison: Comparison) -> Shown:
     """How many rows changed, which changed most, and what to know before believing it."""
     metrics = benchmarks_of(comparison)
     notes = [f"{note[0].upper()}{note[1:]}." for note in comparison.notes]

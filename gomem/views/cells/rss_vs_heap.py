@@ -67,7 +67,7 @@ def kinds_table(diagnosis: Diagnosis, moment: str) -> Shown:
     return Shown((table_of_kinds(of_moment, moment),))
 
 
-def read_ledger(ledger: Ledger, moment: str) -> Shown:
+def ledger_sentences(ledger: Ledger, moment: str) -> Shown:
     """The ledger in sentences: RSS, its largest parts, and what Go and the kernel disagree on."""
     return sentences(
         _largest_parts(ledger, moment),
@@ -77,7 +77,7 @@ def read_ledger(ledger: Ledger, moment: str) -> Shown:
     )
 
 
-def read_notes(diagnosis: Diagnosis) -> Shown:
+def ledger_notes(diagnosis: Diagnosis) -> Shown:
     """What to know before believing a ledger, for every moment that has something to say."""
     return sentences(
         *(

@@ -95,7 +95,7 @@ def rss_by_capture_table(diagnoses: Mapping[str, Diagnosis], caption: str) -> Sh
     return Shown((Table(caption, ("capture", *moments), "<" + ">" * len(moments), rows),))
 
 
-def read_scavenger(diagnosis: Diagnosis) -> Shown:
+def scavenger_sentences(diagnosis: Diagnosis) -> Shown:
     """What happened from each moment to the next, and what the last one still holds.
 
     Of many steps those are told in which the heap in use changed most.

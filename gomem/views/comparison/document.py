@@ -32,8 +32,7 @@ from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.measurements import format_relative
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
-from gomem.views.values import minus_signs
-from gomem.views.words import how_many
+from gomem.views.words import how_many, minus_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,8 +25,8 @@ from gomem.views.measurements import (
     format_spread,
     format_value,
 )
-from gomem.views.values import NOTHING, between, bytes_cell, change_cell, count_cell, minus
-from gomem.views.words import part_name
+from gomem.views.values import NOTHING, between, bytes_cell, change_cell, count_cell
+from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes
-from gomem.views.values import minus
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ import pandas as pd
 from gomem.units import format_change
 from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
 from gomem.views.figures.look import LOOK, edge_of
-from gomem.views.values import minus
-from gomem.views.words import part_name
+from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.units import format_bytes, format_fraction
 from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
 from gomem.views.figures.look import LOOK, edge_of
-from gomem.views.values import minus
-from gomem.views.words import PARTS, part_name
+from gomem.views.words import PARTS, minus, part_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

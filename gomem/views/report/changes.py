@@ -18,8 +18,8 @@ from gomem.views.document import (
 )
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.share import named
-from gomem.views.values import bytes_cell, change_cell, minus, minus_signs
-from gomem.views.words import part_name
+from gomem.views.values import bytes_cell, change_cell
+from gomem.views.words import minus, minus_signs, part_name
 
 if TYPE_CHECKING:
     import pandas as pd

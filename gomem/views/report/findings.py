@@ -9,7 +9,8 @@ from gomem.units import format_value
 from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Table
 from gomem.views.report.verdict import TONES
 from gomem.views.share import located_all, named, named_all
-from gomem.views.values import bytes_cell, minus, seconds_cell
+from gomem.views.values import bytes_cell, seconds_cell
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Evidence, Finding

@@ -8,7 +8,8 @@ from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
-from gomem.views.values import NOTHING, bytes_cell, minus
+from gomem.views.values import NOTHING, bytes_cell
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     import pandas as pd

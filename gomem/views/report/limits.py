@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.units import format_bytes, format_change, format_seconds
+from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.share import named
-from gomem.views.values import bytes_cell, fraction_cell, minus_signs
+from gomem.views.values import bytes_cell, fraction_cell
+from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit, WorstCase
+    from gomem.analysis.memory.limits import (
+        AddressSpace,
+        CgroupUse,
+        LimitAdvice,
+        TimeToLimit,
+        WorstCase,
+    )
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 
@@ -33,6 +40,8 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     else:
         blocks.append(_cgroup_table(limits.cgroup, limits.moment))
         blocks.append(Paragraph(minus_signs(_cgroup_words(limits))))
+    if limits.address_space is not None:
+        blocks.append(Paragraph(_address_space_words(limits.address_space)))
     if limits.advice is not None:
         blocks.append(_advice_table(limits.advice, limits.moment))
         blocks.append(Notes((limits.advice.note,)))
@@ -43,6 +52,17 @@ _LACKING = (
     "no cgroup file here says what the limit is; copy memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
+
+
+def _address_space_words(space: AddressSpace) -> str:
+    limit = f"The process may map {format_bytes(space.limit_bytes)} of address space"
+    if space.mapped_bytes is None:
+        return f"{limit}; how much is mapped, only smaps can tell."
+    share = format_fraction(space.mapped_bytes / space.limit_bytes)
+    return (
+        f"{limit}, of which {format_bytes(space.mapped_bytes)} are mapped ({share}): Go reserves "
+        "far more than it uses, and the limit counts all of it."
+    )
 
 
 def _worst_table(worst: Mapping[str, WorstCase]) -> Table:

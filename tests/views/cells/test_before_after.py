@@ -4,11 +4,11 @@ import pytest
 
 import gomem
 from gomem.views.cells.before_after import (
+    benchmark_sentences,
     benchmarks_table,
     gc_table,
     plot_benchmarks,
     plot_sites,
-    read_benchmarks,
     sites_table,
 )
 from gomem.views.document import Table
@@ -55,8 +55,8 @@ def test_every_benchmark_is_in_the_table(pooled):
 
 
 def test_the_largest_change_is_named(pooled):
-    assert "9 better" in read_benchmarks(pooled).text
-    assert "(-100.0 %)" in read_benchmarks(pooled).text
+    assert "9 better" in benchmark_sentences(pooled).text
+    assert "(-100.0 %)" in benchmark_sentences(pooled).text
 
 
 def test_the_site_that_changed_most_is_first(pooled):

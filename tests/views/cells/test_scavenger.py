@@ -4,7 +4,7 @@ import pytest
 
 import gomem
 from gomem.errors import CaptureError
-from gomem.views.cells.scavenger import heap_return_frame, plot_scavenger, read_scavenger
+from gomem.views.cells.scavenger import heap_return_frame, plot_scavenger, scavenger_sentences
 from tests.builders import FIXTURES
 
 CAPTURES = FIXTURES / "captures"
@@ -49,7 +49,7 @@ def test_a_drawing_says_its_numbers_in_words(lazily_freed):
 
 
 def test_a_step_that_moves_less_than_1_mib_hardly_changed(lazily_freed):
-    text = read_scavenger(lazily_freed).text
+    text = scavenger_sentences(lazily_freed).text
 
     assert "From 3-collected to 4-freed: the heap in use hardly changed" in text
 
