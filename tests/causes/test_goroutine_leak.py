@@ -61,7 +61,7 @@ def test_metrics_count_them_where_no_profile_is():
 
 def test_the_file_that_counted_them_is_the_evidence():
     """
-    Metrics where they are, else the goroutine profile, which also says where they wait.
+    The goroutine profile where there is one, which also says where they wait; else metrics.
     """
     profiles = [replace(one, paths={"goroutine": f"{one.name}/g.pb.gz"}) for one in moments(1, 9)]
     counted = [
@@ -69,11 +69,16 @@ def test_the_file_that_counted_them_is_the_evidence():
     ]
 
     last = replace(counted[0], name="3", paths={"metrics": "3/m.json", "goroutine": "3/g.pb.gz"})
+    metrics_alone = replace(last, goroutines=None)
     (found,) = find(answers(*profiles, last))
+    (by_metrics,) = find(answers(*profiles, metrics_alone))
 
     assert [
         ("1/g.pb.gz", "goroutines, first moment"),
         ("2/g.pb.gz", "goroutines, the one before the last"),
-        ("3/m.json", "goroutines, last moment"),
+        ("3/g.pb.gz", "goroutines, last moment"),
         ("3/g.pb.gz", "goroutines in main.wait"),
     ] == [(one.artefact, one.field) for one in found.evidence if "goroutines" in one.field]
+    assert ("3/m.json", "goroutines, last moment") in {
+        (one.artefact, one.field) for one in by_metrics.evidence
+    }

@@ -172,6 +172,6 @@ def test_of_very_much_damage_the_first_places_are_told_and_the_rest_counted(tmp_
 
     assert "gomem: and 80 more places" in told.err
     assert 21 == len(told.err.splitlines())
-    assert "app.log: and: 50 more places; the JSON has all of them" in told.out
+    assert "app.log: and: 50 more places; the report as JSON has all of them" in told.out
     assert 100 == len(as_json["damage"])
     assert 101 == len(table.splitlines())

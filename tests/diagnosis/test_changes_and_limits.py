@@ -19,12 +19,12 @@ SHRINK = FIXTURES / "captures/cache-shrink-go1.16.15"
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def plain(section):
     """A section as it is written: names without the marks around them."""
     return share(section, Hidden())
 
 
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_the_steps_add_up_to_the_whole_way(path):
     """
     Two sources, one number: the steps together, and the last RSS less the first.

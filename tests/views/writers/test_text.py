@@ -89,7 +89,7 @@ def test_many_moments_stand_beside_one_another_and_who_is_left_out_is_said():
     text = as_text(diagnosed(MANY))
 
     table = text.partition("Over the moments\n")[2].partition("\n\n")[0].splitlines()
-    shown = table[0].split()
+    shown = table[1].split()
     left_out = table[-1].removeprefix("note: left out of this table: ").split(", ")
     rss = next(line.split("  ") for line in table if line.startswith("RSS "))
 
