@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
-from gomem.inputs.schema import Column, WithDamage, build, empty
+from gomem.inputs.schema import Column, WithDamage, build_rows, empty
 from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Capture(WithDamage):
             (one.name, one.time, one.skew_seconds, len(one.artefacts))
             for one in self.by_moment.values()
         ]
-        return _frame(rows, MOMENTS)
+        return build_rows(rows, MOMENTS)
 
     @cached_property
     def artefacts(self) -> pd.DataFrame:
@@ -113,7 +113,7 @@ class Capture(WithDamage):
         ]
         rows += [(s.name, "", "", s.stored_bytes, s.sha256, None, "") for s in self.passed_over]
         rows.sort(key=lambda row: natural_key(row[0]))
-        return _frame(rows, ARTEFACTS)
+        return build_rows(rows, ARTEFACTS)
 
     @cached_property
     def gc(self) -> GcLog | None:
@@ -160,9 +160,3 @@ class Capture(WithDamage):
     def __repr__(self) -> str:
         moments = len(self.by_moment)
         return f"<Capture {self.name}: {moments} moments, {self.go_version}>"
-
-
-def _frame(rows: list[tuple[Any, ...]], schema: tuple[Column, ...]) -> pd.DataFrame:
-    names = [column.name for column in schema]
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return build(dict(zip(names, map(list, columns), strict=True)), schema)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+CONFIDENCES = ("certain", "likely", "possible")
+
 
 class Severity(IntEnum):
     """How much a finding matters; they order by it."""
@@ -48,7 +50,7 @@ class Finding:
         mechanism: Why this happens.
         next_step: What to do.
         references: Issues and documents.
-        confidence: `certain`, `likely` or `possible`.
+        confidence: One of `CONFIDENCES`.
     """
 
     code: str

@@ -46,7 +46,7 @@ from gomem.diagnosis.pairing import counterparts
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
-from gomem.inputs.schema import Column, build, empty
+from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.sources.listing import list_capture
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def _ledgers(
             sizes = _part(old, first, part), _part(new, second, part)
             if sizes != (None, None):
                 rows.append((first, second, part, *sizes, _difference(*sizes)))
-    return build({c.name: [row[i] for row in rows] for i, c in enumerate(LEDGER)}, LEDGER)
+    return build_rows(rows, LEDGER)
 
 
 def _part(captures: Sequence[Diagnosis], moment: str, part: str) -> int | None:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.collector.gc_cost import COSTS
 from gomem.analysis.memory.address_space import address_regions
-from gomem.analysis.memory.mappings import ClassifiedMappings
+from gomem.analysis.memory.mappings import BY_KIND, ClassifiedMappings
+from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS
 from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.allocations import AllocationSites, top_sites
@@ -31,6 +33,7 @@ from gomem.analysis.profiles.site_reasons import site_reasons
 from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
+from gomem.capture.moment import MOMENT
 from gomem.causes import CAUSES
 from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.collector_answers import CollectorAnswers
@@ -53,15 +56,12 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.causes.finding import Finding
     from gomem.inputs.pprof.table import Profile
+    from gomem.inputs.schema import Column
 
 TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
-KINDS = (
-    "kind", "vmas", "size_bytes", "rss_bytes", "pss_bytes", "shared_bytes", "swap_bytes",
-)  # fmt: skip
-LEDGER = ("part", "bytes", "claimed_bytes", "source", "confidence")
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,19 @@ class Diagnosis:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """All ledgers: `moment`, `part`, `bytes`, `claimed_bytes`, `source`, `confidence`."""
-        return _by_moment({name: ledger.parts for name, ledger in self.ledgers.items()}, LEDGER)
+        """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
+        parts = {name: ledger.parts for name, ledger in self.ledgers.items()}
+        return _by_moment(parts, LEDGER_PARTS)
 
     @cached_property
     def kinds(self) -> pd.DataFrame:
-        """Mappings by kind and moment; see `ClassifiedMappings.kinds`."""
+        """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
         frames = {
             facts.name: ClassifiedMappings(facts.mappings, ()).kinds()
             for facts in self.moments
             if facts.mappings is not None
         }
-        return _by_moment(frames, KINDS)
+        return _by_moment(frames, BY_KIND)
 
     @cached_property
     def heap(self) -> pd.DataFrame:
@@ -195,6 +196,12 @@ class Diagnosis:
         known = values.pop() / 100 if len(values) == 1 else None
         paths = ", ".join(self.capture.of_kind("gctrace"))
         return CollectorAnswers(self.capture.gc, paths or "gctrace", known)
+
+    @property
+    def collection_cost(self) -> dict[str, int | float | None]:
+        """The numbers of its cost by their names in `COSTS`; None throughout without a log."""
+        unknown: dict[str, int | float | None] = {column.name: None for column in COSTS}
+        return unknown if self.collector is None else unknown | self.collector.cost.values
 
     # Who allocates
 
@@ -378,10 +385,11 @@ def has_samples(profile: Profile, sample_type: str) -> bool:
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
 
 
-def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[str, ...]) -> pd.DataFrame:
+def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) -> pd.DataFrame:
+    """Frames on top of each other, with the moment of each."""
+    names = ["moment", *(column.name for column in columns)]
     if not frames:
-        return pd.DataFrame(columns=["moment", *columns])
+        return empty((MOMENT, *columns))
     return pd.concat(
-        [frame.assign(moment=name)[["moment", *columns]] for name, frame in frames.items()],
-        ignore_index=True,
+        [frame.assign(moment=name)[names] for name, frame in frames.items()], ignore_index=True
     )

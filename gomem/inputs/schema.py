@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -62,6 +62,18 @@ def build(
         for column in schema
     }
     return pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
+
+
+def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.DataFrame:
+    """Lay rows out as a typed frame.
+
+    Args:
+        rows: Values in the order of the schema; None for what is missing.
+        schema: The columns wanted, in order.
+    """
+    rows, schema = list(rows), tuple(schema)
+    columns = {column.name: [row[place] for row in rows] for place, column in enumerate(schema)}
+    return build(columns, schema)
 
 
 def empty(schema: Iterable[Column]) -> pd.DataFrame:

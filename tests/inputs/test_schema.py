@@ -8,13 +8,17 @@ import pandas as pd
 import pytest
 
 import gomem
+import gomem.analysis
+import gomem.capture
+import gomem.diagnosis
 import gomem.inputs
-from gomem.inputs.schema import UNITS, Column, build, empty
+from gomem.inputs.schema import UNITS, Column, build, build_rows, empty
 from tests.builders import FIXTURES
 
 SCHEMAS = {
     f"{module.name}.{name}": value
-    for module in pkgutil.walk_packages(gomem.inputs.__path__, "gomem.inputs.")
+    for floor in (gomem.inputs, gomem.capture, gomem.analysis, gomem.diagnosis)
+    for module in pkgutil.walk_packages(floor.__path__, f"{floor.__name__}.")
     for name, value in vars(importlib.import_module(module.name)).items()
     if isinstance(value, tuple) and value and all(isinstance(one, Column) for one in value)
 }
@@ -75,3 +79,13 @@ def test_the_frames_of_a_capture_keep_their_types():
         ours, theirs = getattr(full, name), getattr(log_only, name)
         assert 0 == len(theirs)
         assert dict(ours.dtypes) == dict(theirs.dtypes), name
+
+
+def test_rows_make_the_same_frame_as_columns():
+    """
+    None is missing, and no rows still have the types.
+    """
+    columns = {"known": [1, 2], "late": [None, 3]}
+
+    pd.testing.assert_frame_equal(build(columns, TWO), build_rows([(1, None), (2, 3)], TWO))
+    pd.testing.assert_frame_equal(empty(TWO), build_rows([], TWO))

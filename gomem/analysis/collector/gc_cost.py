@@ -9,9 +9,41 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import NANOSECOND_DIGITS, ROUNDING_BYTES, STOPS, gc_steps
+from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_STW = "How long the world stood still for a collection, both stops together:"
+_INTERVAL = "From the start of one collection to the start of the next:"
+COSTS = (
+    Column("cycles", "Int64", "count", "Collections."),
+    Column("runs", "Int64", "count", "Processes they belong to."),
+    Column("forced", "Int64", "count", "Of the collections, asked for by the program."),
+    Column("periodic", "Int64", "count", "Of them, because there was none for two minutes."),
+    Column("seconds", "float64", "s", "From each run's first collection to its last, summed."),
+    Column("stw_n", "Int64", "count", "Collections whose stops are known."),
+    Column("stw_p50_seconds", "float64", "s", f"{_STW} the median."),
+    Column("stw_p90_seconds", "float64", "s", f"{_STW} nine in ten are at most this."),
+    Column("stw_p99_seconds", "float64", "s", f"{_STW} 99 in 100 are at most this."),
+    Column("stw_max_seconds", "float64", "s", f"{_STW} the longest."),
+    Column("longest_stop_seconds", "float64", "s", "The longest single stop."),
+    Column("interval_n", "Int64", "count", "Collections that follow one whose line is there."),
+    Column("interval_p50_seconds", "float64", "s", f"{_INTERVAL} the median."),
+    Column("interval_p90_seconds", "float64", "s", f"{_INTERVAL} nine in ten are at most this."),
+    Column("interval_p99_seconds", "float64", "s", f"{_INTERVAL} 99 in 100 are at most this."),
+    Column("interval_max_seconds", "float64", "s", f"{_INTERVAL} the longest."),
+    Column("gc_cpu_fraction", "float64", "fraction", "CPU that collections took, at most."),
+    Column("marking_cpu_fraction", "float64", "fraction", "CPU that marking took, at least."),
+    Column("assist_fraction", "float64", "fraction", "Of marking, what assists did."),
+    Column("allocation_rate_bytes_per_second", "float64", "B/s", "What the program allocated."),
+    Column("allocation_rate_low_bytes_per_second", "float64", "B/s", "The least it can be."),
+    Column("allocation_rate_high_bytes_per_second", "float64", "B/s", "The most it can be."),
+    Column("heap_live_first_bytes", "Int64", "B", "Marked by the first collection; to 1 MiB."),
+    Column("heap_live_last_bytes", "Int64", "B", "Marked by the last one; to 1 MiB."),
+    Column("heap_peak_bytes", "Int64", "B", "Largest heap that any line shows; to 1 MiB."),
+    Column("heap_goal_bytes", "Int64", "B", "Goal of the last collection; missing if none."),
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +129,7 @@ class GcCost:
     @property
     def table(self) -> pd.DataFrame:
         """The answer as one row of base units, to stack with those of other captures."""
-        row = pd.DataFrame([self.values])
-        return row.astype({name: _dtype(name) for name in row})
+        return build({name: [value] for name, value in self.values.items()}, COSTS)
 
 
 def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
@@ -172,10 +203,6 @@ def _at(column: pd.Series, row: int) -> int | None:
     if not len(column) or pd.isna(column.iloc[row]):
         return None
     return int(column.iloc[row])
-
-
-def _dtype(name: str) -> str:
-    return "float64" if "_per_second" in name or name.endswith(("seconds", "fraction")) else "Int64"
 
 
 def _flat(answer: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -11,10 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from gomem.inputs.schema import Column, build
+
 PACING = (
     "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",
     "headroom_fraction",
 )  # fmt: skip
+PACING_SUMMARY = (
+    Column("what", "str", "", "One of `PACING`, whose name ends in the unit."),
+    Column("n", "int64", "count", "Collections that tell it."),
+    Column("p10", "float64", "", "One in ten is at most this."),
+    Column("p50", "float64", "", "Every second one is at most this."),
+    Column("p90", "float64", "", "Nine in ten are at most this."),
+    Column("max", "float64", "", "The largest."),
+)
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 
 
@@ -26,7 +36,7 @@ class HeapPacing:
         cycles: A row per collection: `run`, `number` and the columns of `PACING`. Made of sizes
             floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
             fractions say little.
-        summary: A row per column of `PACING`: `what`, `n`, `p10`, `p50`, `p90`, `max`.
+        summary: A row per column of `PACING`; see `PACING_SUMMARY`.
     """
 
     cycles: pd.DataFrame
@@ -49,7 +59,8 @@ def heap_pacing(cycles: pd.DataFrame) -> HeapPacing:
         headroom_bytes=headroom,
         headroom_fraction=_ratio(headroom, live),
     )
-    return HeapPacing(frame, pd.DataFrame([_summary(frame, what) for what in PACING]))
+    summary = pd.DataFrame([_summary(frame, what) for what in PACING])
+    return HeapPacing(frame, build(dict(summary), PACING_SUMMARY))
 
 
 def _next(cycles: pd.DataFrame, column: str) -> pd.Series:

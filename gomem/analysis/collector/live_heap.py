@@ -18,6 +18,7 @@ import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.slopes import theil_sen
+from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,22 +26,23 @@ if TYPE_CHECKING:
 BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
 
+LIVE_HEAP = (
+    Column("run", "int64", "", "Which process of the log."),
+    Column("cycles", "int64", "count", "Collections looked at."),
+    Column("begin_seconds", "float64", "s", "When the first began, since the program's start."),
+    Column("seconds", "float64", "s", "From the first of them to the last."),
+    Column("first_bytes", "int64", "B", "Median of the first tenth of them; to 1 MiB."),
+    Column("last_bytes", "int64", "B", "Median of the last tenth; to 1 MiB."),
+    Column("slope_bytes_per_second", "float64", "B/s", "Theil and Sen's; missing of too few."),
+    Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
+    Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
+    Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
+)
+
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap of one run, from where it first reached its median.
-
-    Attributes:
-        run: Which process of the log.
-        cycles: Collections looked at.
-        begin_seconds: When the first of them began, since the program's start.
-        seconds: From the first of them to the last.
-        first_bytes: Median of the first tenth of them; to 1 MiB.
-        last_bytes: Median of the last tenth; to 1 MiB.
-        slope_bytes_per_second: Theil and Sen's; None with too few collections.
-        slope_low: Lower end of its 95 % interval, the rounding of sizes included.
-        slope_high: Upper end.
-    """
+    """The live heap of one run, from where it first reached its median; see `LIVE_HEAP`."""
 
     run: int
     cycles: int

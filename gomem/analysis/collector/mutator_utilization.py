@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gomem.analysis.collector.steps import CONCURRENT, MARKING, NANOSECOND_DIGITS, STOPS
+from gomem.inputs.schema import Column, build
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,14 +29,20 @@ FloatArray = npt.NDArray[np.float64]
 # a request.
 WINDOWS_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
+MMU = (
+    Column("window_seconds", "float64", "s", "Length of the window."),
+    Column("minimum_fraction", "float64", "fraction", "What the program kept of the worst one."),
+    Column("run", "Int64", "", "Run in which the worst one lies; missing if all are shorter."),
+    Column("at_seconds", "float64", "s", "Where it begins, on that run's clock."),
+)
+
 
 @dataclass(frozen=True)
 class MutatorUtilization:
     """What the program kept of its CPU.
 
     Attributes:
-        curve: A row per window length: `window_seconds`, `minimum_fraction`, and where the worst
-            window begins (`run`, `at_seconds`); missing where every run is shorter.
+        curve: A row per window length; see `MMU`.
         mean_fraction: Over the whole log; None without a collection.
         notes: What to know before believing it.
     """
@@ -102,7 +109,7 @@ def mutator_utilization(
     lost = sum(float(one.lost[-1]) for one in runs.values())
     curve = pd.DataFrame([_worst_of(runs, seconds) for seconds in windows])
     return MutatorUtilization(
-        curve=curve.astype({"run": "Int64"}),
+        curve=build(dict(curve), MMU),
         mean_fraction=1 - lost / watched if watched > 0 else None,
         notes=_notes(cycles),
     )

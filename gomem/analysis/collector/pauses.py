@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gomem.analysis.collector.steps import CONCURRENT, STOPS, gc_steps, stopped_seconds
+from gomem.inputs.schema import Column, build
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,6 +28,14 @@ EXACTLY = 1e-9  # of a bin: the logarithm of a bound is the bound's
 # Of which the distribution is worth a picture, and the least that the runtime prints of each.
 COUNTED = {"stopped": 1e-6, "interval": 1e-3}
 TIMES = ("stopped", "first_stop", "last_stop", "marking", "interval")
+PAUSE_QUANTILES = (
+    Column("what", "str", "", "Which time; one of `TIMES`."),
+    Column("quantile", "float64", "fraction", "Which quantile; 1 is the longest."),
+    Column("n", "int64", "count", "Times that it is of."),
+    Column("seconds", "float64", "s", "The quantile; missing if there are none."),
+    Column("low_seconds", "float64", "s", "Lower end of its 95 % interval; missing if open."),
+    Column("high_seconds", "float64", "s", "Upper end of its 95 % interval; missing if open."),
+)
 
 
 @dataclass(frozen=True)
@@ -34,9 +43,8 @@ class GcPauses:
     """Times of collections.
 
     Attributes:
-        quantiles: A row per kind of time and quantile: `what` (see `TIMES`), `quantile`, `n`,
-            `seconds`, `low_seconds`, `high_seconds`. A quantile of 1 is the longest, without an
-            interval; an end that so few collections leave open is missing.
+        quantiles: A row per kind of time and quantile; see `PAUSE_QUANTILES`. The longest has no
+            interval.
         histogram: A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`,
             `high_seconds`, `cycles`; five bins a decade, the first one from 0.
     """
@@ -54,7 +62,8 @@ def gc_pauses(cycles: pd.DataFrame) -> GcPauses:
     times = _times(cycles)
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
-    return GcPauses(pd.DataFrame(rows), pd.concat(bins, ignore_index=True))
+    quantiles = build(dict(pd.DataFrame(rows)), PAUSE_QUANTILES)
+    return GcPauses(quantiles, pd.concat(bins, ignore_index=True))
 
 
 def quantile_interval(

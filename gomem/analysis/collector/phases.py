@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
+from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,19 +27,19 @@ SHORTEST = 5  # collections: fewer, and it is an odd step, not a phase
 USUAL_LIVE = 0.5
 CYCLES = ("run", "number", "at_seconds", "heap_live_bytes")
 STEPS = ("seconds", "gomaxprocs", "cpu_seconds", "heap_grown_bytes", "heap_freed_bytes")
-COLUMNS = {
-    "run": "int64",
-    "phase": "str",
-    "first_number": "int64",
-    "last_number": "int64",
-    "cycles": "int64",
-    "begin_seconds": "float64",
-    "end_seconds": "float64",
-    "interval_p50_seconds": "float64",
-    "allocation_rate_bytes_per_second": "float64",
-    "gc_cpu_fraction": "float64",
-    "heap_live_p50_bytes": "float64",
-}
+PHASE_ROWS = (
+    Column("run", "int64", "", "Which process of the log."),
+    Column("phase", "str", "", "One of `PHASES`."),
+    Column("first_number", "int64", "", "Its first collection."),
+    Column("last_number", "int64", "", "Its last collection."),
+    Column("cycles", "int64", "count", "Collections."),
+    Column("begin_seconds", "float64", "s", "When it began, on the run's clock."),
+    Column("end_seconds", "float64", "s", "When it ended: where the next one begins."),
+    Column("interval_p50_seconds", "float64", "s", "Median from one collection to the next."),
+    Column("allocation_rate_bytes_per_second", "float64", "B/s", "What the program allocated."),
+    Column("gc_cpu_fraction", "float64", "fraction", "CPU that collections took."),
+    Column("heap_live_p50_bytes", "float64", "B", "Median of the live heap; to 1 MiB."),
+)
 
 
 def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
@@ -48,8 +49,7 @@ def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
         cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
 
     Returns:
-        A row per phase: `run`, `phase` (see `PHASES`), which collections, from when to when on the
-        run's clock, and what they were like. A phase ends where the next one begins.
+        A row per phase; see `PHASE_ROWS`.
     """
     known = _arrays(cycles, CYCLES)
     steps = _arrays(gc_steps(cycles), STEPS)
@@ -63,7 +63,8 @@ def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
             _cut(known, begin, end), _cut(steps, begin - before, end - before - 1)
         )
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+    names = [column.name for column in PHASE_ROWS]
+    return build(dict(pd.DataFrame(rows, columns=names)), PHASE_ROWS)
 
 
 def _arrays(frame: pd.DataFrame, columns: Sequence[str]) -> Arrays:

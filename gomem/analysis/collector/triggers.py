@@ -20,12 +20,25 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES, stopped_seconds
+from gomem.inputs.schema import Column, build
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
+TRIGGER_COUNTS = (
+    Column("trigger", "str", "", "Why they ran; one of `TRIGGERS`."),
+    Column("cycles", "int64", "count", "Collections."),
+    Column("fraction", "float64", "fraction", "Of all; missing without a collection."),
+    Column("gc_cpu_seconds", "float64", "s", "CPU that they took."),
+    Column("stopped_seconds", "float64", "s", "How long the world stood still for them."),
+)
+GOGC = (
+    Column("run", "int64", "", "Which process of the log."),
+    Column("gogc_fraction", "float64", "ratio", "1.0 is GOGC=100; missing if off or not known."),
+    Column("known_from", "str", "", "How it is known."),
+)
 FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, of a heap that was never marked
 TOLERANCE = 0.01  # of the goal: the room that stacks take is not counted on
 LOWEST_GOGC = 0.05  # nobody sets less; goals that leave less room are taken for a limit's
@@ -39,10 +52,8 @@ class GcTriggers:
 
     Attributes:
         cycles: A row per collection: `run`, `number`, `trigger`.
-        counts: A row per trigger, in the order of `TRIGGERS`: `cycles`, `fraction` of them,
-            `gc_cpu_seconds`, `stopped_seconds`.
-        gogc: A row per run: `run`, `gogc_fraction` (1.0 is GOGC=100; missing if it is off or not
-            known) and `known_from`.
+        counts: A row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`.
+        gogc: A row per run; see `GOGC`.
     """
 
     cycles: pd.DataFrame
@@ -144,9 +155,10 @@ def _counts(cycles: pd.DataFrame, trigger: pd.Series) -> pd.DataFrame:
     counts = counts.reindex(list(TRIGGERS)).fillna(0.0)
     fraction = counts["cycles"] / len(cycles) if len(cycles) else np.nan
     counts.insert(1, "fraction", fraction)
-    return counts.rename_axis("trigger").reset_index().astype({"cycles": "int64"})
+    return build(dict(counts.rename_axis("trigger").reset_index()), TRIGGER_COUNTS)
 
 
 def _without_infinity(gogc: pd.DataFrame) -> pd.DataFrame:
     fraction = gogc["gogc_fraction"].astype(float)
-    return gogc.assign(gogc_fraction=fraction.where(np.isfinite(fraction)))
+    finite = fraction.where(np.isfinite(fraction))
+    return build(dict(gogc.assign(gogc_fraction=finite)), GOGC)

@@ -45,7 +45,9 @@ EXACT_LIMIT = 50  # values a side up to which p is counted out, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
 BETTER, WORSE, CHANGED, NO_CLAIM = "better", "worse", "changed", "~"
+VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM)
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
+LAYERS = (BENCHMARK, "memory", "collector", "")
 DRIFT = "times also differ by what the machine did meanwhile, unless before and after ran in turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from gomem.inputs.schema import Column, build
 from gomem.units import MIB, format_bytes, format_change
 
 # Which question each part answers.
@@ -33,6 +34,13 @@ LAYER_OF_PART = {
     "shared_memory": "files",
     "kernel": "program",
 }
+PART_CHANGES = (
+    Column("part", "str", "", "Part of resident memory."),
+    Column("layer", "str", "", "Which question it answers; see `LAYER_OF_PART`."),
+    Column("before_bytes", "Int64", "B", "Its bytes before; missing where nothing tells them."),
+    Column("after_bytes", "Int64", "B", "Its bytes after; missing where nothing tells them."),
+    Column("change_bytes", "Int64", "B", "After less before."),
+)
 WORDS = {
     "allocation": "the program holds {more} in objects, their spans and stacks",
     "retention": "the runtime keeps {more} idle heap; the program's own part is not what moved",
@@ -42,6 +50,7 @@ WORDS = {
     "native": "memory outside Go takes {more}: C's heap, threads, or mmap",
     "files": "mapped files and shared memory take {more}",
 }
+VERDICTS = ("unchanged", "shifted", *WORDS, "mixed", "unknown")
 # Below this nobody can act on it: pages of the program come and go by a mebibyte, and two runs of
 # one program differ by a few per cent.
 LEAST_BYTES = MIB
@@ -58,8 +67,7 @@ class LedgerChange:
 
     Attributes:
         rss_change_bytes: RSS after less RSS before; None if one side does not know it.
-        parts: A row per part of either side: `part`, `layer`, `before_bytes`, `after_bytes`,
-            `change_bytes`; `<NA>` where a side cannot tell the part. `change_bytes` adds up to
+        parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
             `rss_change_bytes` where both sides tell the same parts.
         layers: Net change by layer: `layer`, `change_bytes`; `<NA>` if a part of it is unknown.
         verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that moved RSS,
@@ -118,7 +126,7 @@ def _subtracted(before: pd.DataFrame, after: pd.DataFrame, zero: frozenset[str])
         table[side] = table[side].mask(absent & table[side].isna(), 0)
     table["change_bytes"] = table["after_bytes"] - table["before_bytes"]
     table.insert(0, "layer", [LAYER_OF_PART.get(part, "native") for part in order])
-    return table.reset_index()
+    return build(dict(table.reset_index()), PART_CHANGES)
 
 
 def _place(part: str) -> int:

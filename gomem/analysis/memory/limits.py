@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.inputs.schema import Column, build_rows
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ MARGIN = 0.05
 LEAST_POINTS = 3  # a line through two points has no interval
 LEVEL = 0.95
 NEVER = math.inf
+LIMIT_STEPS = (
+    Column("step", "str", "", "What is added, or taken off."),
+    Column("bytes", "int64", "B", "How much; below 0 where it is taken off."),
+    Column("source", "str", "", "Where the number is from; empty where it is rounding."),
+)
+CGROUP_COUNTERS = (
+    Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names."),
+    Column("bytes", "int64", "B", "Charged; below 0 where counters run ahead of the total."),
+    Column("reclaimable", "bool", "", "The kernel can take it back when the limit is reached."),
+    Column("of_limit_fraction", "float64", "fraction", "Of the limit; missing without one."),
+)
 ADDRESS_SPACE = "Max address space"
 
 
@@ -50,7 +62,7 @@ class WorstCase:
         rss_bytes: RSS now.
         worst_bytes: With all that is mapped and not given back.
         retaken_bytes: With what was given back taken again, too: the runtime may, without asking.
-        steps: The arithmetic: `step`, `bytes`, `source`; adds up to `retaken_bytes`.
+        steps: The arithmetic, see `LIMIT_STEPS`; adds up to `retaken_bytes`.
     """
 
     rss_bytes: int
@@ -90,7 +102,7 @@ def worst_case_rss(
         ("runtime structures, not resident", absent, "MemStats *Sys less smaps"),
         ("given back, can be taken again", retaken, "MemStats.HeapReleased, not resident"),
     ]
-    steps = pd.DataFrame(rows, columns=["step", "bytes", "source"])
+    steps = build_rows(rows, LIMIT_STEPS)
     worst = rss_bytes + untouched + absent
     return WorstCase(rss_bytes, worst, worst + retaken, steps)
 
@@ -106,8 +118,8 @@ class CgroupUse:
         peak_bytes: The most so far, if the kernel keeps it.
         working_set_bytes: `current` less inactive file pages: what Kubernetes evicts by.
         unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
-        counters: `counter`, `bytes`, `reclaimable`, `of_limit_fraction`; adds up to `current`,
-            with what no counter names as `rest`.
+        counters: See `CGROUP_COUNTERS`; adds up to `current`, with what no counter names as
+            `rest`.
         killer: The counter that fills most of what cannot be reclaimed.
         oom_kills: Processes of it that the kernel has killed; None if it does not say.
     """
@@ -225,9 +237,8 @@ def _counters(values: Mapping[str, int | None], current: int, limit: int | None)
     rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
     # Counters are kept per CPU and lag behind; what none of them names is taken as held.
     rows.append(("rest", current - sum(size.values()), False))
-    table = pd.DataFrame(rows, columns=["counter", "bytes", "reclaimable"])
-    table["of_limit_fraction"] = table["bytes"] / limit if limit else np.nan
-    return table
+    shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
+    return build_rows(shares, CGROUP_COUNTERS)
 
 
 @dataclass(frozen=True)
@@ -298,7 +309,7 @@ class LimitAdvice:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
         needed_bytes: What Go holds now and cannot give back by collecting idle memory.
         enough: Whether it is above what is needed; below it the collector would never rest.
-        steps: The arithmetic: `step`, `bytes`, `source`; adds up to the recommendation.
+        steps: The arithmetic, see `LIMIT_STEPS`; adds up to the recommendation.
         note: What to know with it.
     """
 
@@ -342,7 +353,7 @@ def advise_gomemlimit(
     advised = left // MIB * MIB
     rows.append(("rounded down to 1 MiB", advised - left, ""))
     enough = advised > needed
-    steps = pd.DataFrame(rows, columns=["step", "bytes", "source"])
+    steps = build_rows(rows, LIMIT_STEPS)
     return LimitAdvice(
         advised if advised > 0 else None, needed, enough, steps, _note(needed, advised)
     )

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import pandas as pd
 
+from gomem.inputs.schema import Column, build
+
 _SIDES = ("before", "after")
-COLUMNS = (
-    "kind", "path", "start", "end", "state",
-    "before_vmas", "after_vmas",
-    "before_size_bytes", "after_size_bytes",
-    "before_rss_bytes", "after_rss_bytes", "change_bytes",
-)  # fmt: skip
+STATES = ("new", "gone", "grew", "shrank", "same")
+MAPPING_CHANGES = (
+    Column("kind", "str", "", "What the mapping is."),
+    Column("path", "str", "", "The file or the name that it has; else empty."),
+    Column("start", "UInt64", "address", "Where it begins; missing between two processes."),
+    Column("end", "UInt64", "address", "Where it ends; missing between two processes."),
+    Column("state", "str", "", "One of `STATES`, by its resident bytes."),
+    Column("before_vmas", "int64", "count", "Mappings before."),
+    Column("after_vmas", "int64", "count", "Mappings after."),
+    Column("before_size_bytes", "int64", "B", "Address space before."),
+    Column("after_size_bytes", "int64", "B", "Address space after."),
+    Column("before_rss_bytes", "int64", "B", "Resident before."),
+    Column("after_rss_bytes", "int64", "B", "Resident after."),
+    Column("change_bytes", "int64", "B", "Resident after less before."),
+)
 
 
 def match_mappings(
@@ -29,10 +40,8 @@ def match_mappings(
         same_process: Whether both are of one process; found from where the stack ends if None.
 
     Returns:
-        A row per mapping matched, the largest change of resident bytes first: `kind`, `path`,
-        `start` and `end` (`<NA>` between two processes), `state` (`new`, `gone`, and by resident
-        bytes `grew`, `shrank`, `same`), then mappings, address space and resident bytes of each
-        side. A side that does not have it counts 0.
+        A row per mapping matched, the largest change of resident bytes first; see
+        `MAPPING_CHANGES`. A side that does not have it counts 0.
     """
     one = is_one_process(before, after) if same_process is None else same_process
     both = pd.concat(
@@ -51,7 +60,7 @@ def match_mappings(
         table[["start", "end"]] = pd.NA
     table["state"] = _states(table)
     order = table["change_bytes"].abs().sort_values(ascending=False, kind="stable").index
-    return table.loc[order, list(COLUMNS)].reset_index(drop=True)
+    return build(dict(table.loc[order].reset_index(drop=True)), MAPPING_CHANGES)
 
 
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:

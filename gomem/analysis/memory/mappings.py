@@ -29,6 +29,7 @@ from gomem.analysis.memory.runtime_metadata import (
     divide_the_rest,
     metadata_claim,
 )
+from gomem.inputs.schema import Column, build
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -45,6 +46,15 @@ KINDS = (
     "shared-memory",
     "kernel",
     "anonymous-other",
+)
+BY_KIND = (
+    Column("kind", "str", "", "What the mappings are; one of `KINDS`."),
+    Column("vmas", "int64", "count", "Mappings of the kind."),
+    Column("size_bytes", "int64", "B", "Address space that they take."),
+    Column("rss_bytes", "int64", "B", "Of it resident."),
+    Column("pss_bytes", "Int64", "B", "Resident, shared pages divided by their users."),
+    Column("shared_bytes", "Int64", "B", "Pages that another process maps, too."),
+    Column("swap_bytes", "Int64", "B", "Swapped out; in no Rss."),
 )
 
 _KERNEL = frozenset({"[vdso]", "[vvar]", "[vvar_vclock]", "[vsyscall]", "[uprobes]", "[vectors]"})
@@ -74,10 +84,9 @@ class ClassifiedMappings:
     notes: tuple[str, ...]
 
     def kinds(self) -> pd.DataFrame:
-        """A row per kind met: `kind`, `vmas`, `size_bytes`, `rss_bytes`, and what of it is shared.
+        """A row per kind met; see `BY_KIND`.
 
-        `pss_bytes` divides shared pages by their users, `shared_bytes` are pages that another
-        process maps too, `swap_bytes` are in no Rss; `<NA>` where the kernel does not print them.
+        What is shared and what is swapped out is `<NA>` where the kernel does not print it.
         """
         grouped = self.mappings.groupby("kind", sort=False)
         table = pd.DataFrame(
@@ -92,7 +101,7 @@ class ClassifiedMappings:
             sums = [grouped[field].sum(min_count=1) for field in fields]
             table[name] = sum(sums[1:], start=sums[0]).astype("Int64")
         order = [kind for kind in KINDS if kind in table.index]
-        return table.loc[order].rename_axis("kind").reset_index()
+        return build(dict(table.loc[order].rename_axis("kind").reset_index()), BY_KIND)
 
 
 def classify_mappings(

@@ -21,6 +21,7 @@ from gomem.analysis.memory.mappings import (
     work_buffer_bytes,
 )
 from gomem.analysis.memory.resident_totals import ResidentTotals, resident_totals
+from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -65,6 +66,24 @@ CONFIDENCE = {
     "left over": "what the other parts leave of a total",
     "doubtful": "from two files that are not of one state of the process",
 }
+LEDGER_PARTS = (
+    Column("part", "str", "", "Part of resident memory; one of `PARTS`."),
+    Column("bytes", "int64", "B", "Resident; below 0 only for heap_untouched."),
+    Column("claimed_bytes", "Int64", "B", "What the runtime says of it; missing if nothing."),
+    Column("source", "str", "", "The fields that it is made of."),
+    Column("confidence", "str", "", "How it is known; one of `CONFIDENCE`."),
+)
+LEDGER_CHECKS = (
+    Column("total", "str", "", "A total of the kernel's."),
+    Column("bytes", "int64", "B", "What it says."),
+    Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
+)
+LEDGER_SIDES = (
+    Column("where", "str", "", "The arenas, the runtime's own structures, or everything else."),
+    Column("claimed_bytes", "Int64", "B", "What the runtime says is there; missing if nothing."),
+    Column("resident_bytes", "int64", "B", "What the kernel says is resident."),
+    Column("difference_bytes", "Int64", "B", "Resident less claimed."),
+)
 SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
 MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
@@ -77,10 +96,8 @@ class Ledger:
 
     Attributes:
         rss_bytes: Resident bytes; None if no artefact of the moment says.
-        parts: A row per part: `part`, `bytes`, `claimed_bytes` (what the runtime says of it,
-            `<NA>` where it says nothing), `source` and `confidence` (see `CONFIDENCE`). `bytes`
-            adds up to `rss_bytes`, exactly.
-        checks: The kernel's other totals: `total`, `bytes`, `difference_bytes` to `rss_bytes`.
+        parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes`, exactly.
+        checks: The kernel's other totals; see `LEDGER_CHECKS`.
         notes: What to know before believing it: assumptions, disagreements, what would be finer.
         next_file: The file that would make it finer, and the command that gets it; empty if the
             ledger has all it can use.
@@ -114,9 +131,8 @@ class Ledger:
     def sides(self) -> pd.DataFrame:
         """What the runtime claims beside what the kernel sees.
 
-        A row each for the arenas, the runtime's own structures and everything else: `where`,
-        `claimed_bytes` (`<NA>` where the runtime says nothing), `resident_bytes`, and
-        `difference_bytes`, resident less claimed.
+        A row each for the arenas, the runtime's own structures and everything else; see
+        `LEDGER_SIDES`.
         """
         parts = self.parts.assign(where=[_WHERE.get(part, OUTSIDE) for part in self.parts["part"]])
         grouped = parts.groupby("where", sort=False)
@@ -127,7 +143,7 @@ class Ledger:
             }
         )
         table["difference_bytes"] = table["resident_bytes"] - table["claimed_bytes"]
-        return table.reset_index()
+        return build(dict(table.reset_index()), LEDGER_SIDES)
 
     @property
     def residual_bytes(self) -> int:
@@ -178,18 +194,18 @@ def reconcile_rss(
     notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
     checks = _checks(rss_bytes, status, rollup_rss_bytes)
     notes += _disagreements(checks)
-    parts = pd.DataFrame(rows, columns=["part", "bytes", "claimed_bytes", "source"])
-    parts = parts.astype({"part": "str", "bytes": "int64", "claimed_bytes": "Int64"})
     doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
-    confidence = [
-        _confidence(str(part), inferred, doubtful, of_both=memstats is not None)
-        for part in parts["part"]
-    ]
-    parts["confidence"] = pd.Series(confidence, index=parts.index, dtype="str")
+    parts = build_rows(
+        [
+            (*row, _confidence(row[0], inferred, doubtful, of_both=memstats is not None))
+            for row in rows
+        ],
+        LEDGER_PARTS,
+    )
     if doubtful:
         notes.append(
-            f"cannot be trusted: {', '.join(part for part in parts['part'] if part in doubtful)}; "
+            f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
             "RSS and the other parts are the kernel's alone and hold"
         )
     next_file = _next_file(classified, memstats, of_two_states=of_two_states)
@@ -361,9 +377,7 @@ def _checks(
     if status is not None and not pd.isna(status["VmRSS"]):
         totals.append(("status VmRSS", int(status["VmRSS"])))
     rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
-    return pd.DataFrame(rows, columns=["total", "bytes", "difference_bytes"]).astype(
-        {"total": "str", "bytes": "int64", "difference_bytes": "int64"}
-    )
+    return build_rows(rows, LEDGER_CHECKS)
 
 
 def _disagreements(checks: pd.DataFrame) -> list[str]:

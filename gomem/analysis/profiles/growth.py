@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
 GROWTH = (
     Column("stack", "str", "", "Function names, outermost first, joined by `;`."),
     Column("function", "str", "", "Who allocates: the innermost of them."),
@@ -43,7 +44,7 @@ GROWTH = (
     Column("slope", "float64", "", "Per second: Theil and Sen's."),
     Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
     Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
-    Column("shape", "str", "", "flat, ramp, step, plateau, saw-tooth or decline."),
+    Column("shape", "str", "", "How it moves; one of `SHAPES`."),
     Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
     Column("projected_low", "float64", "", "Lower end of its 95 % interval; of ramps alone."),
     Column("projected_high", "float64", "", "Upper end of its 95 % interval; of ramps alone."),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
+STATES = ("new", "gone", "grew", "shrank", "~")
 SITES = (
     Column("function", "str", "", "Who allocates."),
     Column("before", "Float64", "", "Flat value before, in the profile's unit; 0 if not there."),

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.collector.gc_cost import GcCost
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.capture.capture import Capture
     from gomem.causes.answers import MomentFacts
@@ -30,17 +29,6 @@ SCHEMA = "gomem.report/1"
 SITE = (
     "function", "flat", "flat_low", "flat_high", "flat_fraction",
     "cum", "cum_low", "cum_high", "cum_fraction",
-)  # fmt: skip
-GC = (
-    "cycles", "runs", "forced", "periodic", "seconds",
-    "stw_n", "stw_p50_seconds", "stw_p90_seconds", "stw_p99_seconds", "stw_max_seconds",
-    "longest_stop_seconds",
-    "interval_n", "interval_p50_seconds", "interval_p90_seconds", "interval_p99_seconds",
-    "interval_max_seconds",
-    "gc_cpu_fraction", "marking_cpu_fraction", "assist_fraction",
-    "allocation_rate_bytes_per_second",
-    "allocation_rate_low_bytes_per_second", "allocation_rate_high_bytes_per_second",
-    "heap_live_first_bytes", "heap_live_last_bytes", "heap_peak_bytes", "heap_goal_bytes",
 )  # fmt: skip
 
 
@@ -56,7 +44,6 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
 
 def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
     moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
-    collector = diagnosis.collector
     return {
         "schema": SCHEMA,
         "gomem_version": version("gomem"),
@@ -66,8 +53,8 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "mappings": [row | {"moment": named(row["moment"])} for row in _rows(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
         "limits": limits_json(diagnosis),
-        "gc": _gc(None if collector is None else collector.cost),
-        "collector": collector_json(collector),
+        "gc": diagnosis.collection_cost,
+        "collector": collector_json(diagnosis.collector),
         "allocations": [
             _sites(moment, sites)
             for moment, by_type in diagnosis.sites.items()
@@ -148,12 +135,6 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
         "sides": _rows(ledger.sides),
         "next_file": ledger.next_file or None,
     }
-
-
-def _gc(gc: GcCost | None) -> dict[str, Any]:
-    """Null throughout where there is no log: the fields are always there."""
-    values = {} if gc is None else gc.values
-    return {name: values.get(name) for name in GC}
 
 
 def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from importlib import resources
 import jsonschema
 import pytest
 
-from gomem.views.json.report import GC, render_json_report, report_json
+from gomem.analysis.collector.gc_cost import COSTS
+from gomem.views.json.report import render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
@@ -42,7 +43,7 @@ def test_what_is_unknown_is_null(tmp_path):
     jsonschema.validate(report, SCHEMA)
     assert report["ledger"][0]["rss_bytes"] is None
     assert report["capture"]["go_version"] is None
-    assert dict.fromkeys(GC) == report["gc"]
+    assert dict.fromkeys(column.name for column in COSTS) == report["gc"]
 
 
 def test_a_damaged_capture_fits_the_schema(tmp_path):
@@ -56,7 +57,7 @@ def test_a_damaged_capture_fits_the_schema(tmp_path):
 
 
 def test_every_number_of_the_collector_is_told():
-    gc = diagnosed(HEALTHY).gc
+    gc = diagnosed(HEALTHY).collector.cost
 
     assert gc.values == report_json(diagnosed(HEALTHY))["gc"]
 
