@@ -20,6 +20,7 @@ FLOORS = [
     {"causes"},
     {"diagnosis"},
     {"views"},
+    {"schemas"},
     {"live", "cli", "plot", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

@@ -24,6 +24,7 @@ COMMANDS = {
     "table": "Print an artefact as a table.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
+    "schema": "Print the JSON Schema of what a command writes.",
 }
 USAGE = 2
 OWN_FAULT = 70  # EX_SOFTWARE

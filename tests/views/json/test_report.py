@@ -1,23 +1,18 @@
 """The report as JSON, held to its schema."""
 
 import json
-from importlib import resources
 
 import jsonschema
 import pytest
 
 from gomem.analysis.collector.gc_cost import COSTS
+from gomem.schemas.report import report_schema
 from gomem.views.json.report import render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.schemas.closed import closed
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
-SCHEMA = json.loads(
-    resources.files("gomem.views.json").joinpath("schemas/gomem.report.schema.json").read_text()
-)
-
-
-def test_the_schema_is_one():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+SCHEMA = closed(report_schema())
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)

@@ -1,0 +1,28 @@
+"""`gomem schema DOCUMENT`: what the JSON of a command holds, as JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from gomem.cli.output import write
+
+
+class Document(StrEnum):
+    """Commands whose JSON has a schema; each stands in the module of its name."""
+
+    report = "report"
+    compare = "compare"
+    top = "top"
+
+
+def schema(
+    document: Annotated[Document, typer.Argument(help="The command that writes it.")],
+) -> None:
+    """Print the JSON Schema of what a command writes with --format json."""
+    made = getattr(import_module(f"gomem.schemas.{document}"), f"{document}_schema")()
+    write(json.dumps(made, indent=2, ensure_ascii=False) + "\n", None)

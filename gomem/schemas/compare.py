@@ -1,0 +1,71 @@
+"""The schema of a comparison's JSON, which `gomem.views.json.compare` makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gomem.analysis.comparison.before_after import GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.analysis.memory.rss_vs_heap import PARTS
+from gomem.analysis.profiles.site_changes import STATES
+from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
+from gomem.inputs.schema import DAMAGE, Column
+from gomem.schemas.fields import (
+    PROBABILITY,
+    Schema,
+    document,
+    listed,
+    record,
+    rows,
+    without,
+    words,
+    words_or_null,
+)
+from gomem.views.json.compare import SCHEMA
+
+MEANS = (
+    "What became of each metric, allocation site and ledger part from before to after. Values are "
+    "base units: bytes, seconds, fractions. Unknown is null. Fields may be added, never renamed."
+)
+INPUTS = (
+    Column("before", "str", "", "What was compared, by name."),
+    Column("after", "str", "", "With what, by name."),
+)
+BEFORE, AFTER = "before_", "after_"
+
+
+def _summary(side: str) -> Schema:
+    """A metric's columns of one side, as an object of its own."""
+    mine = (column for column in METRICS if column.name.startswith(side))
+    return record(replace(column, name=column.name.removeprefix(side)) for column in mine)
+
+
+def compare_schema() -> Schema:
+    """JSON Schema of what `gomem compare --format json` writes."""
+    body = record(
+        (),
+        MEANS,
+        schema={"const": SCHEMA},
+        inputs=record(INPUTS),
+        metrics=rows(
+            [column for column in METRICS if not column.name.startswith((BEFORE, AFTER))],
+            "Those of memory and collector are one value a capture.",
+            layer=words(LAYERS),
+            before=_summary(BEFORE),
+            after=_summary(AFTER),
+            p_value=PROBABILITY,
+            p_adjusted=PROBABILITY,
+            better=words_or_null(("lower", "higher")),
+            verdict=words(VERDICTS),
+        ),
+        geomeans=rows(
+            GEOMEANS, "Of each unit that several benchmarks share.", metrics={"minimum": 2}
+        ),
+        moments=rows(MOMENTS, "Which moment was held against which, the last one last."),
+        ledger=rows(LEDGER, "Parts of resident memory at these moments.", part=words(PARTS)),
+        sites=rows(
+            SITE_CHANGES, "Allocation sites, the largest change first.", state=words(STATES)
+        ),
+        notes=listed({"type": "string"}, "What to know before believing any of it."),
+        damage=rows(without(DAMAGE, "text"), "What of either side could not be read."),
+    )
+    return document(SCHEMA, body)

@@ -1,0 +1,122 @@
+"""The schema of the report's JSON, which `gomem.views.json.report` makes."""
+
+from __future__ import annotations
+
+from gomem.capture.capture import ARTEFACTS
+from gomem.causes import CAUSES
+from gomem.causes.finding import CONFIDENCES, Severity
+from gomem.inputs.kinds import BY_NAME
+from gomem.inputs.schema import DAMAGE, UNITS, Column
+from gomem.schemas.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
+from gomem.schemas.collector import COLLECTOR, GC
+from gomem.schemas.fields import (
+    SIZE,
+    TEXT_OR_NULL,
+    Schema,
+    document,
+    listed,
+    or_null,
+    record,
+    rows,
+    without,
+    words,
+    words_or_null,
+)
+from gomem.schemas.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
+from gomem.views.json.report import SCHEMA
+
+MEANS = (
+    "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "
+    "Unknown is null. Fields may be added, never renamed."
+)
+CODES = [cause.code for cause in CAUSES]
+VERSION = Column("gomem_version", "str", "", "Which gomem wrote it.")
+OF_CAPTURE = (
+    Column("name", "str", "", "What reports call it."),
+    Column("go_version", "str", "", "The release, if it is known exactly."),
+    Column("go_version_evidence", "str", "", "How the release is known, or what narrows it."),
+)
+RELEASES = (
+    Column("low", "str", "", "The oldest release that it can be; null if nothing says."),
+    Column("high", "str", "", "The newest release that it can be; null if nothing says."),
+)
+OF_MOMENT = (
+    Column("name", "str", "", "What the moment is called."),
+    Column("time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times."),
+)
+FINDING = (
+    Column("code", "str", "", "The cause's fixed name."),
+    Column("severity", "str", "", "How much it matters."),
+    Column("confidence", "str", "", "How sure it is."),
+    Column("moment", "str", "", "Where it shows most; null if it is of the whole capture."),
+    Column("bytes", "Int64", "B", "Memory it explains; null if it is not about memory."),
+    Column("title", "str", "", "Plain words with the number in it."),
+    Column("mechanism", "str", "", "Why this happens."),
+    Column("next_step", "str", "", "What to do."),
+)
+EVIDENCE = (
+    Column("artefact", "str", "", "The file it stands in, or what it was worked out from."),
+    Column("field", "str", "", "What it is, in the artefact's own spelling where it has one."),
+    Column("unit", "str", "", "Of the value; empty for words and names."),
+)
+
+
+def _artefacts(means: str) -> Schema:
+    return rows(
+        without(ARTEFACTS, "moment"),
+        means,
+        kind=words_or_null(BY_NAME) | {"description": "Found from the content; null if of none."},
+        bytes=SIZE,
+        time_source=TEXT_OR_NULL,
+    )
+
+
+CAPTURE = record(
+    OF_CAPTURE,
+    "What was read.",
+    go_version=TEXT_OR_NULL,
+    go_version_range=record(RELEASES, low=TEXT_OR_NULL, high=TEXT_OR_NULL),
+    moments=rows(OF_MOMENT, "In order.", artefacts=_artefacts("Those of the moment.")),
+    artefacts=_artefacts("Those of the whole capture, and those that could not be read."),
+)
+FINDINGS = rows(
+    FINDING,
+    "Known causes that were found, the most severe first.",
+    code=words(CODES),
+    severity=words(str(one) for one in sorted(Severity, reverse=True)),
+    confidence=words(CONFIDENCES),
+    moment=TEXT_OR_NULL,
+    evidence=rows(
+        EVIDENCE,
+        "What proves it.",
+        value={"type": ["integer", "number", "string"], "description": "In the unit."},
+        unit=words(sorted(UNITS)),
+    ),
+    references=listed({"type": "string"}, "Issues and documents."),
+)
+
+
+def report_schema() -> Schema:
+    """JSON Schema of what `gomem report --format json` writes."""
+    body = record(
+        (VERSION,),
+        MEANS,
+        schema={"const": SCHEMA},
+        capture=CAPTURE,
+        baseline=or_null(CAPTURE, "The capture it was held against, if any."),
+        ledger=LEDGER,
+        mappings=MAPPINGS,
+        changes=CHANGES,
+        limits=LIMITS,
+        gc=GC,
+        collector=COLLECTOR,
+        allocations=ALLOCATIONS,
+        reasons=REASONS,
+        turnover=TURNOVER,
+        object_sizes=OBJECT_SIZES,
+        growth=GROWTH,
+        findings=FINDINGS,
+        checked=listed(words(CODES), "Codes of all causes that were looked for."),
+        damage=rows(DAMAGE, "What could not be read."),
+    )
+    return document(SCHEMA, body)

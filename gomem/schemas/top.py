@@ -1,0 +1,57 @@
+"""The schema of the JSON of `gomem top`: its list of sites, and its other views."""
+
+from __future__ import annotations
+
+from gomem.analysis.profiles.allocations import SITES
+from gomem.analysis.profiles.site_changes import STATES
+from gomem.analysis.profiles.site_reasons import REASONS
+from gomem.analysis.profiles.top_difference import DIFFERENCES
+from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
+from gomem.schemas.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
+from gomem.schemas.fields import (
+    TEXT_OR_NULL,
+    Schema,
+    document,
+    only,
+    record,
+    rows,
+    words,
+    words_or_null,
+)
+from gomem.views.profile.top import JSON_FIELDS, SCHEMA
+from gomem.views.profile.top import STATES as STATE_FIELDS
+
+MEANS = (
+    "Who has the most in a profile. Values are in the profile's own unit, which `unit` names. "
+    "Unknown is null. Fields may be added, never renamed."
+)
+RELATIONS = words(("caller", "self", "callee"))
+VIEWS = {
+    "tree": rows(TREE, "Each row between its callers and callees.", relation=RELATIONS),
+    "peek": rows(TREE, "The same, of the rows asked for.", relation=RELATIONS),
+    "traces": rows(TRACES, "Every stack, the innermost frame first."),
+    "tags": rows(
+        TAGS, "What the samples of each label add up to.", text=TEXT_OR_NULL, unit=TEXT_OR_NULL
+    ),
+    "escapes": rows(REASONS, "Why lines allocate, as the compiler tells."),
+}
+
+
+def top_schema() -> Schema:
+    """JSON Schema of what `gomem top --format json` writes, with a view or without."""
+    of_one = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
+    of_two = rows(
+        only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS)),
+        "The same, less those of the base.",
+        **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
+    )
+    sites = record(
+        (SAMPLE_TYPE, UNIT, TOTAL, NOTE),
+        schema={"const": SCHEMA},
+        top={"anyOf": [of_one, of_two]},
+    )
+    views = [
+        record((SAMPLE_TYPE, UNIT), schema={"const": SCHEMA}, view={"const": view}, rows=shown)
+        for view, shown in VIEWS.items()
+    ]
+    return document(SCHEMA, {"description": MEANS, "oneOf": [sites, *views]})
