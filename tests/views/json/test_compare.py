@@ -1,8 +1,8 @@
 """A comparison as JSON, held to its schema."""
 
 import json
+from functools import cache
 
-import jsonschema
 import pandas as pd
 import pytest
 
@@ -10,10 +10,9 @@ from gomem.analysis.comparison.before_after import Comparison, compare_bench, co
 from gomem.analysis.profiles.site_changes import compare_sites
 from gomem.diagnosis.comparison import compare_diagnoses
 from gomem.inputs.gobench.table import read_bench
-from gomem.schemas.compare import compare_schema
 from gomem.views.json.compare import compare_json, render_compare_json
 from tests.builders import FIXTURES, diagnosed
-from tests.schemas.closed import closed
+from tests.views.json.schemas import validator_of
 
 PAIR = [FIXTURES / "captures" / f"cache-shrink-go{release}" for release in ("1.12.17", "1.16.15")]
 NOTHING = pd.DataFrame({"name": [], "unit": [], "value": []})
@@ -45,18 +44,23 @@ def everything():
     )
 
 
+@cache
+def captures_compared():
+    return compare_diagnoses(*map(diagnosed, PAIR))
+
+
 @pytest.mark.parametrize(
     "comparison",
     [
-        pytest.param(everything(), id="everything"),
-        pytest.param(compare_samples(NOTHING, NOTHING), id="nothing"),
-        pytest.param(compare_diagnoses(*map(diagnosed, PAIR)), id="captures"),
+        pytest.param(everything, id="everything"),
+        pytest.param(lambda: compare_samples(NOTHING, NOTHING), id="nothing"),
+        pytest.param(captures_compared, id="captures"),
     ],
 )
 def test_every_comparison_fits_the_schema(comparison):
-    text = render_compare_json(comparison, before="a", after="b")
+    text = render_compare_json(comparison(), before="a", after="b")
 
-    jsonschema.validate(json.loads(text), closed(compare_schema()))
+    validator_of("compare").validate(json.loads(text))
 
 
 def test_a_metric_holds_both_sides_and_the_verdict():
@@ -103,7 +107,7 @@ def test_the_same_comparison_gives_the_same_bytes():
 
 
 def test_the_moments_that_were_held_against_each_other_are_listed():
-    laid_out = compare_json(compare_diagnoses(*map(diagnosed, PAIR)), before="a", after="b")
+    laid_out = compare_json(captures_compared(), before="a", after="b")
 
     assert {
         "before": "4-freed",

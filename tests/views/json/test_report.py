@@ -2,24 +2,20 @@
 
 import json
 
-import jsonschema
 import pytest
 
 from gomem.analysis.collector.gc_cost import COSTS
-from gomem.schemas.report import report_schema
 from gomem.views.json.report import render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
-from tests.schemas.closed import closed
+from tests.views.json.schemas import validator_of
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
-
-SCHEMA = closed(report_schema())
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_capture_fits_the_schema(capture):
     report = json.loads(render_json_report(diagnosed(capture)))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert report["ledger"]
 
 
@@ -35,7 +31,7 @@ def test_what_is_unknown_is_null(tmp_path):
     """
     report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert report["ledger"][0]["rss_bytes"] is None
     assert report["capture"]["go_version"] is None
     assert dict.fromkeys(column.name for column in COSTS) == report["gc"]
@@ -44,7 +40,7 @@ def test_what_is_unknown_is_null(tmp_path):
 def test_a_damaged_capture_fits_the_schema(tmp_path):
     report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert ["notes.txt"] == [one["source"] for one in report["damage"]]
     assert [None] == [
         one["kind"] for one in report["capture"]["artefacts"] if one["path"] == "notes.txt"

@@ -1,0 +1,21 @@
+"""Validators of the JSON Schemas, each made once."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gomem.schemas.compare import compare_schema
+from gomem.schemas.report import report_schema
+from tests.schemas.closed import closed
+
+if TYPE_CHECKING:
+    import jsonschema
+
+SCHEMAS = {"compare": compare_schema, "report": report_schema}
+
+
+@cache
+def validator_of(name: str) -> "jsonschema.Draft202012Validator":
+    """A validator of `report` or `compare`, which takes no field that the schema does not list."""
+    import jsonschema  # two seconds, which only who validates has to spend
+
+    return jsonschema.Draft202012Validator(closed(SCHEMAS[name]()))
