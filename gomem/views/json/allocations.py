@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import is_unknown
+from gomem.views.json.rows import rows_json
 from gomem.views.share import located, named
 
 if TYPE_CHECKING:
@@ -53,14 +53,6 @@ def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
         "horizon_seconds": diagnosis.growth_horizon_seconds,
         "stacks": rows_json(diagnosis.growth.head(MOST_STACKS)),
     }
-
-
-def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows; null for what is unknown."""
-    return [
-        {name: None if is_unknown(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
 
 
 def _by_moment(found: dict[str, pd.DataFrame], word: str) -> list[dict[str, Any]]:

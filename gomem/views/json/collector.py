@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import is_unknown
+from gomem.views.json.rows import rows_json
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.causes.collector_answers import CollectorAnswers
 
 
@@ -19,18 +17,11 @@ def collector_json(facts: CollectorAnswers | None) -> dict[str, Any] | None:
         return None
     return {
         "mutator_utilization_fraction": facts.utilization.mean_fraction,
-        "mmu": _rows(facts.utilization.curve),
-        "pauses": _rows(facts.pauses.quantiles),
-        "triggers": _rows(facts.triggers.counts),
-        "gogc": _rows(facts.triggers.gogc),
-        "pacing": _rows(facts.pacing.summary),
+        "mmu": rows_json(facts.utilization.curve),
+        "pauses": rows_json(facts.pauses.quantiles),
+        "triggers": rows_json(facts.triggers.counts),
+        "gogc": rows_json(facts.triggers.gogc),
+        "pacing": rows_json(facts.pacing.summary),
         "live_heap": [{**asdict(one), "grown_bytes": one.grown_bytes} for one in facts.live],
-        "phases": _rows(facts.phases),
+        "phases": rows_json(facts.phases),
     }
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): None if is_unknown(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]

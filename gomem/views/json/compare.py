@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import is_unknown
+from gomem.views.json.rows import rows_json
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.analysis.comparison.before_after import Comparison
 
 SCHEMA = "gomem.compare/1"
@@ -29,11 +27,11 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
     laid_out = {
         "schema": SCHEMA,
         "inputs": {"before": before, "after": after},
-        "metrics": [_metric(row) for row in _rows(comparison.metrics)],
-        "geomeans": _rows(comparison.geomeans),
-        "moments": _rows(comparison.moments),
-        "ledger": _rows(comparison.ledger),
-        "sites": _rows(comparison.sites),
+        "metrics": [_metric(row) for row in rows_json(comparison.metrics)],
+        "geomeans": rows_json(comparison.geomeans),
+        "moments": rows_json(comparison.moments),
+        "ledger": rows_json(comparison.ledger),
+        "sites": rows_json(comparison.sites),
         "notes": list(comparison.notes),
         "damage": [
             {"source": one.source, "where": one.where, "what": one.what}
@@ -57,10 +55,3 @@ def _metric(row: dict[str, Any]) -> dict[str, Any]:
         **{side: {key: row[f"{side}_{key}"] for key in SUMMARY} for side in ("before", "after")},
         **{key: row[key] for key in JUDGEMENT},
     }
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {name: None if is_unknown(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]

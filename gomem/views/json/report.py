@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 from gomem.causes import CAUSES
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
+from gomem.views.json.changes import changes_json
 from gomem.views.json.collector import collector_json
-from gomem.views.json.residence import changes_json, limits_json
+from gomem.views.json.limits import limits_json
+from gomem.views.json.rows import rows_json
 from gomem.views.report.report import hidden
 from gomem.views.share import located, located_all, named, named_all, quoted, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pandas as pd
-
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.capture.capture import Capture
     from gomem.causes.answers import MomentFacts
@@ -50,7 +48,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
-        "mappings": [row | {"moment": named(row["moment"])} for row in _rows(diagnosis.kinds)],
+        "mappings": [row | {"moment": named(row["moment"])} for row in rows_json(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
         "limits": limits_json(diagnosis),
         "gc": diagnosis.collection_cost,
@@ -128,11 +126,11 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
     return {
         "moment": named(facts.name),
         "rss_bytes": ledger.rss_bytes,
-        "parts": _rows(ledger.parts),
-        "checks": _rows(ledger.checks),
+        "parts": rows_json(ledger.parts),
+        "checks": rows_json(ledger.checks),
         "skew_seconds": facts.skew.seconds,
         "notes": list(ledger.notes),
-        "sides": _rows(ledger.sides),
+        "sides": rows_json(ledger.sides),
         "next_file": ledger.next_file or None,
     }
 
@@ -143,7 +141,7 @@ def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
         "sample_type": sites.sample_type,
         "unit": sites.unit,
         "total": sites.total,
-        "top": [{name: row[name] for name in SITE} for row in _rows(sites.top)],
+        "top": [{name: row[name] for name in SITE} for row in rows_json(sites.top)],
         "note": sites.note,
     }
 
@@ -169,13 +167,6 @@ def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
         "next_step": finding.next_step,
         "references": list(finding.references),
     }
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: Iterable[dict[str, Any]] = frame.to_dict("records")
-    return [
-        {name: None if is_unknown(value) else value for name, value in row.items()} for row in rows
-    ]
 
 
 def _time(time: Any) -> str | None:

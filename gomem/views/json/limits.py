@@ -1,42 +1,16 @@
-"""What changed and how far the limit is, as the JSON report has them."""
+"""How far the limit is, for JSON."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import is_unknown
+from gomem.views.json.rows import rows_json
 from gomem.views.share import named
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit
-    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
-
-
-def changes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """From each moment to the next, and from the baseline, if there is one, first."""
-    against = diagnosis.change_against_baseline
-    steps = [_change(one, of_baseline=False) for one in diagnosis.changes]
-    return steps if against is None else [_change(against, of_baseline=True), *steps]
-
-
-def _change(change: Change, *, of_baseline: bool) -> dict[str, Any]:
-    mappings = change.mappings
-    return {
-        "before": named(change.before),
-        "after": named(change.after),
-        "before_is_baseline": of_baseline,
-        "rss_change_bytes": change.ledger.rss_change_bytes,
-        "verdict": change.ledger.verdict,
-        "sentence": change.ledger.sentence,
-        "parts": _rows(change.ledger.parts),
-        "mappings": []
-        if mappings is None
-        else _rows(mappings.loc[mappings["change_bytes"] != 0].drop(columns="path")),
-    }
 
 
 def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
@@ -73,7 +47,7 @@ def _cgroup(use: CgroupUse) -> dict[str, Any]:
         "headroom_bytes": use.headroom_bytes,
         "killer": use.killer,
         "oom_kills": use.oom_kills,
-        "counters": _rows(use.counters),
+        "counters": rows_json(use.counters),
     }
 
 
@@ -98,13 +72,6 @@ def _advice(advice: LimitAdvice) -> dict[str, Any]:
         "gomemlimit_bytes": advice.gomemlimit_bytes,
         "needed_bytes": advice.needed_bytes,
         "enough": advice.enough,
-        "steps": _rows(advice.steps),
+        "steps": rows_json(advice.steps),
         "note": advice.note,
     }
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): None if is_unknown(value) else value for name, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
