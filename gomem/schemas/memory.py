@@ -71,6 +71,10 @@ ADVICE = (
     Column("enough", "bool", "", "Whether that is less than what to set."),
     Column("note", "str", "", "What to know with it."),
 )
+ADDRESS_SPACE = (
+    Column("limit_bytes", "int64", "B", "Max address space, as /proc/PID/limits says it."),
+    Column("mapped_bytes", "Int64", "B", "All mappings, reserved ones too; null without smaps."),
+)
 GOMEMLIMIT = Column("gomemlimit_bytes", "Int64", "B", "The one that is set; null if none is.")
 
 
@@ -123,6 +127,10 @@ CHANGES = rows(
 LIMITS = or_null(
     record(
         (MOMENT, GOMEMLIMIT),
+        address_space=or_null(
+            record(ADDRESS_SPACE),
+            "Mapped address space against the process's own limit; null without a limit.",
+        ),
         worst_case=rows(WORST_CASE, "How large RSS can get without a further allocation."),
         cgroup=or_null(
             record(CGROUP, counters=rows(CGROUP_COUNTERS, "They add up to current_bytes.")),

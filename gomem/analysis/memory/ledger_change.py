@@ -9,11 +9,15 @@ none of Go's. A part that only one side can tell is unknown, and so is the verdi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from gomem.inputs.schema import Column, build
 from gomem.units import MIB, format_bytes, format_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Which question each part answers.
 LAYER_OF_PART = {
@@ -103,98 +107,145 @@ def change_ledger(
     Returns:
         The change of every part, and the verdict.
     """
-    parts = _subtracted(before, after, zero_where_absent)
-    layers = _by_layer(parts)
+    sizes = _aligned(before, after, zero_where_absent)
+    moved = _by_layer(sizes)
     change = None
     if before_rss_bytes is not None and after_rss_bytes is not None:
         change = after_rss_bytes - before_rss_bytes
     noise = max(LEAST_BYTES, LEAST_SHARE * max(before_rss_bytes or 0, after_rss_bytes or 0))
-    verdict = _verdict(change, layers, noise)
-    return LedgerChange(change, parts, layers, verdict, _sentence(verdict, change, layers))
+    verdict = _verdict(change, moved, noise)
+    layers = pd.DataFrame({"layer": _words(moved), "change_bytes": _bytes(moved.values())})
+    return LedgerChange(change, _parts(sizes), layers, verdict, _sentence(verdict, change, moved))
 
 
-def _subtracted(before: pd.DataFrame, after: pd.DataFrame, zero: frozenset[str]) -> pd.DataFrame:
-    order = [*before["part"], *(part for part in after["part"] if part not in set(before["part"]))]
-    order.sort(key=_place)
-    columns = {
-        side: frame.groupby("part")["bytes"].sum().reindex(order).astype("Int64")
-        for side, frame in (("before_bytes", before), ("after_bytes", after))
+# A ledger has sixteen parts at most, and a capture as many ledgers as moments: so what stands
+# between the frames is dictionaries, in the order of their parts, with None for what is unknown.
+_Sizes = dict[str, tuple[int | None, int | None]]
+_Moved = dict[str, int | None]
+
+
+def _aligned(before: pd.DataFrame, after: pd.DataFrame, zero: frozenset[str]) -> _Sizes:
+    """Bytes before and after by part, in the ledger's order."""
+    sides = [_sums(before), _sums(after)]
+    order = sorted(dict.fromkeys(part for side in sides for part in side), key=_place)
+    return {
+        part: (sides[0].get(part, absent), sides[1].get(part, absent))
+        for part in order
+        for absent in (0 if part in zero else None,)
     }
-    table = pd.DataFrame(columns, index=pd.Index(order, name="part", dtype="str"))
-    absent = table.index.isin(zero)
-    for side in columns:
-        table[side] = table[side].mask(absent & table[side].isna(), 0)
-    table["change_bytes"] = table["after_bytes"] - table["before_bytes"]
-    table.insert(0, "layer", [LAYER_OF_PART.get(part, "native") for part in order])
-    return build(dict(table.reset_index()), PART_CHANGES)
+
+
+def _sums(ledger: pd.DataFrame) -> dict[str, int]:
+    sums: dict[str, int] = {}
+    for part, size in zip(ledger["part"].tolist(), ledger["bytes"].tolist(), strict=True):
+        sums[part] = sums.get(part, 0) + size
+    return sums
 
 
 def _place(part: str) -> int:
-    return list(LAYER_OF_PART).index(part) if part in LAYER_OF_PART else len(LAYER_OF_PART)
+    return _PLACES.get(part, len(_PLACES))
 
 
-def _by_layer(parts: pd.DataFrame) -> pd.DataFrame:
+_PLACES = {part: place for place, part in enumerate(LAYER_OF_PART)}
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def _layer(part: str) -> str:
+    return LAYER_OF_PART.get(part, "native")
+
+
+def _parts(sizes: _Sizes) -> pd.DataFrame:
+    columns = {
+        "part": list(sizes),
+        "layer": [_layer(part) for part in sizes],
+        "before_bytes": [before for before, _ in sizes.values()],
+        "after_bytes": [after for _, after in sizes.values()],
+        "change_bytes": [_difference(*pair) for pair in sizes.values()],
+    }
+    return build(columns, PART_CHANGES)
+
+
+def _words(values: Iterable[str]) -> pd.Series:
+    return pd.Series(list(values), dtype="str")
+
+
+def _bytes(values: Iterable[int | None]) -> pd.Series:
+    return pd.Series(list(values), dtype="Int64")
+
+
+def _by_layer(sizes: _Sizes) -> _Moved:
     """Net change of each layer; unknown as soon as one of its parts is."""
-    grouped = parts.groupby("layer", sort=False)["change_bytes"]
-    return grouped.agg(lambda sizes: sizes.sum(skipna=False)).astype("Int64").reset_index()
+    moved: _Moved = {}
+    for part, pair in sizes.items():
+        layer, change = _layer(part), _difference(*pair)
+        before = moved.get(layer, 0)
+        moved[layer] = None if change is None or before is None else before + change
+    return moved
 
 
-def _verdict(change: int | None, layers: pd.DataFrame, noise: float) -> str:
+def _known(moved: _Moved) -> dict[str, int]:
+    return {layer: size for layer, size in moved.items() if size is not None}
+
+
+def _verdict(change: int | None, moved: _Moved, noise: float) -> str:
     if change is None:
         return "unknown"
-    known = layers.dropna(subset=["change_bytes"])
+    known = _known(moved)
     if abs(change) < noise:
-        moved = (known["change_bytes"].abs() >= noise).any()
-        return "shifted" if moved else "unchanged"
-    if len(known) < len(layers):
+        return "shifted" if any(abs(size) >= noise for size in known.values()) else "unchanged"
+    if len(known) < len(moved):
         return "unknown"
-    share = known.set_index("layer")["change_bytes"].astype("float64") / change
     # A layer may move by more than RSS did, if others moved against it. It is still the cause
     # if what goes the same way is mostly its own.
-    same_way = share[share > 0]
-    if same_way.max() < MOST_OF_IT * same_way.sum():
-        return "mixed"
-    return str(same_way.idxmax())
+    same_way = {layer: abs(size) for layer, size in known.items() if size * change > 0}
+    most = max(same_way, key=lambda layer: same_way[layer])
+    return "mixed" if same_way[most] < MOST_OF_IT * sum(same_way.values()) else most
 
 
-def _sentence(verdict: str, change: int | None, layers: pd.DataFrame) -> str:
-    by_layer = layers.set_index("layer")["change_bytes"]
+def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
+    known = _known(moved)
+    if change is None:
+        return "RSS is not known on both sides, so its change is not"
     if verdict == "unknown":
-        if change is None:
-            return "RSS is not known on both sides, so its change is not"
         return f"{_rss_words(change)}; the two ledgers do not tell the same parts"
-    assert change is not None
     if verdict == "unchanged":
         return f"RSS is the same ({format_change(change)}), and so are its parts"
     if verdict == "shifted":
-        return f"RSS is the same ({format_change(change)}); inside it moved {_moves(by_layer)}"
+        return f"RSS is the same ({format_change(change)}); inside it moved {_moves(known)}"
     if verdict == "mixed":
-        return f"{_rss_words(change)}; no one cause makes most of it: {_moves(by_layer)}"
-    size = int(by_layer[verdict])
+        return f"{_rss_words(change)}; no one cause makes most of it: {_moves(known)}"
+    size = known[verdict]
     more = f"{format_bytes(abs(size))} {'more' if size > 0 else 'less'}"
     words = WORDS[verdict].format(more=more)
-    return f"{_rss_words(change)}: {words}{_beside(verdict, change, by_layer)}"
+    return f"{_rss_words(change)}: {words}{_beside(verdict, change, known)}"
 
 
 def _rss_words(change: int) -> str:
     return f"RSS {'rose' if change > 0 else 'fell'} by {format_bytes(abs(change))}"
 
 
-def _beside(verdict: str, change: int, by_layer: pd.Series) -> str:
+def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
     """What stood still under a change of residency, and what moved against the change."""
     words = []
-    if verdict == "residency" and "allocation" in by_layer.index:
-        words.append(f"objects, spans and stacks {format_change(int(by_layer['allocation']))}")
-    against = by_layer[(by_layer * change < 0) & (by_layer.abs() >= AGAINST * abs(change))]
-    against = against[[layer for layer in against.index if layer != "allocation" or not words]]
-    if len(against):
+    if verdict == "residency" and "allocation" in known:
+        words.append(f"objects, spans and stacks {format_change(known['allocation'])}")
+    against = {
+        layer: size
+        for layer, size in known.items()
+        if size * change < 0
+        and abs(size) >= AGAINST * abs(change)
+        and (layer != "allocation" or not words)
+    }
+    if against:
         words.append(f"against it {_moves(against)}")
     return f" ({'; '.join(words)})" if words else ""
 
 
-def _moves(by_layer: pd.Series) -> str:
+def _moves(known: dict[str, int]) -> str:
     """The layers that moved by a mebibyte or more, the largest first."""
-    known = by_layer.dropna()
-    known = known[known.abs() >= LEAST_BYTES]
-    order = known.abs().sort_values(ascending=False, kind="stable").index
-    return ", ".join(f"{layer} {format_change(int(known[layer]))}" for layer in order)
+    moved = [(layer, size) for layer, size in known.items() if abs(size) >= LEAST_BYTES]
+    moved.sort(key=lambda one: -abs(one[1]))
+    return ", ".join(f"{layer} {format_change(size)}" for layer, size in moved)

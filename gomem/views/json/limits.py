@@ -32,6 +32,12 @@ def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
         "cgroup": None if limits.cgroup is None else _cgroup(limits.cgroup),
         "time_to_limit": None if limits.growth is None else _growth(limits.growth),
         "gomemlimit_bytes": limits.gomemlimit_bytes,
+        "address_space": None
+        if limits.address_space is None
+        else {
+            "limit_bytes": limits.address_space.limit_bytes,
+            "mapped_bytes": limits.address_space.mapped_bytes,
+        },
         "advice": None if limits.advice is None else _advice(limits.advice),
     }
 
