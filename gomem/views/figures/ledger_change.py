@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.units import format_change
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.figure import (
+    INK,
+    MUTED,
+    Drawing,
+    draw_bar,
+    draw_byte_axis,
+    new_figure,
+    style,
+)
 from gomem.views.figures.look import LOOK, edge_of
 from gomem.views.words import minus, part_name
 
@@ -70,9 +78,9 @@ def _draw_bars(axes: Axes, rows: list[tuple[str, int]]) -> None:
     for place, (part, size) in enumerate(rows):
         colour, hatch = LOOK.get(part, (INK, ""))
         total = part == _TOTAL
-        axes.barh(
-            place, size, BAR, color=colour, hatch=hatch, lw=0.6, edgecolor=edge_of(colour, INK),
-            alpha=MUTED if total else None,
+        draw_bar(
+            axes, 0, place - BAR / 2, size, BAR, facecolor=colour, hatch=hatch, lw=0.6,
+            edgecolor=edge_of(colour, INK), alpha=MUTED if total else None,
         )  # fmt: skip
         weight = "bold" if total else "normal"
         axes.text(-0.1 / width, place, part_name(part), ha="right", va="center", weight=weight,

@@ -102,14 +102,31 @@ def _draw_columns(axes: Axes, layers: list[_Layer], ledgers: Mapping[str, Ledger
 def _draw_layer(
     axes: Axes, layer: _Layer, spans: list[tuple[int, int]], *, wide: float, ghost: bool = False
 ) -> None:
-    """One layer's piece of each column; a ghost is what was never touched."""
+    """One layer's piece of each column, all as one shape; a ghost is what was never touched."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
     if ghost and not any(top - low for low, top in spans):
         return
-    axes.bar(
-        range(len(spans)), [top - low for low, top in spans], wide,
-        bottom=[low for low, _ in spans], color=layer.colour, hatch=layer.hatch, edgecolor=EDGE,
-        lw=0.6 if wide < 1 else 0, alpha=GHOST if ghost else 1.0,
-        label="" if ghost else layer.label,
+    half = wide / 2
+    corners = [
+        corner
+        for place, (low, top) in enumerate(spans)
+        for corner in (
+            (place - half, low),
+            (place + half, low),
+            (place + half, top),
+            (place - half, top),
+            (place - half, low),
+        )
+    ]
+    turns = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(spans)
+    axes.add_artist(
+        PathPatch(
+            Path(corners, turns), facecolor=layer.colour, hatch=layer.hatch,
+            edgecolor=EDGE, lw=0.6 if wide < 1 else 0, alpha=GHOST if ghost else 1.0,
+            label="" if ghost else layer.label,
+        )
     )  # fmt: skip
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.figure import (
+    INK,
+    MUTED,
+    Drawing,
+    draw_bar,
+    draw_byte_axis,
+    new_figure,
+    style,
+)
 from gomem.views.figures.look import LOOK, edge_of
 from gomem.views.words import PARTS, minus, part_name
 
@@ -67,8 +75,8 @@ def _rows(ledger: Ledger) -> list[_Row]:
 def _draw_bars(axes: Axes, rows: list[_Row]) -> None:
     for place, (part, begin, size) in enumerate(rows):
         colour, hatch = LOOK.get(part, (INK, ""))
-        axes.barh(
-            place, size, BAR, left=begin, color=colour, hatch=hatch, lw=0.6,
+        draw_bar(
+            axes, begin, place - BAR / 2, size, BAR, facecolor=colour, hatch=hatch, lw=0.6,
             edgecolor=edge_of(colour, INK), alpha=MUTED if part == _TOTAL else None,
         )  # fmt: skip
         if place + 1 < len(rows) and rows[place + 1][0] != _TOTAL:

@@ -11,12 +11,19 @@ LEDGERS = {
 }
 
 
+def pieces(drawing):
+    """Place, lower and upper end of each piece of each column."""
+    for layer in drawing.figure.axes[0].patches:
+        path = layer.get_path()
+        for corners in path.vertices.reshape(-1, 5, 2):  # as many as a closed rectangle has
+            (left, low), (right, top) = corners.min(axis=0), corners.max(axis=0)
+            yield round((left + right) / 2), low, top
+
+
 def tops(drawing, moments):
     """The upper end of each column."""
-    patches = drawing.figure.axes[0].patches
-    ends = [(round(bar.get_x() + bar.get_width() / 2), bar.get_y() + bar.get_height())
-            for bar in patches]  # fmt: skip
-    return [max(end for place, end in ends if place == moment) for moment in range(moments)]
+    ends = list(pieces(drawing))
+    return [max(end for place, _, end in ends if place == moment) for moment in range(moments)]
 
 
 def legend(drawing):
@@ -31,9 +38,7 @@ def test_the_top_of_each_column_is_rss():
 
 
 def test_a_column_begins_as_far_below_zero_as_was_never_touched():
-    patches = plot_timeline(LEDGERS).figure.axes[0].patches
-
-    assert -80 == min(bar.get_y() for bar in patches)
+    assert -80 == min(low for _, low, _ in pieces(plot_timeline(LEDGERS)))
 
 
 def test_the_legend_is_in_the_order_of_the_columns():
