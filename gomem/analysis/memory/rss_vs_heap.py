@@ -118,16 +118,24 @@ class Ledger:
         `claimed_bytes` (`<NA>` where the runtime says nothing), `resident_bytes`, and
         `difference_bytes`, resident less claimed.
         """
-        parts = self.parts.assign(where=[_WHERE.get(part, OUTSIDE) for part in self.parts["part"]])
-        grouped = parts.groupby("where", sort=False)
+        claimed: dict[str, int | None] = {}
+        resident: dict[str, int] = {}
+        for part, size, said in self.parts[["part", "bytes", "claimed_bytes"]].itertuples(
+            index=False, name=None
+        ):
+            where = _WHERE.get(part, OUTSIDE)
+            resident[where] = resident.get(where, 0) + size
+            known = claimed.setdefault(where, None)
+            claimed[where] = known if pd.isna(said) else (known or 0) + said
         table = pd.DataFrame(
             {
-                "claimed_bytes": grouped["claimed_bytes"].sum(min_count=1),
-                "resident_bytes": grouped["bytes"].sum(),
+                "where": pd.Series(list(resident), dtype="str"),
+                "claimed_bytes": pd.Series(list(claimed.values()), dtype="Int64"),
+                "resident_bytes": pd.Series(list(resident.values()), dtype="int64"),
             }
         )
         table["difference_bytes"] = table["resident_bytes"] - table["claimed_bytes"]
-        return table.reset_index()
+        return table
 
     @property
     def residual_bytes(self) -> int:
