@@ -81,16 +81,12 @@ class Moment:
         """The frame of the first kind of artefact that has it here."""
         for kind, own in FRAMES[name]:
             frames = [
-                frame.assign(moment=self.name, artefact=one.source.name)
+                _placed(frame, self.name, one.source.name)
                 for one in self.artefacts
                 if one.kind is kind and (frame := _part(one.parsed, own)) is not None
             ]
             if frames:
-                stacked = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-                first = [MOMENT.name]
-                return stacked[
-                    first + [column for column in stacked.columns if column not in first]
-                ]
+                return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
         return empty_frame(name)
 
     @property
@@ -170,6 +166,14 @@ def empty_frame(name: str) -> pd.DataFrame:
     """A capture's frame of no rows, with the columns and types of a full one."""
     kind, own = FRAMES[name][0]
     return empty((MOMENT, *kind.schema(own), SOURCE))
+
+
+def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
+    """A frame with its moment before its columns and its artefact behind them."""
+    placed = frame.copy(deep=False)
+    placed.insert(0, MOMENT.name, moment)
+    placed[SOURCE.name] = artefact
+    return placed
 
 
 def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:

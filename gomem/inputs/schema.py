@@ -120,24 +120,26 @@ def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
         return _missing(dtype, rows)
     if type(values) is np.ndarray and values.dtype.kind in "iufb" and values.dtype.name == dtype:
         return values.copy() if copy else values
-    if type(values) is list and dtype == "str":
-        return pd.array(values, dtype=pd.StringDtype(na_value=np.nan))  # what pandas calls `str`
+    if type(values) is list and dtype in {"str", "Int64"}:
+        text = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
+        return pd.array(values, dtype=text if dtype == "str" else dtype)
     if isinstance(values, np.ma.MaskedArray):
         if dtype == "Int64" and values.dtype == np.int64:
-            known = pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=copy)
-            return pd.Series(known, copy=False)
+            return pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=copy)
         series = pd.Series(values.data, copy=copy).astype(dtype)
         mask = np.ma.getmaskarray(values)
         return series.mask(mask) if mask.any() else series
     return pd.Series(values, dtype=dtype, copy=None if copy else False)
 
 
-def _missing(dtype: str, rows: int) -> pd.Series:
+def _missing(dtype: str, rows: int) -> Any:
     """Nothing known: only a dtype that can say so may stay so."""
     import pandas as pd
 
     if rows and not _can_be_missing(dtype):
         raise ValueError(f"a column of dtype {dtype} cannot be missing")
+    if dtype == "Int64":
+        return pd.arrays.IntegerArray(np.ones(rows, dtype=np.int64), np.ones(rows, dtype=bool))
     if not rows:
         return pd.Series([], dtype=dtype)
     nothing = [None] * rows if dtype == "object" else None  # a list is slow, and only needed there

@@ -183,9 +183,11 @@ def _shared(one: Any, hidden: Hidden) -> Any:
     kind: Any = type(one)
     names = _fields(kind)
     if names:
-        parts = {name: getattr(one, name) for name in names}
-        shown = {name: _shared(value, hidden) for name, value in parts.items()}
-        changed = {name: value for name, value in shown.items() if value is not parts[name]}
+        changed = {
+            name: shown
+            for name in names
+            if (shown := _shared(part := getattr(one, name), hidden)) is not part
+        }
         return replace(one, **changed) if changed else one
     return _shared_frame(one, hidden) if type(one).__name__ == "DataFrame" else one
 

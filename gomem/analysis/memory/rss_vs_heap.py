@@ -134,16 +134,24 @@ class Ledger:
         A row each for the arenas, the runtime's own structures and everything else; see
         `LEDGER_SIDES`.
         """
-        parts = self.parts.assign(where=[_WHERE.get(part, OUTSIDE) for part in self.parts["part"]])
-        grouped = parts.groupby("where", sort=False)
-        table = pd.DataFrame(
-            {
-                "claimed_bytes": grouped["claimed_bytes"].sum(min_count=1),
-                "resident_bytes": grouped["bytes"].sum(),
-            }
-        )
-        table["difference_bytes"] = table["resident_bytes"] - table["claimed_bytes"]
-        return build(dict(table.reset_index()), LEDGER_SIDES)
+        claimed: dict[str, int | None] = {}
+        resident: dict[str, int] = {}
+        for part, size, said in self.parts[["part", "bytes", "claimed_bytes"]].itertuples(
+            index=False, name=None
+        ):
+            where = _WHERE.get(part, OUTSIDE)
+            resident[where] = resident.get(where, 0) + size
+            known = claimed.setdefault(where, None)
+            claimed[where] = known if pd.isna(said) else (known or 0) + said
+        columns = {
+            "where": list(resident),
+            "claimed_bytes": list(claimed.values()),
+            "resident_bytes": list(resident.values()),
+            "difference_bytes": [
+                None if said is None else resident[where] - said for where, said in claimed.items()
+            ],
+        }
+        return build(columns, LEDGER_SIDES)
 
     @property
     def residual_bytes(self) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from gomem.views.document import Document, Figure
+    from gomem.views.document import Cell, Document, Figure
 
 _GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
 
@@ -47,6 +47,7 @@ def environment() -> Environment:
     made.filters["kind"] = lambda block: type(block).__name__
     made.filters["linked"] = _linked
     made.filters["breakable"] = _breakable
+    made.filters["cell"] = _cell
     made.globals["drawn"] = _drawn
     made.globals["marks"] = MARKS
     made.globals["flame_script"] = Markup(SCRIPT)  # noqa: S704 - our own
@@ -71,12 +72,30 @@ def _linked(reference: str) -> Markup:
     )
 
 
+def _cell(cell: Cell) -> Markup:
+    """What is in a cell; here and not in the template, as a page can have ten thousand of them."""
+    from markupsafe import Markup
+
+    shown = _escaped(cell.text)
+    if cell.code:
+        shown = f"<code>{_breakable(cell.text)}</code>"
+    elif cell.exact:
+        shown = f'<span title="{_escaped(cell.exact)}">{shown}</span>'
+    note = f"<small>{_escaped(cell.note)}</small>" if cell.note else ""
+    return Markup(f"{shown}{note}".strip())  # noqa: S704 - each text was escaped
+
+
+def _escaped(text: str) -> str:
+    from markupsafe import escape
+
+    return str(escape(printable(text)))
+
+
 def _breakable(name: str) -> Markup:
     """A long name that may break after its separators."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
-    escaped = str(escape(printable(name)))
-    return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", escaped))  # noqa: S704 - escaped first
+    return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", _escaped(name)))  # noqa: S704 - escaped
 
 
 def _drawn(figure: Figure) -> Markup:
