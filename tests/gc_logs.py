@@ -102,16 +102,21 @@ def names() -> list[str]:
     return sorted(path.name.partition(".json")[0] for path in GCLOGS.glob("*.json"))
 
 
+def release_of(name: str) -> GoRelease:
+    """The release that wrote a recorded log, from the log's name: nothing is read."""
+    version = parse_release(name.rpartition("-go")[2])
+    assert version is not None
+    return version
+
+
 @cache
 def recorded(name: str) -> Recorded:
     """A recorded log by its name, such as `plain-go1.12.17`."""
-    story, _, release = name.rpartition("-go")
+    story = name.rpartition("-go")[0]
     (path,) = GCLOGS.glob(f"{name}.log*")
     notes = tuple(json.loads(line) for line in (GCLOGS / f"{name}.json").read_text().splitlines())
     truth = tuple(_samples(note["samples"] or []) for note in notes)
-    version = parse_release(release)
-    assert version is not None
-    return Recorded(story, version, read_gctrace(path), notes, truth)
+    return Recorded(story, release_of(name), read_gctrace(path), notes, truth)
 
 
 def _samples(samples: list[dict]) -> pd.DataFrame:

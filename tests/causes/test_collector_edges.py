@@ -1,6 +1,7 @@
 """Each threshold of the collector's causes, of growth and of spikes, on both sides of its edge."""
 
 from dataclasses import replace
+from functools import cache
 from math import inf, nextafter
 
 import pytest
@@ -31,26 +32,55 @@ def edge(cause, case, name, at, **about):
     return [bool(found(cause, case, **about, **{name: one})) for one in (at, over)]
 
 
-PRESSED = answers(*every(0.010, background=0.8))
-SLOW = answers(*every(2.0, assist=0, background=480))
-THRASH = answers(*every(0.010, **LIMITED, background=2))
-ROOM = answers(*every(1.0, **ROOMY))
-GROWING = answers(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
+@cache
+def pressed():
+    return answers(*every(0.010, background=0.8))
+
+
+@cache
+def slow():
+    return answers(*every(2.0, assist=0, background=480))
+
+
+@cache
+def thrash():
+    return answers(*every(0.010, **LIMITED, background=2))
+
+
+@cache
+def room():
+    return answers(*every(1.0, **ROOMY))
+
+
+@cache
+def growing():
+    return answers(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
+
+
+@cache
+def growing_profiles():
+    return test_heap_growth.answers(*range(50, 150, 10))
+
+
+@cache
+def spiky():
+    return test_allocation_spike.answers(*range(10, 70, 10), *range(570, 630, 10))
 
 
 @pytest.mark.parametrize(
     ("cause", "case", "cycles"),
     [
-        pytest.param(gc_pressure, PRESSED, 40, id="gc-pressure"),
-        pytest.param(memory_limit_thrash, THRASH, None, id="memory-limit-thrash"),
-        pytest.param(heap_growth, GROWING, 40, id="heap-growth"),
-        pytest.param(heap_headroom, ROOM, 40, id="heap-headroom"),
+        pytest.param(gc_pressure, pressed, 40, id="gc-pressure"),
+        pytest.param(memory_limit_thrash, thrash, None, id="memory-limit-thrash"),
+        pytest.param(heap_growth, growing, 40, id="heap-growth"),
+        pytest.param(heap_headroom, room, 40, id="heap-headroom"),
     ],
 )
 def test_enough_collections(cause, case, cycles):
     """
     All 40 of them; of thrash those that a limit drove.
     """
+    case = case()
     cycles = cycles or len(case.gc.steps_of("limit"))
 
     assert [True, False] == edge(cause, case, "enough_cycles", cycles)
@@ -82,31 +112,33 @@ def test_room_that_a_limit_leaves_is_chosen():
 
 
 def test_marking_that_costs_much():
-    cpu = SLOW.gc.cost.marking_cpu_fraction
+    cpu = slow().gc.cost.marking_cpu_fraction
 
-    assert [True, False] == edge(gc_pressure, SLOW, "marking_fraction", cpu)
+    assert [True, False] == edge(gc_pressure, slow(), "marking_fraction", cpu)
 
 
 def test_marking_that_costs_less_and_comes_often():
-    cpu = PRESSED.gc.cost.marking_cpu_fraction
+    cpu = pressed().gc.cost.marking_cpu_fraction
 
-    assert [True, False] == edge(gc_pressure, PRESSED, "frequent_marking_fraction", cpu)
+    assert [True, False] == edge(gc_pressure, pressed(), "frequent_marking_fraction", cpu)
 
 
 def test_an_interval_that_is_frequent():
     """
     The interval may reach the threshold, and no more.
     """
-    interval = PRESSED.gc.cost.interval.p50
+    interval = pressed().gc.cost.interval.p50
 
-    def often(cause, seconds, case=PRESSED, **about):
+    def often(cause, case, seconds, **about):
         return bool(found(cause, case, frequent_interval_seconds=seconds, **about))
 
-    assert [True, False] == [often(gc_pressure, one) for one in (interval, nextafter(interval, 0))]
-    steps = float(THRASH.gc.steps_of("limit")["seconds"].median())
+    assert [True, False] == [
+        often(gc_pressure, pressed(), one) for one in (interval, nextafter(interval, 0))
+    ]
+    steps = float(thrash().gc.steps_of("limit")["seconds"].median())
     rare = {"marking_fraction": 2}
     assert [True, False] == [
-        often(memory_limit_thrash, one, THRASH, **rare) for one in (steps, nextafter(steps, 0))
+        often(memory_limit_thrash, thrash(), one, **rare) for one in (steps, nextafter(steps, 0))
     ]
 
 
@@ -118,16 +150,16 @@ def test_an_interval_that_is_frequent():
     ],
 )
 def test_marking_under_a_limit(name, about):
-    cpu = THRASH.gc.marking_cpu_of("limit")
+    cpu = thrash().gc.marking_cpu_of("limit")
 
-    assert [True, False] == edge(memory_limit_thrash, THRASH, name, cpu, **about)
+    assert [True, False] == edge(memory_limit_thrash, thrash(), name, cpu, **about)
 
 
 def test_marking_under_a_limit_that_is_critical():
-    cpu = THRASH.gc.marking_cpu_of("limit")
+    cpu = thrash().gc.marking_cpu_of("limit")
 
     severities = [
-        found(memory_limit_thrash, THRASH, critical_marking_fraction=one)[0].severity
+        found(memory_limit_thrash, thrash(), critical_marking_fraction=one)[0].severity
         for one in (cpu, nextafter(cpu, inf))
     ]
 
@@ -140,10 +172,12 @@ def test_room_under_a_limit():
     """
     room = 1 / 200
 
-    assert found(memory_limit_thrash, THRASH, frequent_marking_fraction=2, limit_room_fraction=room)
+    assert found(
+        memory_limit_thrash, thrash(), frequent_marking_fraction=2, limit_room_fraction=room
+    )
     assert [] == found(
         memory_limit_thrash,
-        THRASH,
+        thrash(),
         frequent_marking_fraction=2,
         limit_room_fraction=room * (1 - 1e-9),
     )
@@ -192,7 +226,7 @@ def test_a_stop_that_is_long(name, about):
 
 
 def test_room_for_garbage():
-    assert [True, False] == edge(heap_headroom, ROOM, "headroom_bytes", 100 * MIB)
+    assert [True, False] == edge(heap_headroom, room(), "headroom_bytes", 100 * MIB)
 
 
 def test_room_for_garbage_of_rss():
@@ -205,16 +239,16 @@ def test_room_for_garbage_of_rss():
 
 
 def test_growth_of_the_live_heap():
-    grown = heap_growth.find(GROWING)[0].bytes
-    share = grown / GROWING.gc.longest_run.last_bytes
+    grown = heap_growth.find(growing())[0].bytes
+    share = grown / growing().gc.longest_run.last_bytes
 
-    assert [True, False] == edge(heap_growth, GROWING, "growth_bytes", grown)
-    assert found(heap_growth, GROWING, growth_fraction=share * (1 - 1e-9))
-    assert [] == found(heap_growth, GROWING, growth_fraction=share * (1 + 1e-9))
+    assert [True, False] == edge(heap_growth, growing(), "growth_bytes", grown)
+    assert found(heap_growth, growing(), growth_fraction=share * (1 - 1e-9))
+    assert [] == found(heap_growth, growing(), growth_fraction=share * (1 + 1e-9))
 
 
 def test_growth_of_a_stack_over_profiles():
-    case = test_heap_growth.answers(*range(50, 150, 10))
+    case = growing_profiles()
     grown = heap_growth.find(case)[0].bytes
     share = grown / float(case.heap_series.totals.iloc[-1])
 
@@ -227,35 +261,36 @@ def test_growth_of_a_stack_over_profiles():
 @pytest.mark.parametrize(
     ("case", "seconds"),
     [
-        pytest.param(GROWING, GROWING.gc.longest_run.seconds, id="log"),
-        pytest.param(test_heap_growth.answers(*range(50, 150, 10)), 9.0, id="profiles"),
+        pytest.param(growing, lambda case: case.gc.longest_run.seconds, id="log"),
+        pytest.param(growing_profiles, lambda _: 9.0, id="profiles"),
     ],
 )
 def test_growth_that_was_watched_for_long_is_likely(case, seconds):
+    case = case()
+    at = seconds(case)
     confidences = [
         found(heap_growth, case, growth_sure_seconds=one)[0].confidence
-        for one in (seconds, nextafter(seconds, inf))
+        for one in (at, nextafter(at, inf))
     ]
 
     assert ["likely", "possible"] == confidences
 
 
-SPIKY = test_allocation_spike.answers(*range(10, 70, 10), *range(570, 630, 10))
-
-
 @pytest.mark.parametrize(
-    ("name", "at"),
+    ("name", "measured"),
     [
-        ("spike_bytes", SPIKY.spike.extra_bytes),
-        ("spike_intervals", SPIKY.spike.intervals),
+        ("spike_bytes", "extra_bytes"),
+        ("spike_intervals", "intervals"),
     ],
 )
-def test_a_spike(name, at):
-    assert [True, False] == edge(allocation_spike, SPIKY, name, at)
+def test_a_spike(name, measured):
+    at = getattr(spiky().spike, measured)
+
+    assert [True, False] == edge(allocation_spike, spiky(), name, at)
 
 
 def test_a_spike_is_so_many_times_the_usual():
-    ratio = SPIKY.spike.allocated_bytes / SPIKY.spike.usual_bytes
+    ratio = spiky().spike.allocated_bytes / spiky().spike.usual_bytes
 
-    assert found(allocation_spike, SPIKY, spike_ratio=ratio * (1 - 1e-9))
-    assert [] == found(allocation_spike, SPIKY, spike_ratio=ratio * (1 + 1e-9))
+    assert found(allocation_spike, spiky(), spike_ratio=ratio * (1 - 1e-9))
+    assert [] == found(allocation_spike, spiky(), spike_ratio=ratio * (1 + 1e-9))

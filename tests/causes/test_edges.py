@@ -1,9 +1,10 @@
 """Each threshold on both sides of its edge: what reaches it is a finding, what is next to it none.
 
-A answers is fixed, and its threshold is set to the very number found there, then to the next.
+A situation is fixed, and its threshold is set to the very number found there, then to the next.
 """
 
 from dataclasses import asdict
+from functools import cache
 from math import inf, nextafter
 
 import pandas as pd
@@ -128,52 +129,58 @@ def lazily_freed():
 
 
 CASES = [
-    pytest.param(idle_heap_kept, facts(heap_mib=64, **IDLE), "idle_heap_bytes", {}, id="idle heap"),
-    pytest.param(released_but_resident, lazily_freed(), "released_bytes", {}, id="released"),
-    pytest.param(native_memory, facts(BRK), "native_bytes", {}, id="native"),
-    pytest.param(anonymous_mapping, facts(FOREIGN), "anonymous_bytes", {}, id="anonymous"),
-    pytest.param(file_mapping, facts(SHARED), "file_bytes", {}, id="files"),
+    pytest.param(
+        idle_heap_kept, lambda: facts(heap_mib=64, **IDLE), "idle_heap_bytes", {}, id="idle heap"
+    ),
+    pytest.param(released_but_resident, lazily_freed, "released_bytes", {}, id="released"),
+    pytest.param(native_memory, lambda: facts(BRK), "native_bytes", {}, id="native"),
+    pytest.param(anonymous_mapping, lambda: facts(FOREIGN), "anonymous_bytes", {}, id="anonymous"),
+    pytest.param(file_mapping, lambda: facts(SHARED), "file_bytes", {}, id="files"),
     pytest.param(
         huge_pages,
-        facts(heap_mib=64, huge_mib=64, **RETURNED),
+        lambda: facts(heap_mib=64, huge_mib=64, **RETURNED),
         "huge_pages_bytes",
         {"huge_pages_whole_bytes": NEVER},
         id="huge pages beyond use",
     ),
     pytest.param(
         heap_fragmentation,
-        facts(heap_mib=60, NextGC=16, **SPARSE),
+        lambda: facts(heap_mib=60, NextGC=16, **SPARSE),
         "fragmentation_bytes",
         {"fragmentation_inuse_fraction": 2},
         id="free slots beyond the goal",
     ),
     pytest.param(
         heap_fragmentation,
-        facts(heap_mib=60, NextGC=64, **SPARSE),
+        lambda: facts(heap_mib=60, NextGC=64, **SPARSE),
         "fragmentation_bytes",
         {},
         id="free slots within the goal",
     ),
     pytest.param(
         goroutine_leak,
-        facts(**STACKS, goroutines=goroutines(20_000)),
+        lambda: facts(**STACKS, goroutines=goroutines(20_000)),
         "goroutine_bytes",
         {},
         id="goroutines",
     ),
     pytest.param(
-        stack_growth, facts(**STACKS, goroutines=goroutines(20)), "stack_bytes", {}, id="stacks"
+        stack_growth,
+        lambda: facts(**STACKS, goroutines=goroutines(20)),
+        "stack_bytes",
+        {},
+        id="stacks",
     ),
     pytest.param(
         untouched_now_resident,
-        facts(**LOADED, size_classes=NO_CLASSES),
+        lambda: facts(**LOADED, size_classes=NO_CLASSES),
         "untouched_bytes",
         {"version": ZEROING},
         id="zeroed by the release",
     ),
     pytest.param(
         untouched_now_resident,
-        facts(**LOADED),
+        lambda: facts(**LOADED),
         "untouched_bytes",
         {"baseline": UNTOUCHED},
         id="untouched in the baseline",
@@ -183,6 +190,8 @@ CASES = [
 
 @pytest.mark.parametrize(("cause", "moment", "name", "about"), CASES)
 def test_a_size_is_a_finding_from_its_threshold_on(cause, moment, name, about):
+    moment = moment()
+
     def found(least):
         return cause.find(answers(moment, **{"notable_rss_fraction": 0, **about, name: least}))
 
@@ -195,6 +204,8 @@ def test_a_size_is_a_finding_from_its_threshold_on(cause, moment, name, about):
 
 @pytest.mark.parametrize(("cause", "moment", "name", "about"), CASES)
 def test_a_share_of_rss_is_a_finding_from_its_threshold_on(cause, moment, name, about):
+    moment = moment()
+
     def found(share):
         return cause.find(answers(moment, **{**about, name: 0, "notable_rss_fraction": share}))
 
@@ -208,14 +219,17 @@ def test_a_share_of_rss_is_a_finding_from_its_threshold_on(cause, moment, name, 
 @pytest.mark.parametrize(
     ("cause", "moment"),
     [
-        pytest.param(native_memory, facts(BRK), id="native"),
-        pytest.param(anonymous_mapping, facts(FOREIGN), id="anonymous"),
-        pytest.param(file_mapping, facts(SHARED), id="files"),
-        pytest.param(goroutine_leak, facts(**STACKS, goroutines=goroutines(20_000)), id="many"),
-        pytest.param(stack_growth, facts(**STACKS, goroutines=goroutines(20)), id="large"),
+        pytest.param(native_memory, lambda: facts(BRK), id="native"),
+        pytest.param(anonymous_mapping, lambda: facts(FOREIGN), id="anonymous"),
+        pytest.param(file_mapping, lambda: facts(SHARED), id="files"),
+        pytest.param(
+            goroutine_leak, lambda: facts(**STACKS, goroutines=goroutines(20_000)), id="many"
+        ),
+        pytest.param(stack_growth, lambda: facts(**STACKS, goroutines=goroutines(20)), id="large"),
     ],
 )
 def test_a_large_share_of_rss_makes_a_note_a_warning(cause, moment):
+    moment = moment()
     (finding,) = cause.find(answers(moment))
     share = finding.bytes / moment.rss_bytes
 
@@ -250,17 +264,19 @@ def edge(rule, name, at, *moments, **about):
     return [bool(rule(answers(*moments, **about, **{name: one}))) for one in (at, over(at))]
 
 
-WHOLE = facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
+@cache
+def whole():
+    return facts(heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
 
 
 def test_huge_pages_as_a_whole():
     find, size = huge_pages.find, 62 * MIB
     no_share = {"huge_pages_whole_fraction": 0}
 
-    assert [True, False] == edge(find, "huge_pages_whole_bytes", size, WHOLE, **no_share)
-    share = size / WHOLE.rss_bytes
-    assert find(answers(WHOLE, huge_pages_whole_fraction=share * (1 - A_BIT)))
-    assert [] == find(answers(WHOLE, huge_pages_whole_fraction=share * (1 + A_BIT)))
+    assert [True, False] == edge(find, "huge_pages_whole_bytes", size, whole(), **no_share)
+    share = size / whole().rss_bytes
+    assert find(answers(whole(), huge_pages_whole_fraction=share * (1 - A_BIT)))
+    assert [] == find(answers(whole(), huge_pages_whole_fraction=share * (1 + A_BIT)))
 
 
 def test_free_slots_within_the_goal_are_held_against_the_heap_in_use():
@@ -374,7 +390,7 @@ def test_the_releases_that_zero(release, severities):
     ],
 )
 def test_the_releases_that_ask_for_huge_pages(release, severity):
-    (finding,) = huge_pages.find(answers(WHOLE, version=known_version(release, "test")))
+    (finding,) = huge_pages.find(answers(whole(), version=known_version(release, "test")))
 
     assert severity == finding.severity
     assert (severity is Severity.WARNING) == finding.next_step.startswith("Move to Go 1.21.4")

@@ -1,6 +1,7 @@
 """The list of inputs: whatever is recognised is read, shown or reasoned away, tested, recorded."""
 
 import gzip
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ TESTS = Path(__file__).parent
 MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
 
 
+@cache
 def examples():
     """A recorded file of each kind, by the kind's name."""
     found = {}
@@ -31,15 +33,12 @@ def examples():
     return found
 
 
-EXAMPLES = examples()
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_has_a_fixture_a_test_and_a_reader_of_the_one_shape(kind):
     """
     Every reader gives a frozen object whose frames are attributes, damage among them.
     """
-    read = read_artefact(kind, EXAMPLES[kind.name])
+    read = read_artefact(kind, examples()[kind.name])
 
     assert isinstance(read, WithDamage)
     for name in kind.frames:
@@ -54,7 +53,7 @@ def test_a_kind_fills_a_frame_of_the_capture_or_says_where_it_is_instead(kind, t
     """
     Recognised, read, listed and then taken by nobody: that cannot happen.
     """
-    source = EXAMPLES[kind.name]
+    source = examples()[kind.name]
     (tmp_path / Path(source.name).name).write_bytes(source.stored)
     capture = gomem.load(tmp_path)
 

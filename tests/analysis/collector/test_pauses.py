@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from gomem.analysis.collector.pauses import _binomial_quantile, gc_pauses, quantile_interval
 from tests.builders import CAPTURES
@@ -125,6 +124,8 @@ def test_ranks_are_those_of_scipys_binomial_distribution(share):
     """
     Two sources, one number, from a handful of pauses to millions.
     """
+    from scipy.stats import binom  # takes a second to import
+
     for n in (*range(1, 400), 1_000, 12_345, 100_000, 3_600_000):
         for tail in (0.025, 0.975):
             assert int(binom.ppf(tail, n, share)) == _binomial_quantile(tail, n, share), (n, tail)

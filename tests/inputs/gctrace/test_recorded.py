@@ -9,7 +9,7 @@ import pytest
 
 from gomem.releases import GoRelease
 from gomem.units import MIB
-from tests.gc_logs import cut_seconds, names, recorded
+from tests.gc_logs import cut_seconds, names, recorded, release_of
 
 LOGS = names()
 TORN = [name for name in LOGS if name.startswith(("noisy", "progress"))]
@@ -117,7 +117,7 @@ def test_a_goal_is_nextgc_of_the_collection_before(name):
         assert ((goals == expected) | moved).mean() >= 0.95 or goals.empty
 
 
-@pytest.mark.parametrize("name", [name for name in LOGS if recorded(name).release.minor >= 21])
+@pytest.mark.parametrize("name", [name for name in LOGS if release_of(name).minor >= 21])
 @pytest.mark.parametrize(
     ("column", "metric"),
     [
@@ -133,9 +133,7 @@ def test_sizes_are_those_of_runtime_metrics_in_whole_mib(name, column, metric):
         assert list(latest[metric] // MIB) == list(latest[column] // MIB)
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in LOGS if recorded(n).release.minor <= 17 and "gogc" not in n]
-)
+@pytest.mark.parametrize("name", [n for n in LOGS if release_of(n).minor <= 17 and "gogc" not in n])
 def test_live_heap_is_half_of_the_next_goal(name):
     """
     Before 1.18 the goal is twice the live heap, unless that is below the smallest goal; in 1.5 the
@@ -150,7 +148,7 @@ def test_live_heap_is_half_of_the_next_goal(name):
         assert (away <= later).mean() >= 0.95 or latest.empty
 
 
-@pytest.mark.parametrize("name", [name for name in LOGS if recorded(name).release.minor >= 20])
+@pytest.mark.parametrize("name", [name for name in LOGS if release_of(name).minor >= 20])
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
@@ -173,7 +171,7 @@ def test_cpu_adds_up_to_what_runtime_metrics_counts(name, column, kind):
         assert printed - 1e-5 <= counted <= (printed + cut) * 1.001 + 1e-5
 
 
-@pytest.mark.parametrize("name", [n for n in LOGS if recorded(n).release >= GoRelease(9)])
+@pytest.mark.parametrize("name", [n for n in LOGS if release_of(n) >= GoRelease(9)])
 def test_forced_collections_are_those_of_memstats(name):
     """
     NumForcedGC was read after each FreeOSMemory. The runtime marks one more where the program

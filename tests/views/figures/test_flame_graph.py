@@ -4,9 +4,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
-import nbformat
 import pytest
-from nbconvert import HTMLExporter
 
 import gomem
 from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
@@ -138,6 +136,9 @@ def test_it_survives_nbconvert(settled):
     In a page made of a notebook stand all its titles and the script. nbconvert writes attributes
     anew, in lower case, which browsers read as they were.
     """
+    import nbformat  # with what it imports, two seconds
+    from nbconvert import HTMLExporter
+
     graph = gomem.flame(settled)
     output = nbformat.v4.new_output("display_data", {"text/html": graph._repr_html_()})
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[output])])

@@ -1,29 +1,24 @@
 """The report as JSON, held to its schema."""
 
 import json
-from importlib import resources
 
-import jsonschema
 import pytest
 
 from gomem.views.json.report import GC, render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
+from tests.views.json.schemas import validator_of
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
-
-SCHEMA = json.loads(
-    resources.files("gomem.views.json").joinpath("schemas/gomem.report.schema.json").read_text()
-)
 
 
 def test_the_schema_is_one():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert "gomem.report/1" == validator_of("report").schema["title"]
 
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
 def test_every_capture_fits_the_schema(capture):
     report = json.loads(render_json_report(diagnosed(capture)))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert report["ledger"]
 
 
@@ -39,7 +34,7 @@ def test_what_is_unknown_is_null(tmp_path):
     """
     report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert report["ledger"][0]["rss_bytes"] is None
     assert report["capture"]["go_version"] is None
     assert dict.fromkeys(GC) == report["gc"]
@@ -48,7 +43,7 @@ def test_what_is_unknown_is_null(tmp_path):
 def test_a_damaged_capture_fits_the_schema(tmp_path):
     report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
 
-    jsonschema.validate(report, SCHEMA)
+    validator_of("report").validate(report)
     assert ["notes.txt"] == [one["source"] for one in report["damage"]]
     assert [None] == [
         one["kind"] for one in report["capture"]["artefacts"] if one["path"] == "notes.txt"
