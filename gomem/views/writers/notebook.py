@@ -13,11 +13,11 @@ folder instead of the network.
 from __future__ import annotations
 
 import os
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
 from gomem.views.writers.flame_script import script_source
+from gomem.views.writers.html import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -175,7 +175,10 @@ def _last_words(error: Any) -> str:
 
 
 def _template() -> str:
-    return resources.files("gomem.views.writers").joinpath("templates", TEMPLATE).read_text("utf-8")
+    """The template's text, for nbconvert, which has an environment of its own."""
+    ours = environment()
+    assert ours.loader is not None
+    return ours.loader.get_source(ours, TEMPLATE)[0]
 
 
 def _tags(cell: dict[str, Any]) -> set[str]:
