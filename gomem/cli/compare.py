@@ -36,31 +36,31 @@ class FailOn(StrEnum):
 
 def compare(
     before: Annotated[Path, typer.Argument(help="A capture or a benchmark file from before.")],
-    after: Annotated[Path, typer.Argument(help="The same from after.")],
+    after: Annotated[Path, typer.Argument(help="The same, from after.")],
     *,
     also_before: Annotated[
-        list[Path] | None, typer.Option(help="One more from before; can be repeated.")
+        list[Path] | None, typer.Option(help="Another capture from before; can be repeated.")
     ] = None,
     also_after: Annotated[
-        list[Path] | None, typer.Option(help="One more from after; can be repeated.")
+        list[Path] | None, typer.Option(help="Another capture from after; can be repeated.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file.")
     ] = None,
     output_format: Annotated[
-        Format | None, typer.Option("--format", help="As -o names it, else text.")
+        Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option(help="Exit with 1 if a metric is worse, beyond noise.")
+        FailOn | None, typer.Option(help="Exit with 1 if a metric is worse by more than noise.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
-    """Hold two captures or benchmark files against each other.
+    """Compare two captures or benchmark files.
 
     Each metric is better, worse, changed, or ~ where the difference may be noise. With one capture
-    on each side, memory and collector have differences but no verdict; name more captures with
-    --also-before and --also-after. HTML goes to a file named after the two, all else to standard
-    output unless -o names a file.
+    on each side, memory and collector show differences but get no verdict; give more captures with
+    --also-before and --also-after. HTML goes to a file named after the two, everything else to
+    standard output, unless -o names a file.
     """
     old, new = [before, *(also_before or [])], [after, *(also_after or [])]
     chosen = output_format or _format_of(output)
@@ -78,10 +78,10 @@ def compare(
 
 
 def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str]:
-    """What the two sides are called: the ends of their paths, as long as it takes to differ.
+    """What the two sides are called: the ends of their paths, just long enough to differ.
 
-    Where a capture lies is nobody's business whom its report is passed on to; but two captures may
-    have one name in different folders.
+    A report is passed on, and should not say where a capture lies; but two captures may have the
+    same name in different folders.
     """
     paths = [path.resolve().parts for path in (*before, *after)]
     length = 1
@@ -121,7 +121,7 @@ def _unread(comparison: Comparison) -> str:
 def _rendered(
     comparison: Comparison, chosen: Format, target: Path | None, names: tuple[str, str]
 ) -> str:
-    """The comparison in the format that was asked for; on a terminal, as it fits there."""
+    """The comparison in the format asked for; on a terminal, as wide as it is."""
     before, after = names
     if chosen is Format.json:
         from gomem.views.json.compare import render_compare_json

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from gomem.inputs.gctrace.table import GcLog
 
-STREAMED_FROM_BYTES = 1 << 23  # shorter logs are read whole, as any other artefact
+STREAMED_FROM_BYTES = 1 << 23  # shorter logs are read whole, like any other artefact
 STREAMED_FRAMES = ("cycles", "scavenges", "pacer")  # the others are only known at the end
 
 
 def is_long_log(artefact: Path) -> bool:
-    """Whether a file is too long to be read whole without need, and begins as a GC log."""
+    """Whether a file begins as a GC log and is too long to be read whole without need."""
     from gomem.inputs.kinds import BY_NAME, kind_of
     from gomem.sources.long import open_stream
 

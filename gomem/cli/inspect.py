@@ -1,4 +1,4 @@
-"""`gomem inspect CAPTURE`: what is in it, by moment, and what could not be read."""
+"""`gomem inspect CAPTURE`: what is in a capture, by moment, and what could not be read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inspect(
         list[Path], typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files.")
     ],
 ) -> None:
-    """List what is in a capture: its files with kind and moment, skew, and what is damaged."""
+    """List what is in a capture: files with kind and moment, skew, and damage."""
     from gomem.capture.load import load
     from gomem.views.inspection import inspection_document
 

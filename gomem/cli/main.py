@@ -1,6 +1,6 @@
 """The `gomem` command: the parser, and the only place that turns errors into exit codes.
 
-Exit 0: done, also where nobody reads the rest of what is printed.
+Exit 0: done, even if nobody reads all that is printed.
 1: done, and `--fail-on` was met.
 2: wrong usage, nothing readable, or an output that cannot be written.
 70: a fault of gomem's own. 71: out of memory. 130: stopped by Ctrl-C.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "report": "Say where the memory of a Go process went.",
-    "compare": "Hold two captures or benchmark files against each other.",
+    "compare": "Compare two captures or benchmark files.",
     "top": "Show the functions that allocate most in a profile.",
     "table": "Print an artefact as a table.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
@@ -40,8 +40,8 @@ Commands:
 {commands}
 
 Options:
-  --version  Print the version and leave.
-  --help     Print this, or with a command, its own help.
+  --version  Print the version and exit.
+  --help     Print this help or, after a command, the command's.
 
 Exit codes:
   0    Done.
@@ -56,7 +56,7 @@ Start with: gomem report --demo
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its code."""
     from gomem.cli.output import flush_standard_output, open_standard_streams
 
     open_standard_streams()
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; the exit code comes back, for tests and other programs."""
+    """Run the command line and return the exit code, for tests and other programs."""
     return _guarded(lambda: _run(arguments))
 
 
@@ -93,7 +93,7 @@ def _own_fault(error: Exception) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    hint = f"the input may be fine; please report it with what {DEBUG}=1 prints"
+    hint = f"the input may be fine; please report this, with what {DEBUG}=1 prints"
     return _failed(f"this is a fault of gomem's own: {what}; {hint}", OWN_FAULT)
 
 
@@ -115,7 +115,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def overview() -> str:
-    """What `gomem --help` prints; made without loading any command, so that it costs nothing."""
+    """What `gomem --help` prints; no command is loaded for it, so it costs nothing."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
     return _OVERVIEW.format(commands="\n".join(lines))

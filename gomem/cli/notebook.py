@@ -26,7 +26,7 @@ def notebook(
     ],
     captures: Annotated[
         list[Path],
-        typer.Argument(metavar="CAPTURE…", help="A folder, an archive or a file; two to compare."),
+        typer.Argument(metavar="CAPTURE…", help="Folder, archive or file; before-after takes two."),
     ],
     *,
     output: Annotated[
@@ -37,8 +37,8 @@ def notebook(
 ) -> None:
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
 
-    Without -o: one HTML file named after the capture. Its path is the last line. The file asks for
-    nothing from the network and names no folder of this machine.
+    Without -o it is one HTML file named after the capture; the last line printed is its path. The
+    file loads nothing from the network and names no folder of this machine.
     """
     text = _packaged_notebook(name)
     for path in captures:
@@ -82,7 +82,7 @@ def _execute(text: str, name: str, captures: Sequence[Path]) -> str:
 
 
 def _link(capture: Path, folder: Path, role: str) -> str:
-    """Put a link to a capture below the role that it has; two can have the same name."""
+    """Link a capture into a folder named after its role; two can have the same name."""
     link = folder / role / capture.resolve().name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(capture.resolve())
@@ -100,7 +100,7 @@ def _rendered(executed: str, name: str, captures: Sequence[Path], suffix: str) -
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A callback for how many cells are done, or None where nobody watches."""
+    """A callback for how many cells are done, or None if nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,7 +1,7 @@
 """The one way out: what a command writes, to standard output, to a file, or as a message.
 
-A file is written beside its target and takes the target's place when it is whole, so that an error,
-a full disk or Ctrl-C leaves what was there before. No output ever takes the place of an input.
+A file is written beside its target and replaces it once it is complete, so that an error, a full
+disk or Ctrl-C leaves whatever was there before. No output ever replaces an input.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class ReaderGone(Exception):  # noqa: N818 - nothing went wrong
 
 
 def tell(message: str) -> None:
-    """Say one line on standard error, with nothing in it that could steer a terminal."""
-    with suppress(OSError):  # nobody listens any more
+    """Print one line on standard error, with nothing in it that could control a terminal."""
+    with suppress(OSError):  # nobody is listening any more
         print(f"gomem: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 @dataclass
 class DamageReport:
-    """Says on standard error what could not be read: the first places, and how many there are.
+    """Prints on standard error what could not be read: the first places, and how many more.
 
     Attributes:
         places: How many it was given.
@@ -47,31 +47,31 @@ class DamageReport:
     places: int = 0
 
     def tell(self, damaged: Iterable[Damage]) -> None:
-        """Say some, unless enough were said."""
+        """Print some, unless enough were printed."""
         for one in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
                 tell(str(one))
 
     def end(self) -> None:
-        """Say how many were not said."""
+        """Print how many were left out."""
         if self.places > TOLD_PLACES:
             tell(f"and {self.places - TOLD_PLACES} more places")
 
 
 def tell_damage(damaged: Iterable[Damage]) -> None:
-    """Say on standard error what could not be read; of very much, the first places."""
+    """Print on standard error what could not be read; if that is a lot, the first places."""
     report = DamageReport()
     report.tell(damaged)
     report.end()
 
 
 def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
-    """Refuse before the work is done, not after.
+    """Refuse an output before the work is done, not after.
 
     Args:
-        path: Where the output is to go; None is standard output.
-        force: Whether a file that is there may be overwritten.
+        path: Where the output goes; None is standard output.
+        force: Whether an existing file may be overwritten.
         inputs: What the command reads; none of it is ever overwritten.
 
     Raises:
@@ -90,18 +90,18 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
             raise CaptureError(f"{shown}: exists, and is not overwritten without --force")
     if not path.parent.is_dir():
         folder = readable_name(str(path.parent))
-        raise CaptureError(f"{shown}: there is no folder {folder}; make it first")
+        raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
 
 
 def _is_device(path: Path) -> bool:
-    """Whether it is written to directly: a device, a pipe, or standard output by its name."""
+    """Whether the target is written to directly: a device, a pipe, or standard output by name."""
     if str(path.absolute()).startswith(STANDARD_STREAMS):
         return True
     return path.exists() and not (path.is_file() or path.is_dir() or path.is_block_device())
 
 
 def _is_read_from(path: Path, read: Path) -> bool:
-    """Whether a file is an input, or an artefact in a folder that is one, by whatever name."""
+    """Whether a file is an input, or lies in a folder that is one, whatever it is called."""
     if not read.exists():
         return False
     if not read.is_dir():
@@ -148,7 +148,7 @@ def _print(text: str) -> None:
 
 @contextmanager
 def _standard_output() -> Iterator[None]:
-    """Errors of writing, under names of our own: those that typer knows, it takes for itself."""
+    """Turn write errors into our own exceptions: typer would handle those it knows itself."""
     try:
         yield
     except BrokenPipeError as error:
@@ -167,16 +167,16 @@ def tell_where(path: Path) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of the one at the path when it is whole.
+    """A binary file that replaces the one at the path once it is complete.
 
-    On any error it is removed, and what was at the path stays as it was.
+    On any error it is removed, and whatever was at the path stays.
 
     Raises:
         CaptureError: The file cannot be written.
     """
     try:
         if _is_device(path):
-            with path.open("ab") as file:  # standard output may be a file with something in it
+            with path.open("ab") as file:  # standard output may be a file that is not empty
                 yield file
         else:
             with _replacing(path.resolve()) as file:
@@ -203,9 +203,9 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def open_standard_streams() -> None:
-    """Make standard output and error take whatever is printed, also where they are closed.
+    """Make standard output and error accept whatever is printed, even if they are closed.
 
-    Characters that an encoding such as ASCII does not have are replaced.
+    Characters that the encoding lacks, as ASCII lacks most, are replaced.
     """
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
@@ -220,7 +220,7 @@ def flush_standard_output() -> None:
     """Write out what was printed.
 
     Raises:
-        ReaderGone: Nobody reads it.
+        ReaderGone: Nobody is reading it.
         CaptureError: It cannot be written.
     """
     with _standard_output():
@@ -228,7 +228,7 @@ def flush_standard_output() -> None:
 
 
 def drop_standard_output() -> None:
-    """Let what is still to be printed go nowhere, so that leaving cannot fail over it."""
+    """Discard what is still to be printed, so that exiting cannot fail over it."""
     with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 

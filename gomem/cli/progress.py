@@ -1,4 +1,4 @@
-"""Progress of long work: on standard error, and only where a person watches it."""
+"""Progress of long work: on standard error, and only where a person is watching."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN_FROM_FILES = 20  # a few files are read before a person could follow
 
 @contextmanager
 def bytes_progress(name: str) -> Iterator[Callable[[int, int | None], None] | None]:
-    """A callback for reading one long file, or None where nobody watches."""
+    """A callback for reading one long file, or None if nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -36,7 +36,7 @@ def bytes_progress(name: str) -> Iterator[Callable[[int, int | None], None] | No
 
 @contextmanager
 def reading_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A callback for `gomem.load`, or None where nobody watches."""
+    """A callback for `gomem.load`, or None if nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -46,15 +46,15 @@ def report(
         typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files of one moment."),
     ] = None,
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Use the capture that ships.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Use the capture gomem ships with.")] = False,
     baseline: Annotated[
-        Path | None, typer.Option(help="A capture to hold this one against.")
+        Path | None, typer.Option(help="A capture to compare this one with.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to this file.")
     ] = None,
     output_format: Annotated[
-        Format | None, typer.Option("--format", help="Write only this.")
+        Format | None, typer.Option("--format", help="Write only this format.")
     ] = None,
     go_version: Annotated[
         str | None, typer.Option(help="The Go release, such as go1.24.2.")
@@ -66,8 +66,8 @@ def report(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="From where on something is a finding, such as pause_seconds=0.001; "
-            "may be given more than once. A wrong name lists them all.",
+            help="Where a finding begins, such as pause_seconds=0.001; can be repeated. "
+            "A wrong name lists them all.",
         ),
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
@@ -76,8 +76,8 @@ def report(
     """Say where the memory of a Go process went.
 
     Without --format: a summary on standard output, and the whole report as one HTML file named
-    after the capture, whose path is the last line. With --format text, json or md: that, on
-    standard output or in the file that -o names.
+    after the capture; the last line printed is its path. With --format text, json or md: only that,
+    on standard output or in the file that -o names.
     """
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:
@@ -96,10 +96,10 @@ def report(
 
 
 def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
-    """The captures asked for: every folder and archive is one, loose files together are one."""
+    """The captures asked for: each folder or archive is one; loose files together are one."""
     if demo:
         if captures:
-            raise CaptureError("--demo brings its own capture; leave the other away")
+            raise CaptureError("--demo brings its own capture; leave out the other")
         return [[packaged(DEMO)]]
     if not captures:
         raise CaptureError("no capture named; wanted a folder, an archive or files, or --demo")
@@ -150,7 +150,7 @@ def _write(
 
 
 def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
-    """The summary for the terminal and the page, both of one report."""
+    """The summary for the terminal, and the page, both from one report."""
     from gomem.views.report.report import report_document
     from gomem.views.writers.html import write_html
 

@@ -44,7 +44,7 @@ def table(
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
 
-    A GC log also as what other tools read: trace (for Perfetto) and openmetrics (its costs).
+    A GC log can also be written for other tools: trace (for Perfetto) and openmetrics (its costs).
     """
     if output_format is Format.parquet and output is None:
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def terminal_text(document: Document) -> str:
-    """The document as text; plain, and as wide as everywhere, where nobody watches."""
+    """The document as text; plain and of the usual width if this is no terminal."""
     from gomem.views.writers.text import write_text
 
     if not sys.stdout.isatty():

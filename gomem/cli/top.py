@@ -59,38 +59,42 @@ def top(
     ],
     *,
     sample_type: Annotated[
-        str | None, typer.Option(help="Which of its values, such as alloc_space.")
+        str | None, typer.Option(help="Which of the profile's values, such as alloc_space.")
     ] = None,
     granularity: Annotated[
         Granularity, typer.Option(help="What a row stands for.")
     ] = Granularity.functions,
     cum: Annotated[bool, typer.Option("--cum", help="Order by cum rather than by flat.")] = False,
     n: Annotated[
-        int | None, typer.Option("-n", min=1, help=f"Rows; {SHOWN} of text, else all.")
+        int | None,
+        typer.Option("-n", min=1, help=f"Rows to show; text has {SHOWN} unless told, else all."),
     ] = None,
     base: Annotated[
         Path | None, typer.Option(help="Subtract this earlier profile of the same process.")
     ] = None,
     diff_base: Annotated[
-        Path | None, typer.Option(help="Subtract this profile; shares are of it.")
+        Path | None, typer.Option(help="Subtract this profile; shares are relative to it.")
     ] = None,
-    normalize: Annotated[bool, typer.Option(help="Scale to the base's sum first.")] = False,
-    focus: Annotated[str | None, _pattern("Only stacks with it.")] = None,
-    ignore: Annotated[str | None, _pattern("Only stacks without it.")] = None,
-    hide: Annotated[str | None, _pattern("Without such frames.")] = None,
-    show: Annotated[str | None, _pattern("Only such frames.")] = None,
-    show_from: Annotated[str | None, _pattern("Nothing outside of such a frame.")] = None,
-    prune_from: Annotated[str | None, _pattern("Nothing inside of such a frame.")] = None,
-    tagfocus: Annotated[str | None, _pattern("Only samples with such a label.")] = None,
-    tagignore: Annotated[str | None, _pattern("Only samples without such a label.")] = None,
-    noinlines: Annotated[bool, _view("Count inlined calls to what they are inlined in.")] = False,
+    normalize: Annotated[bool, typer.Option(help="Scale to the base's total first.")] = False,
+    focus: Annotated[str | None, _pattern("Only stacks with a matching frame.")] = None,
+    ignore: Annotated[str | None, _pattern("Only stacks without one.")] = None,
+    hide: Annotated[str | None, _pattern("Leave out matching frames.")] = None,
+    show: Annotated[str | None, _pattern("Only matching frames.")] = None,
+    show_from: Annotated[str | None, _pattern("Nothing above a matching frame.")] = None,
+    prune_from: Annotated[str | None, _pattern("Nothing below a matching frame.")] = None,
+    tagfocus: Annotated[str | None, _pattern("Only samples with a matching label.")] = None,
+    tagignore: Annotated[str | None, _pattern("Only samples without one.")] = None,
+    noinlines: Annotated[bool, _view("Count inlined calls as part of their callers.")] = False,
     tree: Annotated[bool, _view("Show callers and callees of each row.")] = False,
-    peek: Annotated[str | None, typer.Option(metavar="RE", help="The same, of such rows.")] = None,
+    peek: Annotated[
+        str | None,
+        typer.Option(metavar="RE", help="Show callers and callees of matching rows."),
+    ] = None,
     traces: Annotated[bool, _view("Show every stack.")] = False,
-    tags: Annotated[bool, _view("Show what the samples of each label add up to.")] = False,
+    tags: Annotated[bool, _view("Show the total for each label.")] = False,
     escapes: Annotated[
         list[Path] | None,
-        _view("Show why lines allocate: what go build -gcflags=-m=2 printed."),
+        _view("Show why lines allocate, from the output of go build -gcflags=-m=2."),
     ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
     output: Annotated[
@@ -136,7 +140,7 @@ def top(
             sites = question.sites(sample_type, n, granularity, cum=cum)
             text = _render_top(sites, output_format)
     except ValueError as error:
-        if type(error) is not ValueError:  # a file's own, which says where
+        if type(error) is not ValueError:  # a file's own error, which says where
             raise
         raise CaptureError(f"{profiles[0]}: {error}") from error
     write(text, output)
@@ -172,7 +176,7 @@ class _Question:
     def sites(
         self, sample_type: str | None, n: int | None, granularity: str, *, cum: bool
     ) -> AllocationSites | TopDifference:
-        """The rows, with intervals where there can be any."""
+        """The rows, with intervals where there are any."""
         if self.before is None:
             from gomem.analysis.profiles.allocations import top_sites
 
@@ -207,7 +211,7 @@ def _read(path: Path) -> Profile:
 def _reasons(
     part: Profile, escapes: list[Path], sample_type: str | None, n: int | None
 ) -> pd.DataFrame:
-    """Allocation lines, with what the compiler says of each in any of its outputs."""
+    """Allocation lines, with what the compiler says about each in any of its outputs."""
     import pandas as pd
 
     from gomem.analysis.profiles.site_reasons import site_reasons
@@ -265,6 +269,6 @@ def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format
 
 def _write_pprof(profile: Profile, output: Path | None) -> None:
     if output is None:
-        raise CaptureError("a profile is not text; name a file for it with -o")
+        raise CaptureError("a profile is not text; name a file with -o FILE.pb.gz")
     with written(output) as file:
         file.write(profile.to_pprof())
