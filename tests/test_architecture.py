@@ -25,7 +25,7 @@ FLOORS = [
     {"live", "cli", "plot", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-# One question in steps, each with a module: what kind is a mapping? `mappings` alone asks them.
+# One question in steps, each with a module: what kind is a mapping? `mapping_kinds` alone asks them.
 KIND_OF_A_MAPPING = {
     f"gomem.analysis.memory.{step}"
     for step in ("mapping_rows", "arenas", "native_memory", "runtime_metadata")
@@ -33,7 +33,7 @@ KIND_OF_A_MAPPING = {
 # Steps that several analyses share are questions of their own.
 SHARED = {
     "gomem.analysis.collector.steps",
-    "gomem.analysis.memory.mappings",
+    "gomem.analysis.memory.mapping_kinds",
     "gomem.analysis.memory.resident_totals",
     "gomem.analysis.profiles.sampling",
     "gomem.analysis.profiles.site_changes",
@@ -174,7 +174,7 @@ def test_analyses_do_not_import_each_other():
     """
     for path in PACKAGE.joinpath("analysis").rglob("*.py"):
         own = f"gomem.{name_of(path).removesuffix('.py').replace('/', '.')}"
-        inside = own == "gomem.analysis.memory.mappings" or own in KIND_OF_A_MAPPING
+        inside = own == "gomem.analysis.memory.mapping_kinds" or own in KIND_OF_A_MAPPING
         allowed = SHARED | KIND_OF_A_MAPPING if inside else SHARED
         assert set() == {n for n in imports(path) if is_below(n, "analysis")} - allowed, path.name
 

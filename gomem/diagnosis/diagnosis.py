@@ -14,7 +14,7 @@ import pandas as pd
 
 from gomem.analysis.collector.gc_cost import COSTS
 from gomem.analysis.memory.address_space import address_regions
-from gomem.analysis.memory.mappings import BY_KIND, ClassifiedMappings
+from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS
 from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike

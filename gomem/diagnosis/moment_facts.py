@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.mappings import ClassifiedMappings, classify_mappings
+from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS
 from gomem.analysis.memory.limits import CGROUP_COUNTERS, LIMIT_STEPS
 from gomem.analysis.memory.mapping_changes import MAPPING_CHANGES, STATES
-from gomem.analysis.memory.mappings import BY_KIND, KINDS
+from gomem.analysis.memory.mapping_kinds import BY_KIND, KINDS
 from gomem.analysis.memory.rss_vs_heap import (
     CONFIDENCE,
     LEDGER_CHECKS,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew

@@ -1,6 +1,6 @@
 """Idle heap beyond the goal is a finding; the slack that the pacer wants is not."""
 
-from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.causes.answers import Answers, MomentFacts

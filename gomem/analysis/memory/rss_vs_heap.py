@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.mappings import (
+from gomem.analysis.memory.mapping_kinds import (
     ClassifiedMappings,
     arena_bytes,
     metadata_claim,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, excerpt
-from gomem.inputs.smaps.columns import uniform_entries
+from gomem.inputs.smaps.fixed_width import uniform_entries
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import printable
 from gomem.views.figures.flame_graph import FlameGraph
 from gomem.views.writers.flame_script import SCRIPT, script_source
-from gomem.views.writers.marks import MARKS
+from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
     from jinja2 import Environment

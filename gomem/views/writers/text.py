@@ -19,7 +19,7 @@ from gomem.views.document import (
     Section,
     Table,
 )
-from gomem.views.writers.marks import MARKS
+from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
     from rich.console import Console

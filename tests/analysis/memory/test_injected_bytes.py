@@ -13,7 +13,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.mappings import ClassifiedMappings, classify_mappings, work_buffer_bytes
+from gomem.analysis.memory.mapping_kinds import (
+    ClassifiedMappings,
+    classify_mappings,
+    work_buffer_bytes,
+)
 from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
 from gomem.analysis.memory.runtime_metadata import UNCOUNTED, metadata_bytes
 from gomem.inputs.memstats.table import read_memstats

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from gomem.analysis.memory.mapping_changes import match_mappings
-from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed, mappings, smaps_entry
 

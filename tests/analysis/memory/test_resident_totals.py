@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.resident_totals import resident_totals
 from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
 from gomem.inputs.cgroup.table import read_cgroup

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.memory.mappings import classify_mappings
+from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import PARTS, Ledger, reconcile_rss
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps

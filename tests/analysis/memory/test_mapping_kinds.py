@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gomem.analysis.memory.mapping_kinds import KINDS, classify_mappings, work_buffer_bytes
 from gomem.analysis.memory.mapping_rows import Cut, cut
-from gomem.analysis.memory.mappings import KINDS, classify_mappings, work_buffer_bytes
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.units import KIB, MIB

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.inputs.smaps.columns import AT_ONCE, uniform_entries
+from gomem.inputs.smaps.fixed_width import AT_ONCE, uniform_entries
 from tests.builders import smaps_entry
 
 ENTRY = smaps_entry(0x1000, 0x2000, rss_kib=12)
