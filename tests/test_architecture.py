@@ -25,7 +25,7 @@ FLOORS = [
     {"live", "cli", "plot", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-# One question in steps, each with a module: what kind is a mapping? `mapping_kinds` alone asks them.
+# One question in steps, a module each: what kind is a mapping? `mapping_kinds` alone asks them.
 KIND_OF_A_MAPPING = {
     f"gomem.analysis.memory.{step}"
     for step in ("mapping_rows", "arenas", "native_memory", "runtime_metadata")
@@ -35,6 +35,7 @@ SHARED = {
     "gomem.analysis.collector.steps",
     "gomem.analysis.memory.mapping_kinds",
     "gomem.analysis.memory.resident_totals",
+    "gomem.analysis.profiles.flame_layout",
     "gomem.analysis.profiles.sampling",
     "gomem.analysis.profiles.site_changes",
     "gomem.analysis.slopes",

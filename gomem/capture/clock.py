@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from gomem.sources.times import known_time
+from gomem.sources.file_dates import known_time
 
 if TYPE_CHECKING:
     from gomem.sources.artefact import Source

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
+from gomem.sources.file_dates import file_time
 from gomem.sources.names import readable_name
-from gomem.sources.times import file_time
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import chunks_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.entries import Entry, Listing
+from gomem.sources.file_dates import file_time
 from gomem.sources.names import readable_name
-from gomem.sources.times import file_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

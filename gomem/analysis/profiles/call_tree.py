@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.profiles.flame_layout import flame_layout
 from gomem.analysis.profiles.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
 
@@ -93,7 +94,7 @@ def call_tree(
     weight = np.concatenate([np.abs(side.value) for side in sides])
     tree = _bounded(stacks, weight, least_width, most_depth)
     cumulated = _Cumulated(tree, sides)
-    columns = cumulated.values() | tree.layout(cumulated.width())
+    columns = cumulated.values() | flame_layout(tree.parent, tree.depth, cumulated.width())
     order = columns.pop("order").astype(np.int64)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
@@ -182,31 +183,6 @@ class _Tree:
             at = np.flatnonzero(self.depth == depth)
             np.add.at(total, self.parent[at], total[at])
         return total
-
-    def layout(self, width: FloatArray) -> dict[str, FloatArray]:
-        """Where each frame stands, and the order in which they are listed."""
-        calls: list[list[int]] = [[] for _ in width]
-        for frame in np.argsort(-width, kind="stable").tolist():
-            if self.parent[frame] >= 0:
-                calls[self.parent[frame]].append(frame)
-        start = np.zeros(len(width))
-        order: list[int] = []
-        waiting = [0]
-        while waiting:
-            frame = waiting.pop()
-            order.append(frame)
-            place = start[frame]
-            for call in calls[frame]:
-                start[call] = place
-                place += width[call]
-            waiting += reversed(calls[frame])
-        whole = width[0] or 1.0
-        return {
-            "start": start / whole,
-            "width": width / whole,
-            "depth": self.depth.astype(np.float64),
-            "order": np.array(order, np.float64),
-        }
 
 
 def _bounded(stacks: _Stacks, weight: FloatArray, least: float, most_depth: int) -> _Tree:
