@@ -93,7 +93,7 @@ def test_captures_are_said_to_have_no_verdict_and_which_moment_is_compared():
         in words
     )
     assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \u221287.7 %." in words
-    assert "one value a side cannot tell a change from noise; 6 a side can" in words
+    assert "one value on each side cannot tell a change from noise; 6 on each side can" in words
 
 
 @pytest.mark.parametrize(
