@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the farther end of the 95 % interval, in per cent of the median; "
-    "p is Mann-Whitney's, corrected for all comparisons here"
+    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, "
+    "corrected for all comparisons here"
 )
 SITES_LEGEND = (
     "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
