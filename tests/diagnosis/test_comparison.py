@@ -213,7 +213,7 @@ def test_a_log_is_one_measurement_however_many_collections_it_has(pooled):
     """
     collector = pooled.metrics[pooled.metrics["layer"] == "collector"]
 
-    assert diagnosed(DROWNING).gc.cycles > 100
+    assert diagnosed(DROWNING).collector.cost.cycles > 100
     assert {1} == set(collector["before_n"]) | set(collector["after_n"])
     assert {"~"} == set(collector["verdict"])
 
