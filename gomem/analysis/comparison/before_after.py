@@ -96,7 +96,7 @@ class Comparison:
     Attributes:
         metrics: A row for each name and unit of either side; see `METRICS`.
         geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
-        moments: Which moment of a capture was held against which; see `gomem.diagnosis.comparison`.
+        moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
         notes: What to know before trusting any of it.

@@ -150,7 +150,7 @@ def _level_cell(value: float | None, unit: str) -> Cell:
 
 
 def moments_table(moments: pd.DataFrame) -> Table:
-    """RSS of all moments that were held against each other."""
+    """RSS of all moments that were compared."""
     rows = tuple(
         (
             Cell(str(Pair(row["before"], row["after"]))),
