@@ -14,7 +14,7 @@ class Damage:
     """Something in an input that could not be read. It is kept, counted and shown, never dropped.
 
     Attributes:
-        source: The artefact, as a rule its path inside the capture.
+        source: The artefact, usually by its path inside the capture.
         where: The place in it, such as `line 88` or `byte 40961`; empty for the whole.
         what: What was found and what was wanted, and, if there is one, the way out.
         text: The offending text, shortened.
@@ -36,7 +36,7 @@ class Damage:
 
 
 class FormatError(ValueError):
-    """An artefact that cannot be read at all: its message says where, what was found and wanted."""
+    """An artefact that cannot be read at all; the message says where, what was found and wanted."""
 
     def __init__(self, source: str, where: str, what: str, text: str = "") -> None:
         self.damage = Damage(source, where, what, text)
@@ -44,17 +44,17 @@ class FormatError(ValueError):
 
 
 class CaptureError(Exception):
-    """A capture, or a request, that cannot be answered: the message says why and the way out."""
+    """A capture, or a request, that gomem cannot handle: the message says why and the way out."""
 
 
 _HARMLESS = re.compile(r"[\x20-\x7e\u00a0\u202f]*")
 
 
 def printable(text: str) -> str:
-    r"""A text with escapes for what has no look of its own.
+    r"""A text with escapes for characters that cannot be seen.
 
-    These are control characters, line breaks among them, marks that change the direction of
-    writing, and code points that stand for nothing: `\x1b`, `\n`, `\u202e`.
+    These are control characters, line breaks among them, marks that change the writing direction,
+    and unassigned code points: `\x1b`, `\n`, `\u202e`.
     """
     if _HARMLESS.fullmatch(text):
         return text

@@ -25,14 +25,14 @@ def flame(
 
     Args:
         profile: A profile of any kind.
-        base: An earlier one to hold it against.
+        base: An earlier one to compare it with.
         sample_type: Which of its values; the default one if None.
         upwards: Whether calls stand above their callers instead of below.
         least_width: Share of the whole below which frames are left out.
         name: Unique on its page.
 
     Raises:
-        ValueError: A profile does not have the sample type, or the name is no id.
+        ValueError: A profile does not have the sample type, or the name cannot be an id.
     """
     tree = call_tree(profile, sample_type, base, least_width=least_width)
     return draw_flame(tree, upwards=upwards, name=name)

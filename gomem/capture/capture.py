@@ -53,9 +53,9 @@ class Capture(WithDamage):
         name: What reports call it.
         by_moment: Its moments by name, in order.
         files: Every artefact that was read, with what was read of it.
-        passed_over: Files that are of no kind gomem knows, or that could not be read at all.
+        passed_over: Files whose kind gomem does not know, or that could not be read at all.
         damaged: Everything that could not be read.
-        unrecognised: Names of the files that are of no kind gomem knows.
+        unrecognised: Names of the files whose kind gomem does not know.
         go_version: The release that made it, as far as known.
     """
 
@@ -71,7 +71,7 @@ class Capture(WithDamage):
         """The moment of a name.
 
         Raises:
-            KeyError: There is none; the message names those that there are.
+            KeyError: There is none; the message lists the moments there are.
         """
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"

@@ -134,7 +134,7 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> dict[str, Any
         if isinstance(manifest, dict) and manifest.get("schema") == MANIFEST_SCHEMA:
             gathering.damage += json_values(source.data, source.name)[1]
             return manifest
-        what = "not a manifest of gomem's; moments are found from folders and names instead"
+        what = "not a gomem manifest; moments are found from folders and names instead"
         gathering.damage.append(Damage(source.name, "", what))
     return {}
 
@@ -169,7 +169,7 @@ def _read_all(
 def _read(
     source: Source, kind: Kind, progress: Callable[[str, int, int], None] | None
 ) -> WithDamage:
-    """What one artefact holds; a log too long to be held is read piece by piece."""
+    """What one artefact holds; a log too long for memory is read piece by piece."""
     if not isinstance(source, LongSource):
         return read_artefact(kind, replace(source, damage=()))
 
@@ -210,7 +210,7 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
 
 
 def _moments(artefacts: Sequence[Artefact]) -> dict[str, Moment]:
-    """Moments in order: of time where every time is the capture's own word, else of names."""
+    """Moments in order: by time if the capture itself states every time, else by name."""
     groups: dict[str, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:

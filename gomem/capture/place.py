@@ -71,7 +71,7 @@ def place(
 
 
 def _place_folder(group: list[Artefact], folder: str, name: str) -> list[Artefact]:
-    """A folder is one moment, unless a kind repeats in it or its names tell different times."""
+    """A folder is one moment, unless a kind repeats in it or its names have different times."""
     named_times = {artefact.time for artefact in group if artefact.time_source == "name"}
     if not _repeated(group) and len(named_times) < 2:
         return [replace(artefact, moment=name) for artefact in group]
@@ -116,7 +116,7 @@ def _slot(artefact: Artefact) -> str:
 
 
 def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
-    """Artefacts whose names tell nothing apart: a new moment, in time, whenever a kind repeats."""
+    """Artefacts whose names are no help: by time, a new moment whenever a kind repeats."""
     if not _repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
     long_ago = datetime.min.replace(tzinfo=UTC)

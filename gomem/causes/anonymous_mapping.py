@@ -1,4 +1,4 @@
-"""Anonymous memory that nobody's count explains: mapped by the program itself, or large mallocs.
+"""Anonymous memory that no count explains: mapped by the program itself, or large mallocs.
 
 It is neither in one of Go's arenas nor within what the runtime counts for its own structures, and
 it does not have the shape of malloc's arenas. What maps it: syscall.Mmap and libraries built on it
@@ -21,7 +21,7 @@ SHOWN = 3  # mappings named as evidence
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for each moment with much anonymous memory of nobody's; only smaps shows it."""
+    """One finding for each moment with much unexplained anonymous memory; only smaps shows it."""
     limits = answers.thresholds
     return [
         _finding(moment, limits.large_rss_fraction)

@@ -40,7 +40,7 @@ NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 @dataclass(frozen=True)
 class MomentFacts:
-    """What is known of one moment.
+    """What is known about one moment.
 
     Attributes:
         name: The moment.
@@ -74,7 +74,7 @@ class MomentFacts:
 
     @property
     def goroutine_count(self) -> int | None:
-        """How many there are, by a goroutine profile or by runtime/metrics; None without both.
+        """How many there are, by a goroutine profile or by runtime/metrics; None without either.
 
         The profile stands first: since Go 1.26 the metric counts the runtime's own goroutines too,
         which `runtime.NumGoroutine` and the profile leave out on every release.
@@ -134,22 +134,22 @@ class MomentFacts:
 
 @dataclass(frozen=True)
 class Answers:
-    """What is known of a capture.
+    """What is known about a capture.
 
     Attributes:
         moments: In order.
         go_version: The release, as far as known.
         damage: What could not be read.
-        unrecognised: Of its sources, the files that are of no kind gomem knows.
-        baseline: The capture to hold it against, if there is one.
-        gc: What is known of the collector, if there is a log of it.
-        thresholds: From where on something is a finding.
+        unrecognised: Names of files whose kind gomem does not know.
+        baseline: The capture it is compared with, if there is one.
+        gc: What is known about the collector, if there is a log.
+        thresholds: Where a finding begins.
         alloc_space: Who allocated most bytes since the start, by moment, where a profile says so.
         spike: The interval between two profiles that stands out most, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
-        counterparts: The baseline's moment that each moment is held against, by name.
+        counterparts: The baseline's moment that each moment is compared with, by name.
     """
 
     moments: tuple[MomentFacts, ...]

@@ -23,7 +23,7 @@ class Cause:
         mechanism: Why it happens.
         remedy: What to do about it.
         references: Issues and documents.
-        rule: Looks at a answers and gives every finding of this cause, at most one a moment.
+        rule: Looks at the answers and gives every finding of this cause, at most one per moment.
     """
 
     code: str

@@ -19,13 +19,13 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
     (
         "smaps",
         lambda moment: moment.mappings is None,
-        "RSS cannot be divided: the kernel's side of the ledger is one number or none",
+        "RSS cannot be divided: the kernel's side of the ledger is a single number, or missing",
         "cat /proc/PID/smaps > smaps",
     ),
     (
         "MemStats",
         lambda moment: moment.memstats is None,
-        "the heap's part of RSS cannot be divided: objects, idle heap and stacks stand as one",
+        "the heap's part of RSS cannot be divided: objects, idle heap and stacks are one number",
         (
             "curl http://HOST:PORT/debug/vars > memstats.json (needs expvar imported), or write "
             "runtime.ReadMemStats as JSON"
@@ -72,5 +72,5 @@ def _without_moments() -> Finding:
         Severity.INFO,
         "no moment says anything about memory: RSS cannot be reconciled with the heap",
         evidence=(Evidence("capture", "moments", 0, "count"),),
-        mechanism="A log or a benchmark tells about time; the ledger needs smaps and MemStats.",
+        mechanism="A log or a benchmark is about time; the ledger needs smaps and MemStats.",
     )

@@ -1,4 +1,4 @@
-"""MemStats and smaps of a moment are of two states of the process.
+"""A moment's MemStats and smaps show two different states of the process.
 
 The ledger subtracts numbers of both. If a collection ended between the readings, objects became
 idle spans meanwhile, and idle spans were given back: what the ledger then shows as untouched or

@@ -34,8 +34,8 @@ CAUSE = Cause(
     "never collected. It keeps its stack (2 to 8 KiB and what it has grown to) and everything its "
     "stack refers to; since Go 1.18 stacks also raise the heap goal, so collections come later.",
     remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=1) and look at the stack with "
-    "most goroutines: who was to close the channel, cancel the context, or read the answer? From "
-    "Go 1.27 on, the goroutineleak profile names those that can never run again.",
+    "most goroutines: who should have closed the channel, cancelled the context, or read the "
+    "answer? From Go 1.27 on, the goroutineleak profile names those that can never run again.",
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
     rule=find,
 )

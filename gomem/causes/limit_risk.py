@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for each moment at risk; what comes with time stands at the last moment."""
+    """One finding for each moment at risk; what only time brings is found at the last moment."""
     findings = []
     for moment in answers.moments:
         use = moment.cgroup_use
@@ -37,8 +37,8 @@ CAUSE = Cause(
     code="limit-risk",
     mechanism="The kernel kills when what is charged reaches memory.max and nothing can be "
     "reclaimed: page cache goes first; anonymous and shared memory and sockets stay. Go does not "
-    "look at the cgroup, so without GOMEMLIMIT the heap grows to twice what is live and does not "
-    "know where the wall is.",
+    "look at the cgroup, so without GOMEMLIMIT the heap grows to twice what is live, wherever "
+    "the limit is.",
     remedy="Collect MemStats and smaps beside the cgroup's files: then gomem can work out a "
     "GOMEMLIMIT.",
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
@@ -49,7 +49,7 @@ CAUSE = Cause(
 def _gravest(
     moment: MomentFacts, use: CgroupUse, growth: TimeToLimit | None, limits: Thresholds
 ) -> tuple[Severity, str] | None:
-    """The gravest of what is true: killed already, nearly full, soon full, full at worst."""
+    """The gravest that applies: killed already, nearly full, soon full, full in the worst case."""
     limit = use.limit_bytes or 0
     size = format_bytes(limit)
     if use.oom_kills:

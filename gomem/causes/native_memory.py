@@ -1,4 +1,4 @@
-"""Memory of C: malloc's heaps and threads' stacks, which no number of Go's runtime moves with.
+"""C's memory: malloc's heaps and threads' stacks, which show in no number of Go's runtime.
 
 Only a program with cgo, or one that loads C libraries, has it. It stands in smaps as brk
 `[heap]`, in malloc's own arenas of 64 MiB, and in the stacks of threads. A heap profile does not
@@ -33,7 +33,7 @@ def find(answers: Answers) -> list[Finding]:
 CAUSE = Cause(
     code="native-memory",
     mechanism="The memory was taken by C code through malloc, or is the stack of a thread. Go's "
-    "runtime does not know of it: it is in no MemStats field and in no heap profile, and "
+    "runtime does not know it: it is in no MemStats field and in no heap profile, and "
     "GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight for each "
     "core, so not all of it need be in use.",
     remedy="Look at which C library is called, and whether each C.malloc and C.CString has its "

@@ -1,7 +1,7 @@
-"""From where on something is worth a finding, and why there: every threshold of every cause.
+"""Where a finding begins, and why there: every threshold of every cause.
 
-They stand together because they are judgements, not facts: whoever runs batch jobs, or trades in
-microseconds, has others. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
+They are together because they are judgements, not facts: somebody who runs batch jobs, or trades in
+microseconds, wants others. In Python `gomem.diagnose(…, thresholds=gomem.Thresholds(
 pause_seconds=0.001))`, on the command line `gomem report … --threshold pause_seconds=0.001`.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where usual ends. A value that reaches its threshold is a finding, if nothing else is said.
+    """Where the usual ends. A value that reaches its threshold is a finding, unless noted.
 
     Sizes are bytes, times seconds, shares fractions of 1.
 
@@ -171,9 +171,9 @@ class Thresholds:
     skew_seconds: float = 1.0
 
     def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
-        """Bytes that are worth a finding: a cause's own least, and a share of RSS if it is known.
+        """Bytes worth a finding: the cause's own minimum, and a share of RSS if that is known.
 
-        At least one: nothing is no finding, whatever the thresholds.
+        At least one: 0 bytes are no finding, whatever the thresholds.
 
         Args:
             least_bytes: The cause's own threshold.
@@ -183,10 +183,10 @@ class Thresholds:
 
     @classmethod
     def of(cls, settings: Iterable[str]) -> Thresholds:
-        """The usual ones but for what `NAME=VALUE` texts set, each in its base unit.
+        """The usual thresholds, except those that `NAME=VALUE` texts set, each in its base unit.
 
         Raises:
-            CaptureError: A text has another form, or names no threshold.
+            CaptureError: A text does not have this form, or names no threshold.
         """
         return cls(**dict(_setting(text) for text in settings))
 
@@ -196,7 +196,7 @@ def _setting(text: str) -> tuple[str, Any]:
     usual = {field.name: field.default for field in fields(Thresholds)}
     if not equals or name not in usual:
         wanted = ", ".join(f"{known}={default}" for known, default in _nearest_first(name, usual))
-        raise CaptureError(f"{text}: not a threshold; wanted NAME=VALUE, usual are {wanted}")
+        raise CaptureError(f"{text}: not a threshold; wanted NAME=VALUE, by default {wanted}")
     try:
         number = float(value)
     except ValueError:
@@ -207,6 +207,6 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _nearest_first(name: str, usual: dict[str, Any]) -> list[tuple[str, Any]]:
-    """All thresholds, those that look most like a mistyped name before the others."""
+    """All thresholds, those most like a mistyped name first."""
     near = get_close_matches(name, usual)
     return [(known, usual[known]) for known in dict.fromkeys([*near, *usual])]

@@ -38,7 +38,7 @@ class Change:
 def change_between(
     before: MomentFacts, after: MomentFacts, *, same_process: bool | None = None
 ) -> Change | None:
-    """Hold two moments against each other; None if one of them has no ledger.
+    """Compare two moments; None if one of them has no ledger.
 
     Args:
         before: The earlier one, or the baseline's.

@@ -1,22 +1,24 @@
-"""Two captures, or two benchmark files, held against each other: what changed, and is it noise?
+"""Two captures, or two benchmark files, compared: what changed, and is it noise?
 
-What one capture a side can say, and what it cannot:
+What one capture on each side can say, and what it cannot:
 
-* Benchmarks were measured many times a side. They are compared by ranks, as benchmark files are.
-* RSS, heap sizes and what the collector cost are one value a capture. That RSS fell from 184 to 23
-  MiB is a fact about two captures; whether the program did that, or two runs of it differ as much,
-  one capture a side cannot say. So there is the difference and no p, the verdict is `~`, and a note
-  says how many captures a side would settle it. More can be given; each adds a value to its side.
-  Measured: in four recordings of one pair of programs, RSS changed by +2, -27, 0 and +9 %.
-* A gctrace log has many pauses and intervals, but they are of one run, and follow from one another.
-  Their ranks can only tell that two runs differ, and two runs of one program do. So a log counts
-  as one measurement, too, summed up by medians and 99th percentiles.
-  Measured: of the 66 pairs among twelve runs of one program, one after the other on a busy machine,
-  ranks at 5 % call 40 different in their pauses, 48 in intervals, 49 in CPU a collection.
-* A sampled profile has intervals of its own. They tell a change from sampling noise, and no more.
+* Benchmarks were measured many times on each side. They are compared by ranks, as benchmark files
+  are.
+* RSS, heap sizes and what the collector cost are one value per capture. That RSS fell from 184 to
+  23 MiB is a fact about two captures; whether the change did that, or two runs differ as much
+  anyway, one capture on each side cannot say. So there is a difference but no p, the verdict is
+  `~`, and a note says how many captures on each side would settle it. More can be given; each adds
+  a value to its side. Measured: in four recordings of one pair of programs, RSS changed by +2, -27,
+  0 and +9 %.
+* A gctrace log has many pauses and intervals, but they come from one run and depend on one another.
+  Their ranks can only tell that two runs differ, and two runs of one program do. So a log, too,
+  counts as one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs
+  among twelve runs of one program, one after the other on a busy machine, ranks at 5 % call 40
+  different in their pauses, 48 in intervals, 49 in CPU per collection.
+* A sampled profile has intervals of its own. They tell a change from sampling noise, no more.
 
-Benchmarks on the one hand and the levels of memory and collector on the other are two questions:
-the corrections for multiple comparisons are made among the metrics of each.
+Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
+the correction for multiple comparisons is made within each.
 """
 
 from __future__ import annotations
@@ -60,27 +62,29 @@ if TYPE_CHECKING:
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
 
-SINCE_START = "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare like work"
+SINCE_START = (
+    "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
+)
 OF_SAMPLING = (
-    "new, gone, grew and shrank are beyond sampling noise, at 95 % a site: some 5 of 100 unchanged "
-    "sites are called so; and two runs of one program differ by more than sampling"
+    "new, gone, grew and shrank are beyond sampling noise, at 95 % per site: about 5 of 100 "
+    "unchanged sites are called so; and two runs of one program differ by more than sampling"
 )
 
 MOMENTS = (
     Column("before", "str", "", "Moment of the capture before."),
-    Column("after", "str", "", "Moment of the capture after that it is held against."),
+    Column("after", "str", "", "Moment of the capture after that it is compared with."),
     Column("before_rss_bytes", "Int64", "B", "RSS before."),
     Column("after_rss_bytes", "Int64", "B", "RSS after."),
     Column("change_bytes", "Int64", "B", "RSS after less before."),
-    Column("of_metrics", "bool", "", "The metrics of memory are of this pair."),
-    Column("of_sites", "bool", "", "The allocation sites are of this pair."),
+    Column("of_metrics", "bool", "", "Whether the metrics of memory are of this pair."),
+    Column("of_sites", "bool", "", "Whether the allocation sites are of this pair."),
 )
 LEDGER = (
     Column("before_moment", "str", "", "Moment of the capture before."),
     Column("after_moment", "str", "", "Moment of the capture after."),
     Column("part", "str", "", "Part of resident memory."),
-    Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot tell it."),
-    Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot tell it."),
+    Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot say."),
+    Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
     Column("change", "Int64", "B", "After less before."),
 )
 SITE_CHANGES = (
@@ -97,7 +101,7 @@ def compare(
 
     Args:
         before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
-            tuple of several is several measurements of one side.
+            tuple holds several measurements of one side.
         after: The same.
 
     Raises:
@@ -113,7 +117,7 @@ def compare(
         return compare_diagnoses(old_captures, new_captures)
     captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
     raise CaptureError(
-        f"{captures}: no benchmark file, and the other side is one; compare like with like"
+        f"{captures}: not a benchmark file, but the other side is one; compare like with like"
     )
 
 
@@ -142,16 +146,16 @@ def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | 
 def compare_diagnoses(
     before: Diagnosis | Sequence[Diagnosis], after: Diagnosis | Sequence[Diagnosis]
 ) -> Comparison:
-    """Compare captures that were asked all questions: every layer of them, see the module's text.
+    """Compare diagnosed captures, layer by layer; see the module's text.
 
     Args:
         before: One capture's answers, or several of one side.
         after: The same.
 
     Returns:
-        Metrics of the benchmarks, of memory and of the collector; the ledgers of all counterpart
-        moments; the allocation sites of the last ones, of each side's first capture. Of several
-        captures a side, the ledger has medians, which need not add up.
+        Metrics of the benchmarks, of memory and of the collector; the ledgers of all matching
+        moments; the allocation sites of the last ones, from each side's first capture. With several
+        captures on a side, the ledger has medians, which need not add up.
     """
     old, new = _several(before), _several(after)
     pairs = counterparts(list(old[0].ledgers), list(new[0].ledgers))
@@ -177,7 +181,7 @@ def compare_diagnoses(
 def _several(side: Any) -> list[Any]:
     several = list(side) if isinstance(side, (list, tuple)) else [side]
     if not several:
-        raise ValueError("nothing on one side; wanted at least one capture or benchmark file")
+        raise ValueError("one side is empty; wanted at least one capture or benchmark file")
     return several
 
 
@@ -212,7 +216,7 @@ def _compare_levels(before: _Side, after: _Side) -> Comparison:
 
 
 def _levels(captures: Sequence[Diagnosis], moment: str) -> pd.DataFrame:
-    """One value a capture for each level, as samples to compare."""
+    """One value per capture for each level, as samples to compare."""
     return pd.concat([_levels_of(one, _facts_at(one, moment)) for one in captures])
 
 
@@ -273,7 +277,7 @@ def _part(captures: Sequence[Diagnosis], moment: str, part: str) -> int | None:
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:
-    """Bytes of a part: 0 where smaps has no mapping of its kind, unknown where nothing tells it."""
+    """Bytes of a part: 0 where smaps has no mapping of its kind, unknown where nothing says."""
     assert facts.ledger is not None
     if facts.ledger.has(part):
         return facts.ledger.part(part)
@@ -303,7 +307,7 @@ def _compare_profiles(
 def _change_trees(
     old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
 ) -> dict[str, Callable[[], CallTree]]:
-    """What makes the tree of each sample type that both profiles have something of."""
+    """For each sample type that both profiles have values of, a function that makes its tree."""
     return {
         name: partial(call_tree, after, name, before)
         for first, second in profiled
@@ -326,7 +330,7 @@ def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.Da
 
 
 def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
-    """Every site that has something of its own, with its interval."""
+    """Every site with a value of its own, and its interval."""
     top = top_sites(profile, sample_type).top
     top = top.loc[top["flat"] != 0, ["function", *FLAT]]
     return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if is_exact(profile) else top
@@ -337,7 +341,7 @@ def _notes(
 ) -> Iterator[str]:
     for first, second in dict.fromkeys(compared):
         if first != second:
-            yield f"no moment before is called {second}, so it is held against the last, {first}"
+            yield f"no moment before is called {second}, so it is compared with the last, {first}"
     versions = [{str(one.capture.go_version) for one in side} for side in (old, new)]
     if versions[0] != versions[1]:
         yield f"Go release differs: {_list(versions[0])} before, {_list(versions[1])} after"
@@ -367,14 +371,14 @@ def _sites_notes(
     yield OF_SAMPLING
     yield SINCE_START
     if len(old) + len(new) > 2:
-        yield "sites are those of the first capture of each side"
+        yield "sites are those of the first capture on each side"
     rates = [{one.period for one in side[0].capture.heap_profiles.values()} for side in (old, new)]
     if rates[0] != rates[1]:
         yield f"MemProfileRate differs: {_list(rates[0])} before, {_list(rates[1])} after"
 
 
 def _damage(diagnosis: Diagnosis) -> list[Damage]:
-    """What could not be read, each with the capture that it is in."""
+    """What could not be read, each with the capture it is in."""
     name = diagnosis.capture.name
     return [
         one if name.endswith(one.source) else replace(one, source=f"{name}/{one.source}")

@@ -1,7 +1,7 @@
-"""A capture, asked every question once: what report, JSON, notebooks and comparisons share.
+"""A capture and every answer about it: what report, JSON, notebooks and comparisons share.
 
-Nothing is asked before somebody wants to know, and nothing is asked twice: every answer is computed
-when it is first read, and kept.
+Nothing is computed before somebody reads it, and nothing is computed twice: every answer is kept
+once it has been read.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Diagnosis:
 
     Attributes:
         capture: What was read.
-        baseline: The answers about the capture that it is held against, if there is one.
-        thresholds: From where on something is a finding.
+        baseline: The answers about the capture it is compared with, if there is one.
+        thresholds: Where a finding begins.
     """
 
     capture: Capture
@@ -82,7 +82,7 @@ class Diagnosis:
 
     @cached_property
     def moments(self) -> tuple[MomentFacts, ...]:
-        """What is known of each moment that has something to say about memory, in order."""
+        """What is known about each moment that says anything about memory, in order."""
         return facts_of_moments(self.capture)
 
     @cached_property
@@ -153,7 +153,7 @@ class Diagnosis:
 
     @cached_property
     def change_against_baseline(self) -> Change | None:
-        """From the baseline to the capture: the last pair of moments that stand together."""
+        """From the baseline to the capture: the last pair of matching moments."""
         if self.baseline is None:
             return None
         pairs = counterparts(list(self.baseline.ledgers), list(self.ledgers))
@@ -165,7 +165,7 @@ class Diagnosis:
         )
 
     def baseline_ledger(self, moment: str) -> Ledger | None:
-        """The baseline's ledger that a moment's is held against; None if there is none."""
+        """The baseline's ledger that a moment's is compared with; None if there is none."""
         if self.baseline is None:
             return None
         old = self.baseline.ledgers
@@ -173,7 +173,7 @@ class Diagnosis:
         return None if name is None else old[name]
 
     def baseline_profile(self, moment: str) -> Profile | None:
-        """The baseline's heap profile that a moment's is held against; None if there is none."""
+        """The baseline's heap profile that a moment's is compared with; None if there is none."""
         if self.baseline is None:
             return None
         old = self.baseline.capture.heap_profiles
@@ -182,14 +182,14 @@ class Diagnosis:
 
     @cached_property
     def limits(self) -> Limits | None:
-        """How far the last moment is from its limits; None if nothing tells."""
+        """How far the last moment is from its limits; None if nothing says."""
         return limits_of(self.moments)
 
     # The collector
 
     @cached_property
     def collector(self) -> CollectorAnswers | None:
-        """What the log tells; GOGC from runtime/metrics, if every moment has the same."""
+        """What the log says; GOGC is from runtime/metrics, if every moment has the same."""
         if self.capture.gc is None:
             return None
         values = {facts.metrics[GOGC] for facts in self.moments if GOGC in facts.metrics}
@@ -209,7 +209,7 @@ class Diagnosis:
     def sites(self) -> dict[str, dict[str, AllocationSites]]:
         """Allocation sites by moment and sample type, with their 95 % intervals.
 
-        Of each moment's heap profile, or of its allocs profile, which holds the same.
+        They come from each moment's heap profile, or its allocs profile, which holds the same.
         """
         return {
             moment: {
@@ -224,7 +224,8 @@ class Diagnosis:
     def reasons(self) -> dict[str, pd.DataFrame]:
         """Why the largest lines allocate, by moment; see `site_reasons.REASONS`.
 
-        Of alloc_space, as the compiler explains it; empty without its escape analysis.
+        The lines are by alloc_space, the reasons are the compiler's; empty without its escape
+        analysis.
         """
         verdicts = [one.on_the_heap for one in self.capture.escapes.values()]
         if not verdicts:
@@ -237,7 +238,7 @@ class Diagnosis:
         }
 
     def turnover(self, moment: str) -> pd.DataFrame:
-        """What of all that was allocated is in use; see `site_turnover.TURNOVER`."""
+        """How much of all that was allocated is still in use; see `site_turnover.TURNOVER`."""
         profile = self.capture.heap_profiles.get(moment)
         if profile is None or not _counts(profile, "alloc") or not _counts(profile, "inuse"):
             return empty(TURNOVER)
@@ -258,7 +259,7 @@ class Diagnosis:
         return call_tree(profile, sample_type)
 
     def change_tree(self, moment: str, sample_type: str) -> CallTree | None:
-        """The same of a moment held against the baseline; None if a side has no such value."""
+        """The same for a moment compared with the baseline; None if a side has no such value."""
         profile, base = self.capture.heap_profiles.get(moment), self.baseline_profile(moment)
         if profile is None or base is None:
             return None
@@ -279,7 +280,7 @@ class Diagnosis:
 
     @cached_property
     def heap_series(self) -> Series | None:
-        """What each stack has in use over the heap profiles; None of too few with a time."""
+        """What each stack has in use over the heap profiles; None if too few have a time."""
         profiles = {
             moment: profile
             for moment, profile in self.capture.heap_profiles.items()
@@ -356,12 +357,12 @@ def diagnose(
     *,
     thresholds: Thresholds | None = None,
 ) -> Diagnosis:
-    """Ask a capture every question once, each when its answer is first wanted.
+    """Diagnose a capture; each answer is computed when it is first read.
 
     Args:
         capture: A capture, or a path to load one from.
-        baseline: A capture to hold it against, such as one of the release before.
-        thresholds: From where on something is a finding, if not as usual.
+        baseline: A capture to compare it with, such as one under the previous release.
+        thresholds: Where a finding begins, if not at the usual values.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read.
@@ -376,12 +377,12 @@ def _loaded(capture: Capture | str | PathLike[str]) -> Capture:
 
 
 def _counts(profile: Profile, word: str) -> bool:
-    """Whether it has both objects and bytes of what was allocated, or is in use."""
+    """Whether it has both objects and bytes of what was allocated, or of what is in use."""
     return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
 
 
 def has_samples(profile: Profile, sample_type: str) -> bool:
-    """Whether there is anything of a sample type."""
+    """Whether it has values other than 0 of a sample type."""
     return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
 
 

@@ -32,7 +32,7 @@ class Limits:
         cgroup: How full the cgroup is; None without its files.
         growth: When the limit is reached; None without a limit, or with fewer than three moments.
         advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
-        gomemlimit_bytes: The one that is set; None if none is, or nothing says.
+        gomemlimit_bytes: The GOMEMLIMIT that is set; None if none is, or nothing says.
         address_space: What is mapped against the process's own limit; None without one.
     """
 
@@ -46,7 +46,7 @@ class Limits:
 
 
 def limits_of(moments: Sequence[MomentFacts]) -> Limits | None:
-    """The limits of a capture; None if no moment has what it takes."""
+    """The limits of a capture; None if no moment has what they are worked out from."""
     worst = {one.name: one.worst_case for one in moments if one.worst_case is not None}
     telling = [one for one in moments if one.worst_case or one.cgroup_use or one.address_space]
     if not telling:
@@ -64,7 +64,7 @@ def limits_of(moments: Sequence[MomentFacts]) -> Limits | None:
 
 
 def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
-    """When what cannot be reclaimed reaches the limit, along a line through the moments."""
+    """When unreclaimable memory reaches the limit, along a line through the moments."""
     if use is None or use.limit_bytes is None:
         return None
     known = [one for one in moments if one.cgroup_use is not None and one.time is not None]

@@ -1,4 +1,4 @@
-"""What is known of each moment: its two sides, laid against each other once."""
+"""What is known about each moment: its two sides, compared once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgro
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
-    """The facts of every moment that has something to say about memory, in order."""
+    """The facts of every moment that says anything about memory, in order."""
     moments = [one for one in capture.by_moment.values() if _has_memory(one)]
     if not moments:
         return ()
@@ -95,7 +95,7 @@ def _classified(
 ) -> ClassifiedMappings | None:
     """The mappings by kind; None for maps, which have no Rss, and for a damaged smaps.
 
-    Of a damaged smaps the sums are too small, and a report that is quietly short is worse than a
+    The sums of a damaged smaps are too small, and a report that is quietly short is worse than a
     coarser one.
     """
     mappings = moment.smaps
@@ -105,7 +105,7 @@ def _classified(
 
 
 def _memstats(moment: Moment) -> pd.Series | None:
-    """MemStats of the moment, its last dump; or what runtime/metrics say in its place."""
+    """MemStats of the moment, its last dump; or what runtime/metrics says in its place."""
     dumped = _heap_row(moment.memstats)
     if dumped is not None or moment.metrics.empty:
         return dumped
@@ -141,13 +141,13 @@ def _last(frame: pd.DataFrame) -> pd.Series | None:
 
 
 def _page_bytes(mappings: pd.DataFrame) -> int | None:
-    """The kernel's page size, as smaps says it; None without."""
+    """The kernel's page size, from smaps; None without smaps."""
     sizes = mappings["KernelPageSize"].dropna()
     return None if sizes.empty else int(sizes.min())
 
 
 def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
-    """The time between the two sides, and the collections in it as far as they can be counted."""
+    """The time between the two sides, and the collections in it, if they can be counted."""
     stats = _last(moment.memstats)
     return measure_skew(
         moment.time_of(*RUNTIME_SIDE),
@@ -159,7 +159,7 @@ def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
 
 
 def _collections_counted_twice(moment: Moment, stats: pd.Series | None) -> tuple[int, int] | None:
-    """NumGC by MemStats and by runtime/metrics, where metrics were read on the way to smaps."""
+    """NumGC by MemStats and by runtime/metrics, if metrics were read between MemStats and smaps."""
     if stats is None or pd.isna(stats["NumGC"]):
         return None
     total = _last_metrics(moment).get(TOTAL_CYCLES)

@@ -1,4 +1,4 @@
-"""Which moment stands against which, and which is shown first: the one rule for each."""
+"""Which moments are compared, and which is shown first: the one rule for each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of moments, those of one name, in the order of the capture after.
+    """Pairs of moments with the same name, in the order of the capture after.
 
-    The last moment after, if none before has its name, is held against the last one before.
+    The last moment after, if none before has its name, is paired with the last one before.
 
     Args:
         before: Names of the moments before, in order.
@@ -28,7 +28,7 @@ def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str,
 
 
 def counterpart_of(moment: str, before: Sequence[str], after: Sequence[str]) -> str | None:
-    """The moment before that one moment after is held against; None if there is none."""
+    """The moment before that a moment after is compared with; None if there is none."""
     return next((old for old, new in counterparts(before, after) if new == moment), None)
 
 
@@ -37,7 +37,7 @@ def shown_first(rss_by_moment: Mapping[str, int | None], findings: Iterable[Find
 
     Args:
         rss_by_moment: Resident bytes of each moment, in order.
-        findings: In their order; those of no moment do not count.
+        findings: In order; those of no moment do not count.
     """
     for finding in findings:
         if finding.moment in rss_by_moment and finding.severity >= Severity.WARNING:

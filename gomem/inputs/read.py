@@ -1,4 +1,4 @@
-"""Read an artefact by what it is, and say what a file is that is none."""
+"""Read an artefact by its content, or say what a file of no known kind looks like."""
 
 from __future__ import annotations
 

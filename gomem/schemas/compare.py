@@ -60,7 +60,7 @@ def compare_schema() -> Schema:
         geomeans=rows(
             GEOMEANS, "Of each unit that several benchmarks share.", metrics={"minimum": 2}
         ),
-        moments=rows(MOMENTS, "Which moment was held against which, the last one last."),
+        moments=rows(MOMENTS, "Which moment was compared with which, the last one last."),
         ledger=rows(LEDGER, "Parts of resident memory at these moments.", part=words(PARTS)),
         sites=rows(
             SITE_CHANGES, "Allocation sites, the largest change first.", state=words(STATES)

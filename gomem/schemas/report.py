@@ -103,7 +103,7 @@ def report_schema() -> Schema:
         MEANS,
         schema={"const": SCHEMA},
         capture=CAPTURE,
-        baseline=or_null(CAPTURE, "The capture it was held against, if any."),
+        baseline=or_null(CAPTURE, "The capture it was compared with, if any."),
         ledger=LEDGER,
         mappings=MAPPINGS,
         changes=CHANGES,

@@ -87,7 +87,7 @@ def source_of(
 ) -> Source:
     """An artefact from its bytes as stored, decompressed within the bounds.
 
-    What raises `OSError` while the bytes come is damage, and so is what the bounds cut off.
+    An `OSError` while reading becomes damage, and so does what the bounds cut off.
     """
     damage: list[Damage] = []
     if not bounds.left_bytes:

@@ -139,6 +139,6 @@ def open_stream(
         file = cast("IO[bytes]", readable)
         return Stream(name or stream_name(file), None, bounds, lambda: nullcontext(file))
     path = Path(readable)
-    with open_path(path):  # so that it is said at once if it cannot be
+    with open_path(path):  # so that a failure shows at once
         size = path.stat().st_size
     return Stream(name or readable_name(str(path)), size, bounds, lambda: path.open("rb"))

@@ -1,4 +1,4 @@
-"""What is said, before anybody decides how it looks: one document for every output.
+"""What is said, before anything decides how it looks: one document for every output.
 
 A report, a comparison, an inspection and what a notebook's cell shows are documents. A document is
 made once, passes through `share`, and is then written as HTML, as text or as Markdown. It is plain
@@ -69,7 +69,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What to know before believing the numbers above."""
+    """What to know before trusting the numbers above."""
 
     lines: tuple[str, ...]
 
@@ -90,7 +90,7 @@ class Figure:
         caption: What is to be seen.
         plot: Draws it.
         numbers: Gives what is drawn, by the parameters of `plot`: frames, numbers and names.
-        scripted: Whether a script makes more of it, where scripts may run.
+        scripted: Whether a script adds to it, where scripts may run.
     """
 
     caption: str
@@ -105,7 +105,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that are there when wanted, such as those of another moment."""
+    """Blocks that are folded away until wanted, such as those of another moment."""
 
     summary: str
     blocks: tuple[Block, ...]
@@ -119,11 +119,11 @@ class Card:
         title: What was found.
         tone: How much it matters.
         code: Its fixed name.
-        about: What else to know of it at once, in a few words each.
+        about: What else to know at a glance, in a few words each.
         explained: Heading and text: why it is so, what to do.
         proof: What shows it.
         references: Where to read on.
-        others: The same, found elsewhere.
+        others: The same finding at other moments.
     """
 
     title: str
@@ -140,7 +140,7 @@ Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card
 
 
 def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
-    """Many that are folded, as one: closed, they would still be pages of headings."""
+    """Many folded blocks as one: even closed, they would be pages of headings."""
     return tuple(folded) if len(folded) <= MANY_FOLDED else (Folded(summary, tuple(folded)),)
 
 

@@ -23,7 +23,7 @@ KIND = "Contents of a capture"
 
 
 def inspection_document(capture: Capture) -> Document:
-    """List the files of each moment, then those of the whole capture; home is written `~`."""
+    """List the files of each moment, then the whole capture's; home directories become `~`."""
     release = capture.go_version
     facts = (
         ("Go release", f"{release} ({release.evidence})"),

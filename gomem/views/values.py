@@ -1,6 +1,6 @@
 """Numbers as people read them, by unit: each a cell with all its digits behind.
 
-What nobody knows is a dash, never 0.
+Unknown values are a dash, never 0.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def clock_cell(seconds: float | None) -> Cell:
 
 
 def between(low: float | None, high: float | None, cell: Callable[[float | None], Cell]) -> Cell:
-    """An interval; an end that nobody knows is left open."""
+    """An interval; an unknown end is left open."""
     unknown = [end is None or is_unknown(end) for end in (low, high)]
     if all(unknown):
         return NOTHING

@@ -1,4 +1,4 @@
-"""Words for people: what the parts of the ledger, the collector's phases and their like mean."""
+"""Words for people: what the parts of the ledger, the collector's phases and so on mean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = {
     "thread_stacks": "stacks of threads",
     "mapped_files": "files mapped by the program",
     "shared_memory": "shared memory, memfd",
-    "kernel": "vdso and its like",
+    "kernel": "vdso and the like",
     "anonymous_other": "what nothing explains",
 }
 PHASES = {
@@ -30,9 +30,9 @@ PHASES = {
 }
 TRIGGERS = {
     "pacer": "the heap came near the goal that GOGC sets",
-    "limit": "the heap came near a goal below the one that GOGC sets: a memory limit's",
-    "forced": "the program asked: runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
-    "periodic": "there was none for two minutes",
+    "limit": "the heap came near a goal below GOGC's: a memory limit's",
+    "forced": "the program asked for it: runtime.GC, debug.FreeOSMemory, a heap profile with gc=1",
+    "periodic": "there had been none for two minutes",
 }
 PACING = {
     "survival_fraction": (

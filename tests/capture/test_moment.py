@@ -94,5 +94,5 @@ def test_a_limit_on_address_space_is_an_answer(tmp_path):
     assert 4 << 30 == limits.address_space.limit_bytes
     assert limits.address_space.mapped_bytes == gomem.load(tmp_path / "c").smaps["Size"].sum()
     words = str(limits_section(gomem.diagnose(tmp_path / "c")))
-    assert "The process may map 4.00 GiB of address space, of which " in words
+    assert "The process may map up to 4.00 GiB of address space, of which " in words
     assert diagnosed(HEALTHY).limits.address_space is None

@@ -137,9 +137,9 @@ def test_thresholds_are_the_users(capsys):
     [
         (
             "pause_second=1",
-            "pause_second=1: not a threshold; wanted NAME=VALUE, usual are pause_seconds=0.01, ",
+            "pause_second=1: not a threshold; wanted NAME=VALUE, by default pause_seconds=0.01, ",
         ),
-        ("pause_seconds", "pause_seconds: not a threshold; wanted NAME=VALUE, usual are "),
+        ("pause_seconds", "pause_seconds: not a threshold; wanted NAME=VALUE, by default "),
         ("pause_seconds=long", "pause_seconds=long: 'long' is not a number; wanted one from 0 on"),
         ("pause_seconds=nan", "pause_seconds=nan: 'nan' is not a number; wanted one from 0 on"),
     ],

@@ -275,7 +275,7 @@ def test_a_part_is_written_as_a_profile(tmp_path):
         (("--tree", "--tags"), "--tree and --tags are different views; choose one"),
         (("--base", "a", "--diff-base", "b"), "name two profiles to subtract; choose one"),
         (("--normalize",), "--normalize needs a profile to scale to"),
-        (("--format", "pprof"), "a profile is not text; name a file for it with -o"),
+        (("--format", "pprof"), "a profile is not text; name a file with -o"),
         (("--base", str(AFTER.with_name("cpu-b.pb.gz"))), "do not count the same"),
     ],
 )

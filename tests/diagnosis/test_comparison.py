@@ -116,7 +116,9 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (187932 * 1024, 23084 * 1024) == (rss["before_median"], rss["after_median"])
     assert (1, 1, "~") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
-    assert "one value a side cannot tell a change from noise; 6 a side can" == rss["note"]
+    assert (
+        "one value on each side cannot tell a change from noise; 6 on each side can" == rss["note"]
+    )
 
 
 def test_the_part_that_went_is_named(shrunk):
@@ -183,7 +185,7 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "no moment before is called 3-later, so it is held against the last, 4-freed" in notes
+    assert "no moment before is called 3-later, so it is compared with the last, 4-freed" in notes
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):
@@ -211,7 +213,7 @@ def test_a_log_is_one_measurement_however_many_collections_it_has(pooled):
     """
     collector = pooled.metrics[pooled.metrics["layer"] == "collector"]
 
-    assert diagnosed(DROWNING).gc.cycles > 100
+    assert diagnosed(DROWNING).collector.cost.cycles > 100
     assert {1} == set(collector["before_n"]) | set(collector["after_n"])
     assert {"~"} == set(collector["verdict"])
 
@@ -330,7 +332,7 @@ def test_what_only_one_side_has_is_shown_and_said(tmp_path, processes):
 
     assert "only before" == metric(compared, "RSS")["note"]
     assert "only after" == metric(compared, "cycles")["note"]
-    assert "no name is on both sides, so nothing could be compared" in compared.notes
+    assert "no name is on both sides, so nothing can be compared" in compared.notes
     assert "no heap profile before, so allocation sites are not compared" in compared.notes
 
 

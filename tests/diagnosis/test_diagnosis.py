@@ -126,7 +126,7 @@ def test_a_cut_smaps_gives_a_coarser_ledger_and_never_a_smaller_rss(tmp_path):
     whole = diagnosed(FIXTURES / "captures/healthy-go1.27.3").ledgers["2-steady"]
     assert whole.rss_bytes == ledger.rss_bytes
     assert whole.rss_bytes == int(ledger.parts["bytes"].sum())
-    assert "no whole smaps" in ledger.notes[0]
+    assert "no complete smaps" in ledger.notes[0]
     assert {"data-damaged", "data-missing"} == {finding.code for finding in diagnosis.findings}
 
 

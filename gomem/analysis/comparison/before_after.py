@@ -1,7 +1,7 @@
 """Did it change from before to after, by how much, and could the difference be noise?
 
-Benchmarks are not normally distributed and hold outliers, so nothing is assumed of their shape: a
-sample is summed up by its median with a 95 % interval from order statistics, and two samples are
+Benchmarks are not normally distributed and have outliers, so nothing is assumed about their shape:
+a sample is summed up by its median with a 95 % interval from order statistics, and two samples are
 compared by ranks (Mann and Whitney 1947; with ties, Klotz 1966). Medians, intervals and p are those
 of benchstat, but stay exact where it approximates: intervals of more than 30 values, p of more than
 25 a side with ties, or with ties in samples of different size.
@@ -10,10 +10,10 @@ Which p the verdict uses: the one corrected for the number of comparisons (Holm 
 looks at dozens of metrics; at 5 % each, one in twenty that did not change would be called changed,
 and a build that fails on a regression would fail for nothing. With Holm's p, the chance of even one
 false claim is at most 5 %, however the metrics depend on each other. The plain p, which benchstat
-goes by, stands beside it.
+uses, stands beside it.
 
 What p cannot say is why two runs differ. Runs made one after the other also differ by what the
-machine did meanwhile, as benchmarks of unchanged code show; only runs in turns tell the two apart.
+machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
-EXACT_LIMIT = 50  # values a side up to which p is counted out, not approximated
+EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
 BETTER, WORSE, CHANGED, NO_CLAIM = "better", "worse", "changed", "~"
 VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM)
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "")
-DRIFT = "times also differ by what the machine did meanwhile, unless before and after ran in turns"
+DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
 BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
@@ -59,7 +59,7 @@ MACHINE = ("goos", "goarch", "cpu", "pkg")  # settings whose difference can be t
 METRICS = (
     Column("name", "str", "", "What was measured."),
     Column("unit", "str", "", "Unit of the medians, a base unit."),
-    Column("layer", "str", "", "What it belongs to: benchmark, memory or collector; else empty."),
+    Column("layer", "str", "", "What it is about: benchmark, memory or collector; else empty."),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
     Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
@@ -71,10 +71,12 @@ METRICS = (
     Column("difference", "Float64", "", "Median after less median before, in the unit."),
     Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
     Column("p_value", "Float64", "fraction", "Mann-Whitney, two-sided, of this metric alone."),
-    Column("p_adjusted", "Float64", "fraction", "The same among all comparisons made, by Holm."),
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
+    ),
     Column("better", "str", "", "lower or higher; missing where neither is known to be better."),
     Column("verdict", "str", "", "better, worse, changed, or ~ where it may be noise."),
-    Column("note", "str", "", "What to know before believing the row; else empty."),
+    Column("note", "str", "", "What to know before trusting the row; else empty."),
 )
 GEOMEANS = (
     Column("unit", "str", "", "Unit of the means."),
@@ -94,13 +96,13 @@ class Comparison:
     Attributes:
         metrics: A row for each name and unit of either side; see `METRICS`.
         geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
-        moments: Which moment of a capture was held against which; see `gomem.diagnosis.comparison`.
+        moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
-        notes: What to know before believing any of it.
+        notes: What to know before trusting any of it.
         damaged: What of either side could not be read.
-        change_trees: By sample type, what makes the tree of calls of how the heap profile changed
-            that `sites` is of; empty where a side has none.
+        change_trees: By sample type, a function that makes the call tree of how the heap profile
+            behind `sites` changed; empty where a side has none.
     """
 
     metrics: pd.DataFrame
@@ -119,7 +121,7 @@ class Comparison:
 
     @property
     def largest_claim(self) -> pd.Series | None:
-        """The benchmark that changed most, relatively, of those that changed beyond noise."""
+        """Of the benchmarks that changed beyond noise, the one that changed most, relatively."""
         of_benchmarks = self.metrics["layer"] == BENCHMARK
         claimed = of_benchmarks & (self.metrics["verdict"] != NO_CLAIM)
         sizes = self.metrics.loc[claimed, "change"].abs().dropna()
@@ -166,7 +168,7 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
 
     Args:
         before: Columns `name`, `unit`, `value`, a row for each measurement; missing values do not
-            count. More columns are looked at if they are there: `better` (lower, higher, neither;
+            count. Further columns are used if they are there: `better` (lower, higher, neither;
             missing leaves it to the unit), `exact` (the value has no noise) and `layer`.
         after: The same.
 
@@ -217,7 +219,7 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
     """Ranks, from 1, of the values between which the median lies with 95 % confidence.
 
     How many of n values lie below the true median is binomial with one half. Its most likely
-    outcomes are taken, the lower of two equals first, until they hold 95 %.
+    outcomes are taken, the lower of two equal ones first, until they hold 95 %.
 
     Returns:
         None if the interval would reach beyond the smallest or the largest value.
@@ -240,11 +242,11 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
 def rank_sum_p(before: Values, after: Values) -> float | None:
     """Two-sided p of the Mann-Whitney U test.
 
-    Up to 50 values a side it is the exact permutation probability, given the ties; beyond, the
-    normal approximation with the corrections for ties and continuity.
+    With up to 50 values on each side it is the exact permutation probability, given the ties;
+    beyond that, the normal approximation, corrected for ties and continuity.
 
     Returns:
-        None if no outcome could speak for a difference: a side is empty, or each has one value.
+        None if no outcome could show a difference: a side is empty, or each has one value.
     """
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
@@ -277,7 +279,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def samples_needed(comparisons: int) -> int:
-    """The fewest values a side whose being wholly apart is a change among so many comparisons."""
+    """The fewest values on each side that, fully apart, are a change among so many comparisons."""
     n = 1
     while 2 / comb(2 * n, n) * comparisons > ALPHA:
         n += 1
@@ -287,7 +289,7 @@ def samples_needed(comparisons: int) -> int:
 def better_by_unit(unit: str) -> str | None:
     """Whether a unit's lower or higher values are better, where the unit alone says so.
 
-    Time, bytes and allocations are costs; bytes and operations for each second are speed. Of other
+    Time, bytes and allocations are costs; bytes and operations per second are speed. About other
     units, such as hits/op, nothing is known.
     """
     above, _, below = unit.partition("/")
@@ -311,12 +313,12 @@ class _Sample:
 
     @property
     def exact(self) -> bool:
-        """Declared to have no noise, and without any as far as the values go."""
+        """Declared to have no noise, and the values show none."""
         return self.declared_exact and len(set(self.before)) < 2 and len(set(self.after)) < 2
 
     @property
     def can_differ(self) -> bool:
-        """Whether the test could speak, had it enough values: both sides, not all values equal.
+        """Whether the test could decide, given enough values: both sides have some, not all equal.
 
         A metric that cannot differ does not count among the comparisons that p is corrected for.
         """
@@ -359,18 +361,19 @@ class _Sample:
         if not all(counts):
             yield f"only {'before' if counts[0] else 'after'}"
         elif p_value is None and self.can_differ:
-            yield f"one value a side cannot tell a change from noise; {_enough(family)} a side can"
+            alone = "one value on each side cannot tell a change from noise"
+            yield f"{alone}; {_enough(family)} on each side can"
         elif p_adjusted is not None and p_adjusted > ALPHA:
             if 2 / comb(sum(counts), counts[0]) * family > ALPHA:
-                yield f"too few values to show any change; {_enough(family)} a side can"
+                yield f"too few values to show any change; {_enough(family)} on each side can"
             elif p_value is not None and p_value <= ALPHA:
-                yield f"below {ALPHA} by itself, but not among {family} comparisons"
+                yield f"p is below {ALPHA} by itself, but not among {family} comparisons"
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
-            yield f"a 95 % interval of the median takes {MIN_INTERVAL_VALUES} values"
+            yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
 
 
 def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
-    """Both sides by layer, unit and name, in the order in which they first come."""
+    """Both sides by layer, unit and name, in order of first appearance."""
     samples: dict[tuple[str, str], dict[str, _Sample]] = {}
     for side, frame in (("before", before), ("after", after)):
         absent = {name: None for name in ("better", "exact", "layer") if name not in frame}
@@ -401,13 +404,13 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
-        yield "no name is on both sides, so nothing could be compared"
+        yield "no name is on both sides, so nothing can be compared"
     alone = {"before": old - new, "after": new - old}
     yield from (f"only {side}: {_list(names)}" for side, names in alone.items() if names)
 
 
 def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:
-    """What differs between the runs besides the change that is to be judged."""
+    """What differs between the runs besides the change being judged."""
     for key in MACHINE:
         old, new = _settings(before, key), _settings(after, key)
         if old and new and old != new:
@@ -419,7 +422,7 @@ def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:
     for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
         given = values.unique()
         if len(given) > 1:
-            yield f"{key} of {unit} is given as {_list(given)}; the first holds"
+            yield f"{key} of {unit} is given as {_list(given)}; the first is used"
 
 
 def _settings(bench: Bench, key: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Which single numbers sum up a capture, and which way is better?
 
-A level is one value a capture: RSS, what MemStats says at a moment, what the collector cost over
-its log. Names are those that the artefact or the answer gives them.
+A level is one value per capture: RSS, what MemStats says at a moment, what the collector cost over
+its log. Names are those that the artefact or the answer gives.
 """
 
 from __future__ import annotations

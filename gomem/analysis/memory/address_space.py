@@ -1,8 +1,8 @@
 """How is the address space laid out: which kinds, in which order, and how full is each region?
 
-Mappings of one kind that follow one another are one region, also where gaps lie between them: a
-library has four or five mappings, the runtime dozens. Reserved address space (no permissions and
-nothing resident) is left out: Go reserves hundreds of megabytes that cost nothing.
+Mappings of one kind that follow one another are one region, even with gaps between them: a library
+has four or five mappings, the runtime dozens. Reserved address space (no permissions and nothing
+resident) is left out: Go reserves hundreds of megabytes that cost nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 REGIONS = (
     Column("kind", "str", "", "Kind of all mappings of the region."),
     Column("start", "uint64", "address", "First address."),
-    Column("end", "uint64", "address", "Address behind the last byte."),
+    Column("end", "uint64", "address", "First address after the last byte."),
     Column("vmas", "int64", "count", "Mappings in it; reserved ones are not counted."),
     Column("size_bytes", "int64", "B", "Mapped for use."),
     Column("rss_bytes", "int64", "B", "Resident."),
@@ -26,13 +26,13 @@ _RESERVED = "---p"
 
 
 def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:
-    """Put a process's mappings together to regions.
+    """Group a process's mappings into regions.
 
     Args:
         mappings: Classified mappings of one moment.
 
     Returns:
-        A row per region in order of address; see `REGIONS`. Sizes add up to what is mapped for
+        A row per region, in order of address; see `REGIONS`. Sizes add up to what is mapped for
         use, resident bytes to RSS.
     """
     frame = mappings.sort_values("start", ignore_index=True)

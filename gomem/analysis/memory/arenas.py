@@ -1,9 +1,9 @@
 """Which mappings are the Go heap's arenas, in every layout since Go 1.5?
 
-An arena has no name on most kernels, and since Go 1.26 no fixed address. It is known by its shape:
-runs of anonymous memory that begin and end on an arena's boundary. Where MemStats of the moment
-is there, the runs must also hold as much as it says. Facts from the runtime's malloc.go, mheap.go
-and, before Go 1.11, malloc.go's one reservation of spans, bitmap and arena.
+An arena has no name on most kernels, and since Go 1.26 no fixed address. It is recognised by its
+shape: runs of anonymous memory that begin and end on an arena's boundary. If the moment has
+MemStats, the runs must also hold as much as it says. Facts from the runtime's malloc.go and
+mheap.go and, before Go 1.11, malloc.go's single reservation of spans, bitmap and arena.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEGACY_BASE = 0xC000000000
 LEGACY_ARENAS = (0xC420000000, 0xC820000000)  # Go 1.7 to 1.10, and 1.5 to 1.6
 LEGACY_LARGEST = 1 << 39
 LOWEST_ARENA = 1 << 32
-MOST_RUNS = 8  # of which every choice is tried against MemStats
+MOST_RUNS = 8  # every choice of these is checked against MemStats
 
 NAMED = "named by the runtime"
 LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
@@ -48,11 +48,11 @@ def arena_bytes(frame: pd.DataFrame) -> int:
 
 
 def work_buffer_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int | None:
-    """GC work buffers in the arenas: what is left of them behind HeapSys and stacks.
+    """GC work buffers in the arenas: what HeapSys and stacks leave of them.
 
     The runtime's identity: arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB
     and, with Go 1.23 seen here, unrolled pointer bitmaps in pages of 8 KiB: both part of GCSys.
-    None if what is left cannot be that, as when smaps and MemStats are of different moments.
+    None if the remainder cannot be that, as when smaps and MemStats are of different moments.
     """
     return _work_buffers_in(arena_bytes(frame), memstats)
 
@@ -67,7 +67,7 @@ def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
 
 
 def find_arenas(frame: pd.DataFrame, memstats: pd.Series | None) -> None:
-    """Give the arenas their kind; if the runtime named its mappings, they have it already."""
+    """Give the arenas their kind; if the runtime named its mappings, they already have it."""
     if (frame["rule"] == NAMED).any():
         return
     legacy = legacy_arena(frame)
@@ -98,8 +98,8 @@ def _runs_of_arenas(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 def _grown_like_a_heap(run: pd.DataFrame) -> bool:
     """The part in use grows by 4 MiB (1.17 and later) or by whole arenas (1.11 to 1.16).
 
-    Where advice splits it into several mappings, each touches the next, so that the edges that
-    matter are those against reserved address space.
+    Where advice splits it into several mappings, each touches the next, so only the edges against
+    reserved address space matter.
     """
     in_use = run["perms"] != "---p"
     edges = run["start"][in_use & ~in_use.shift(1, fill_value=False)]
@@ -113,7 +113,7 @@ def _in_use(run: pd.DataFrame) -> int:
 def _as_memstats_says(
     found: Sequence[pd.DataFrame], memstats: pd.Series | None
 ) -> Sequence[pd.DataFrame]:
-    """All runs; fewer, if only these hold what MemStats says.
+    """All runs, or fewer if only those hold what MemStats says.
 
     A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is
     of another moment, and the shape stands alone.
@@ -128,10 +128,10 @@ def _as_memstats_says(
 
 
 def _where_the_kernel_chose(frame: pd.DataFrame, memstats: pd.Series) -> list[pd.DataFrame]:
-    """Arenas in the mmap area: if all the runtime's wishes are taken, the kernel chooses a place.
+    """Arenas in the mmap area: if all the runtime's hints are taken, the kernel chooses a place.
 
-    glibc's arenas are aligned as well, but grow by pages. As the alignment alone is weak evidence
-    there, what is found counts only if it holds exactly what MemStats says.
+    glibc's arenas are aligned as well, but grow by pages. Alignment alone is weak evidence there,
+    so what is found counts only if it holds exactly what MemStats says.
     """
     aligned = (frame["start"] % ARENA == 0) & ((frame["end"] - frame["start"]) % CHUNK == 0)
     found = list(runs(frame, anonymous(frame) & (frame["perms"] != "---p") & aligned))
@@ -140,7 +140,7 @@ def _where_the_kernel_chose(frame: pd.DataFrame, memstats: pd.Series) -> list[pd
 
 
 def legacy_arena(frame: pd.DataFrame) -> int | None:
-    """Where the arena begins if this is Go 1.5 to 1.10: below it stand spans and bitmap."""
+    """Where the arena begins if this is Go 1.5 to 1.10: spans and bitmap lie below it."""
     unnamed = frame.loc[(frame["path"] == "") & (frame["inode"] == 0), ["start", "end"]]
     spans = unnamed[unnamed["start"] == LEGACY_BASE]
     if spans.empty or int(spans["end"].iloc[0]) % ARENA == 0:
@@ -152,7 +152,7 @@ def legacy_arena(frame: pd.DataFrame) -> int | None:
 
 
 def legacy_cut(frame: pd.DataFrame) -> list[Cut]:
-    """Before Go 1.11 bitmap and arena can be one mapping, cut where the arena begins.
+    """Before Go 1.11, bitmap and arena can be one mapping; cut it where the arena begins.
 
     The bitmap, which every collection writes, is taken to be resident first.
     """

@@ -1,9 +1,9 @@
 """Which part of resident memory moved from one ledger to another, and what kind of move was it?
 
-Two ledgers are subtracted part by part, so the changes add up to the change of RSS as the parts
-add up to RSS. The parts fall into a few layers, and the verdict names the layer that moved RSS:
-what the program allocates, what the runtime keeps, what of it is resident, or memory that is
-none of Go's. A part that only one side can tell is unknown, and so is the verdict that needs it.
+Two ledgers are subtracted part by part, so the changes add up to the change of RSS as the parts add
+up to RSS. The parts fall into a few layers, and the verdict names the layer that moved RSS: what
+the program allocates, what the runtime keeps, how much of that is resident, or memory that is not
+Go's. A part that only one side can state is unknown, and so is a verdict that needs it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gomem.units import MIB, format_bytes, format_change
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Which question each part answers.
+# The layer that each part belongs to.
 LAYER_OF_PART = {
     "heap_objects": "allocation",
     "heap_slack": "allocation",
@@ -50,19 +50,19 @@ WORDS = {
     "retention": "the runtime keeps {more} idle heap; the program's own part is not what moved",
     "residency": "residency changed, not allocation: {more} of what the runtime holds is resident",
     "runtime": "the runtime's own structures take {more}",
-    "program": "the pages of program and libraries take {more}",
+    "program": "the pages of the program and its libraries take {more}",
     "native": "memory outside Go takes {more}: C's heap, threads, or mmap",
     "files": "mapped files and shared memory take {more}",
 }
 VERDICTS = ("unchanged", "shifted", *WORDS, "mixed", "unknown")
-# Below this nobody can act on it: pages of the program come and go by a mebibyte, and two runs of
-# one program differ by a few per cent.
+# A smaller change is nothing to act on: pages of the program come and go by a mebibyte, and two
+# runs of one program differ by a few per cent.
 LEAST_BYTES = MIB
 LEAST_SHARE = 0.02
 # A layer is the cause if it alone makes three quarters of the change: the others then cannot
 # make up half of what is left unsaid.
 MOST_OF_IT = 0.75
-AGAINST = 0.25  # of the change: what moves the other way by less needs no word
+AGAINST = 0.25  # of the change: a smaller move the other way is not mentioned
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,15 @@ def change_ledger(
     *,
     zero_where_absent: frozenset[str] = frozenset(),
 ) -> LedgerChange:
-    """Hold one ledger against another.
+    """Compare one ledger with another.
 
     Args:
         before: The parts of the earlier ledger: `part`, `bytes`.
         after: Those of the later one.
         before_rss_bytes: RSS of the earlier one, if known.
         after_rss_bytes: RSS of the later one, if known.
-        zero_where_absent: Parts that a side would list if there were any of them, as every kind
-            of mapping where smaps was read on both sides: absent, they are 0 and not unknown.
+        zero_where_absent: Parts that a side would list if it had any, such as every kind of mapping
+            where smaps was read on both sides: absent, they are 0, not unknown.
 
     Returns:
         The change of every part, and the verdict.
@@ -208,9 +208,9 @@ def _verdict(change: int | None, moved: _Moved, noise: float) -> str:
 def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
     known = _known(moved)
     if change is None:
-        return "RSS is not known on both sides, so its change is not"
+        return "RSS is not known on both sides, so its change is unknown"
     if verdict == "unknown":
-        return f"{_rss_words(change)}; the two ledgers do not tell the same parts"
+        return f"{_rss_words(change)}; the two ledgers do not have the same parts"
     if verdict == "unchanged":
         return f"RSS is the same ({format_change(change)}), and so are its parts"
     if verdict == "shifted":
@@ -228,7 +228,7 @@ def _rss_words(change: int) -> str:
 
 
 def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
-    """What stood still under a change of residency, and what moved against the change."""
+    """What stood still while residency changed, and what moved against the change."""
     words = []
     if verdict == "residency" and "allocation" in known:
         words.append(f"objects, spans and stacks {format_change(known['allocation'])}")
@@ -245,7 +245,7 @@ def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
 
 
 def _moves(known: dict[str, int]) -> str:
-    """The layers that moved by a mebibyte or more, the largest first."""
+    """The layers that moved by at least a mebibyte, the largest first."""
     moved = [(layer, size) for layer, size in known.items() if abs(size) >= LEAST_BYTES]
     moved.sort(key=lambda one: -abs(one[1]))
     return ", ".join(f"{layer} {format_change(size)}" for layer, size in moved)

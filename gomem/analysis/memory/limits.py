@@ -1,11 +1,11 @@
-"""How far is a process from its limit: worst case, headroom, what kills, when, and GOMEMLIMIT?
+"""How far is a process from its limit: worst case, headroom, what kills it, when, and GOMEMLIMIT?
 
 The worst case of RSS needs no further allocation: all that the runtime has mapped and not given
-back becomes resident (written at last, zeroed, or put into huge pages), and everything else stays
-as it is. The kernel kills in a cgroup when `memory.current` reaches `memory.max` and nothing is
-left to reclaim. Page cache of files can be reclaimed; anonymous memory, shared memory, sockets and
-most of the kernel's own cannot without swap. From the kernel's cgroup-v2.rst and the runtime's
-mgcscavenge.go.
+back becomes resident (it is written at last, zeroed, or put into huge pages), and everything else
+stays as it is. The kernel kills in a cgroup when `memory.current` reaches `memory.max` and nothing
+is left to reclaim. The page cache of files can be reclaimed; without swap, anonymous memory, shared
+memory, sockets and most of the kernel's own memory cannot. From the kernel's cgroup-v2.rst and the
+runtime's mgcscavenge.go.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GO_PARTS = (
     "runtime_metadata",
 )
 NEEDED_PARTS = ("heap_objects", "heap_slack", "stacks", "runtime_metadata")
-# The GC guide of Go asks for 5 to 10 % of headroom for memory that the runtime does not know of.
+# Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
 # That memory is measured here and taken off; 5 % are left for what it grows by.
 MARGIN = 0.05
 LEAST_POINTS = 3  # a line through two points has no interval
@@ -61,7 +61,8 @@ class WorstCase:
     Attributes:
         rss_bytes: RSS now.
         worst_bytes: With all that is mapped and not given back.
-        retaken_bytes: With what was given back taken again, too: the runtime may, without asking.
+        retaken_bytes: With what was given back taken again as well: the runtime may, without
+            asking.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to `retaken_bytes`.
     """
 
@@ -74,7 +75,7 @@ class WorstCase:
 def worst_case_rss(
     parts: pd.DataFrame, rss_bytes: int | None, memstats: pd.Series | None
 ) -> WorstCase | None:
-    """The runtime's mapped bytes, and everything else at its present size.
+    """Add up the runtime's mapped bytes, and everything else at its present size.
 
     Args:
         parts: A ledger's parts: `part`, `bytes`, `claimed_bytes`.
@@ -82,8 +83,8 @@ def worst_case_rss(
         memstats: The MemStats of the same moment.
 
     Returns:
-        None without RSS or MemStats. Without smaps, what is not Go's can hide in memory that Go
-        never touched: then the worst case is at least this.
+        None without RSS or MemStats. Without smaps, what is not Go's can hide behind memory that Go
+        never touched, so the worst case is at least this.
     """
     if rss_bytes is None or memstats is None or pd.isna(memstats["HeapReleased"]):
         return None
@@ -116,10 +117,10 @@ class CgroupUse:
         high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
         current_bytes: All that is charged.
         peak_bytes: The most so far, if the kernel keeps it.
-        working_set_bytes: `current` less inactive file pages: what Kubernetes evicts by.
+        working_set_bytes: `current` less inactive file pages, by which Kubernetes evicts.
         unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
-        counters: See `CGROUP_COUNTERS`; adds up to `current`, with what no counter names as
-            `rest`.
+        counters: See `CGROUP_COUNTERS`; adds up to `current`, with `rest` for what no counter
+            names.
         killer: The counter that fills most of what cannot be reclaimed.
         oom_kills: Processes of it that the kernel has killed; None if it does not say.
     """
@@ -161,7 +162,7 @@ class AddressSpace:
 def address_space_use(
     limits: Mapping[str, int | None], mappings: pd.DataFrame | None
 ) -> AddressSpace | None:
-    """How much address space is left: Go reserves far more than it uses, and a limit counts that.
+    """How much address space is left: Go reserves far more than it uses, and a limit counts it all.
 
     Args:
         limits: Soft limits by the kernel's name, in bytes; None for no limit.
@@ -235,7 +236,7 @@ def _counters(values: Mapping[str, int | None], current: int, limit: int | None)
     size["file"] = max(0, size["file"] - size["shmem"])
     size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
     rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
-    # Counters are kept per CPU and lag behind; what none of them names is taken as held.
+    # Counters are kept per CPU and lag; what none of them names is taken as unreclaimable.
     rows.append(("rest", current - sum(size.values()), False))
     shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
     return build_rows(shares, CGROUP_COUNTERS)
@@ -243,7 +244,7 @@ def _counters(values: Mapping[str, int | None], current: int, limit: int | None)
 
 @dataclass(frozen=True)
 class TimeToLimit:
-    """When a size that grows along a line reaches a limit.
+    """When a size that grows linearly reaches a limit.
 
     Attributes:
         slope_bytes_per_second: Of the line through the moments; with its 95 % interval.
@@ -251,7 +252,7 @@ class TimeToLimit:
         slope_high: Its upper end.
         seconds: Until the limit at that slope; `inf` is never.
         soonest_seconds: At the upper end of the slope.
-        latest_seconds: At the lower end; `inf` if the size may as well not grow at all.
+        latest_seconds: At the lower end; `inf` if the size may not be growing at all.
         points: Moments that the line runs through.
     """
 
@@ -267,13 +268,13 @@ class TimeToLimit:
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
     """Extend the line through the moments to the limit.
 
-    The interval is Student's of a least-squares slope. It is honest about scatter around a line,
-    not about growth that is no line: memory that fills and levels off reaches no limit.
+    The interval is Student's of a least-squares slope. It covers scatter around a line, not growth
+    that is not linear: memory that fills and levels off reaches no limit.
 
     Args:
         seconds: When each moment was.
-        sizes: Bytes at each.
-        limit_bytes: Where it ends.
+        sizes: Bytes at each moment.
+        limit_bytes: The limit.
 
     Returns:
         None with fewer than three moments at different times.
@@ -303,12 +304,12 @@ def _reach(left: float, slope: float) -> float:
 
 @dataclass(frozen=True)
 class LimitAdvice:
-    """A GOMEMLIMIT, and how it comes about.
+    """A GOMEMLIMIT, and how it is worked out.
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
         needed_bytes: What Go holds now and cannot give back by collecting idle memory.
-        enough: Whether it is above what is needed; below it the collector would never rest.
+        enough: Whether it is above what is needed; below that, the collector would never rest.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to the recommendation.
         note: What to know with it.
     """
@@ -327,14 +328,14 @@ def advise_gomemlimit(
     cgroup: CgroupUse | None = None,
     limit_source: str = "memory.max",
 ) -> LimitAdvice:
-    """The container's limit, less what is measured and is not Go's, less a margin.
+    """Take what is measured and is not Go's, and a margin, off the container's limit.
 
     Args:
         limit_bytes: What the process may use.
         parts: Its ledger's parts.
         rss_bytes: Its RSS.
-        cgroup: What is charged beside RSS, where it is known.
-        limit_source: Where the limit is from.
+        cgroup: What is charged besides RSS, where it is known.
+        limit_source: Where the limit comes from.
     """
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
@@ -362,10 +363,10 @@ def advise_gomemlimit(
 def _note(needed: int, advised: int) -> str:
     if advised > needed:
         return (
-            f"Go holds {format_bytes(needed)} now, so {format_bytes(advised - needed)} are left "
+            f"Go holds {format_bytes(needed)} now, which leaves {format_bytes(advised - needed)} "
             "for garbage between collections"
         )
     return (
         f"Go holds {format_bytes(needed)} now, more than that: under such a GOMEMLIMIT the "
-        "collector would run without rest; raise the container's limit or hold less"
+        "collector would never rest; raise the container's limit, or hold less"
     )

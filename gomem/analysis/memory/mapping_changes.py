@@ -1,8 +1,8 @@
-"""Which mappings of a process grew, shrank, came or went from one time to another?
+"""Which mappings of a process grew, shrank, came or went between two times?
 
-In one process a mapping is known again by its place: two mappings of one kind whose addresses
+Within a process, a mapping is recognised by its place: two mappings of one kind whose addresses
 overlap are the same, however the kernel has split or merged them meanwhile. Two processes lie at
-different addresses, so there mappings are held together by kind and file alone.
+different addresses, so there mappings are matched by kind and file alone.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MAPPING_CHANGES = (
 def match_mappings(
     before: pd.DataFrame, after: pd.DataFrame, *, same_process: bool | None = None
 ) -> pd.DataFrame:
-    """Hold the mappings of two times against each other.
+    """Compare the mappings of two times.
 
     Args:
         before: Classified mappings of the earlier time, or of the capture before.
         after: Those of the later one.
-        same_process: Whether both are of one process; found from where the stack ends if None.
+        same_process: Whether both are of one process; if None, found from where the stack ends.
 
     Returns:
         A row per mapping matched, the largest change of resident bytes first; see
-        `MAPPING_CHANGES`. A side that does not have it counts 0.
+        `MAPPING_CHANGES`. A side without the mapping counts 0.
     """
     one = is_one_process(before, after) if same_process is None else same_process
     both = pd.concat(
@@ -66,8 +66,8 @@ def match_mappings(
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
     """Whether two lists of mappings are of one process.
 
-    The kernel places the stack at random when a program starts, and its end stays; without a
-    stack in both, the vdso is asked.
+    The kernel places the stack at random when a program starts, and its end never moves; unless
+    both have a stack, the vdso decides.
     """
     for name, edge in (("[stack]", "end"), ("[vdso]", "start")):
         places = [set(frame.loc[frame["path"] == name, edge]) for frame in (before, after)]

@@ -1,9 +1,9 @@
 """Which kind is each mapping: the Go heap, the runtime's own, the program, C, a file, the kernel?
 
 Every mapping gets exactly one kind, and the rule that gave it. Names that the kernel shows are
-trusted; a Go heap without a name is known by its shape, never by its address alone, because
-Go 1.26 and later put it at a random place. What the shapes leave over is divided by how much
-address space the runtime counts for itself. A mapping that holds two kinds becomes two rows.
+trusted; a Go heap without a name is known by its shape, never by its address alone, because Go 1.26
+and later put it at a random place. What the shapes leave open is divided by how much address space
+the runtime counts as its own. A mapping that holds two kinds becomes two rows.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ClassifiedMappings:
     Attributes:
         mappings: The smaps rows with `kind` and `rule`; a mapping that holds two kinds, as where
             the kernel joined neighbours, is split into two rows whose sizes add up.
-        notes: Assumptions made, and contradictions met.
+        notes: Assumptions made, and contradictions found.
     """
 
     mappings: pd.DataFrame
@@ -112,7 +112,7 @@ def classify_mappings(
     Args:
         mappings: Rows of the smaps table, of one process at one time.
         memstats: A row of the MemStats table of the same moment; it bounds what can be the
-            runtime's own and is held against the arenas found.
+            runtime's own, and the arenas found are checked against it.
 
     Returns:
         The mappings with `kind` and `rule`, and notes.
@@ -137,7 +137,7 @@ def classify_mappings(
 
 
 def _asked_for(mappings: pd.DataFrame) -> pd.DataFrame:
-    """What the rules look at, and room for their answers: few columns, each quickly compared."""
+    """What the rules look at, with room for their answers: few columns, each quick to compare."""
     frame = mappings[["start", "end", "perms", "inode", "path", "Rss", "VmFlags"]]
     frame = frame.astype(dict.fromkeys(("perms", "path", "VmFlags"), object))
     empty = pd.Series("", index=frame.index, dtype=object)
@@ -191,12 +191,12 @@ def _notes(frame: pd.DataFrame, memstats: pd.Series | None) -> Iterator[str]:
     legacy = frame["rule"] == LEGACY_METADATA
     if legacy.any():
         yield (
-            "before Go 1.11 bitmap and arena can share a mapping; the bitmap is taken as resident"
+            "before Go 1.11, bitmap and arena can share a mapping; the bitmap is taken as resident"
         )
     shared = frame["rule"] == CUT_BEYOND
     if shared.any():
         yield (
-            "a mapping holds memory of the runtime's and of somebody else's: how large each part "
+            "one mapping holds memory of the runtime's and somebody else's: how large each part "
             "is follows from MemStats; that the foreign part is the resident one is assumed"
         )
     if memstats is None or not (frame["kind"] == "go-heap").any():
@@ -208,7 +208,7 @@ def _notes(frame: pd.DataFrame, memstats: pd.Series | None) -> Iterator[str]:
         yield (
             f"the arenas in smaps hold {format_bytes(arena_bytes(frame))}, HeapSys + StackInuse "
             f"say {format_bytes(claimed)}: the two files are of different moments, or a mapping "
-            "is taken for an arena that is none"
+            "was mistaken for an arena"
         )
 
 

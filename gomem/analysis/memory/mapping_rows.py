@@ -1,8 +1,8 @@
 """Rows of mappings: which touch each other, which are anonymous, and how one is cut in two.
 
-A mapping can hold two kinds: the kernel makes one of neighbours with the same permissions. The
-size of either part is known to the byte then; which part is resident, smaps does not say, so every
-cut states whose pages it takes to be the resident ones.
+A mapping can hold two kinds: the kernel merges neighbours with the same permissions. The size of
+each part is then known to the byte, but smaps does not say which part is resident, so every cut
+states whose pages it takes to be the resident ones.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FLAGS = frozenset({"THPeligible", "ProtectionKey"})
 
 
 class Cut(NamedTuple):
-    """Where one mapping is two.
+    """Where one mapping is really two.
 
     Attributes:
         position: Which, in the order of addresses.
         at: The address, between its start and its end.
-        lower_resident: As many bytes of each counter the lower part is taken to have, where
-            there are as many; None for all that fit.
+        lower_resident: Bytes of each counter that the lower part is taken to have, where there are
+            so many; None for all that fit.
     """
 
     position: int
@@ -53,7 +53,7 @@ def assign(frame: pd.DataFrame, where: pd.Series, kind: str, rule: str) -> None:
 
 
 def anonymous(frame: pd.DataFrame) -> pd.Series:
-    """Rows of private memory without name or file, which have no kind yet."""
+    """Rows of private memory, without name, file or, so far, kind."""
     return (
         (frame["path"] == "")
         & (frame["inode"] == 0)
@@ -63,13 +63,13 @@ def anonymous(frame: pd.DataFrame) -> pd.Series:
 
 
 def is_32_bit(frame: pd.DataFrame) -> bool:
-    """Whether all of a process lies below 4 GiB, as GOARCH=386 and arm do."""
+    """Whether a process lies entirely below 4 GiB, as with GOARCH=386 and arm."""
     user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
     return bool(len(user)) and int(user.max()) <= USER_SPACE_32_BIT
 
 
 def mmap_area(frame: pd.DataFrame) -> int:
-    """Where a process's mmap area cannot be below; arm64 has one address bit more."""
+    """The lowest address that a process's mmap area can have; arm64 has one more address bit."""
     if is_32_bit(frame):
         return USER_SPACE_32_BIT
     user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
@@ -95,10 +95,10 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
 
     Args:
         frame: Mappings in the order of their addresses, with a plain index.
-        where: Which of them, and where.
+        where: Which mapping, and at which address.
 
     Returns:
-        The mappings with two rows for the one.
+        The mappings, with two rows instead of the one.
     """
     position, at, lower_resident = where
     rows = np.insert(np.arange(len(frame)), position, position)

@@ -1,7 +1,7 @@
 """Which anonymous mappings are C's: malloc's arenas and the stacks of threads?
 
-glibc reserves 64 MiB for each arena beside the first and makes it usable page by page. A thread's
-stack lies above a guard page; without cgo there is none, as the stacks of Go's threads are in its
+glibc reserves 64 MiB for each arena but the first and makes it usable page by page. A thread's
+stack lies above a guard page; without cgo there are none, as Go's threads have their stacks in its
 heap. Shapes from glibc's malloc/arena.c and nptl/allocatestack.c, and musl's pthread_create.c.
 """
 
@@ -42,7 +42,7 @@ def find_native_memory(frame: pd.DataFrame) -> None:
 
 
 def _malloc_arenas(frame: pd.DataFrame) -> pd.Series:
-    """Usable from an arena's boundary on, reserved for the rest of it."""
+    """Runs that are usable from an arena's boundary on, and reserved for the rest of it."""
     whole = MALLOC_ARENA_32_BIT if is_32_bit(frame) else MALLOC_ARENA
     above = frame.shift(-1)
     reserved_to = above["end"].fillna(0).astype("uint64")
@@ -92,9 +92,9 @@ def _in_mmap_area(frame: pd.DataFrame) -> pd.Series:
 def stack_cuts(frame: pd.DataFrame) -> list[Cut]:
     """Where the kernel joined something to the upper end of a thread's stack, the highest first.
 
-    Threads of one program have stacks of few sizes. One of a size of its own is taken to be a
-    stack as the nearest of a size that several have, with another mapping behind it; as much of
-    it is taken to be resident as of those in the median.
+    Threads of one program have stacks of few sizes. One of an odd size is taken to be a stack of
+    the nearest size that several have, with another mapping behind it; as much of it is taken to be
+    resident as the median of those has.
     """
     above_guard = frame[_above_a_guard(frame)]
     start = above_guard["start"].astype("int64")

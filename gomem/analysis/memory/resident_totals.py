@@ -1,9 +1,8 @@
-"""How much of a process is resident, and of which sort, where its mappings are not known?
+"""How much of a process is resident, and what kind of memory, if its mappings are not known?
 
-The kernel's totals, the finest first: smaps_rollup tells anonymous memory and LazyFree, status
-tells files and shared memory apart, statm counts the same in pages without saying how large one
-is, a control group tells the sum over its processes. Facts from the kernel's proc.rst and
-cgroup-v2.rst.
+The kernel's totals, the finest first: smaps_rollup has anonymous memory and LazyFree, status
+separates files from shared memory, statm counts in pages without saying how large one is, and a
+control group has the sum over its processes. Facts from the kernel's proc.rst and cgroup-v2.rst.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ USUAL_PAGE_BYTES = 4 * KIB
 
 @dataclass(frozen=True)
 class ResidentTotals:
-    """What the kernel says of a process as a whole.
+    """What the kernel says about a process as a whole.
 
     Attributes:
         rss_bytes: Resident.
-        source: Whose count that is.
-        of_files: What of it is pages of files, with the count's name; None if nobody says.
-        of_shared_memory: What of it is shared memory; None if nobody says.
-        lazy_free: What of it is given back with MADV_FREE; None if nobody says.
-        notes: What the numbers hold besides, or leave out.
+        source: Where that count comes from.
+        of_files: How much of it is pages of files, with the count's name; None if nothing says.
+        of_shared_memory: How much of it is shared memory; None if nothing says.
+        lazy_free: How much of it was given back with MADV_FREE; None if nothing says.
+        notes: What else the numbers include, or leave out.
     """
 
     rss_bytes: int
@@ -57,7 +56,7 @@ def resident_totals(
         status: A row of the status table.
         cgroup: Numbers of the control group's files by name.
         statm: The row of statm, in pages.
-        page_bytes: The size of one, where another file says it; else `USUAL_PAGE_BYTES`.
+        page_bytes: The size of a page, if another file says it; else `USUAL_PAGE_BYTES`.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)
@@ -75,7 +74,7 @@ def _of_rollup(rollup: pd.Series, status: pd.Series | None) -> ResidentTotals:
     notes: tuple[str, ...] = ()
     if files is None and _known(rollup, "Anonymous"):
         files = (rss_bytes - int(rollup["Anonymous"]), "smaps_rollup Rss - Anonymous")
-        notes = ("smaps_rollup does not tell shared memory from files; both stand as files",)
+        notes = ("smaps_rollup does not separate shared memory from files; both count as files",)
     lazy = None
     if _known(rollup, "LazyFree"):
         lazy = (int(rollup["LazyFree"]), "smaps_rollup LazyFree, of all mappings")
@@ -97,12 +96,14 @@ def _of_status(
 
 
 def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
-    """Resident pages; those of files and those of shared memory stand in one number."""
+    """Resident pages; those of files and of shared memory are one number."""
     size = page_bytes or USUAL_PAGE_BYTES
-    notes: tuple[str, ...] = ("statm does not tell shared memory from files; both stand as files",)
+    notes: tuple[str, ...] = (
+        "statm does not separate shared memory from files; both count as files",
+    )
     if page_bytes is None:
         assumed = f"{format_bytes(size)} is assumed, as on amd64: on arm64 it may be 16 or 64 KiB"
-        notes += (f"statm counts pages and no file here says how large one is; {assumed}",)
+        notes += (f"statm counts pages, and no file here says how large one is; {assumed}",)
     files = (int(statm["shared"]) * size, "statm shared: files and shared memory")
     return ResidentTotals(int(statm["resident"]) * size, "statm resident", files, notes=notes)
 
@@ -115,8 +116,9 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     mapped = _first(cgroup, "file_mapped", "total_mapped_file") or 0
     files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     note = (
-        "RSS is the control group's: all its processes, but of files only the pages that were "
-        "first read in this group; the kernel counts in batches, so it lags by some 100 KiB"
+        "RSS is the control group's: it covers all its processes, but only those pages of files "
+        "that were first read in this group; the kernel counts in batches, so it lags by some 100 "
+        "KiB"
     )
     source = "cgroup memory.stat, anonymous + mapped files"
     return ResidentTotals(anonymous + mapped, source, files, notes=(note,))

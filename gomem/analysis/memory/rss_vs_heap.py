@@ -1,7 +1,7 @@
 """Where do a process's resident bytes go, part by part, and how many does nothing explain?
 
 The kernel's side is smaps: every mapping is of one kind. The runtime's side is MemStats, or the
-same numbers from runtime/metrics. Inside the arenas the runtime's claims are laid against what is
+same numbers from runtime/metrics. Inside the arenas, the runtime's claims are compared with what is
 resident; what is left over is either memory that was mapped and never touched (below zero) or
 resident memory that no claim covers (above zero). So the parts add up to RSS to the byte.
 """
@@ -61,10 +61,10 @@ CLAIMED = PARTS[:4]  # of the heap, as the runtime counts it
 ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
 CONFIDENCE = {
-    "counted": "a counter of the kernel's or the runtime's says it",
-    "inferred": "mappings without a name, known by their shape and place",
+    "counted": "counted by the kernel or the runtime",
+    "inferred": "mappings without a name, recognised by shape and place",
     "left over": "what the other parts leave of a total",
-    "doubtful": "from two files that are not of one state of the process",
+    "doubtful": "from two files that do not show the same state of the process",
 }
 LEDGER_PARTS = (
     Column("part", "str", "", "Part of resident memory; one of `PARTS`."),
@@ -87,7 +87,7 @@ LEDGER_SIDES = (
 SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
 MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
-ROUNDING = 64 << 10  # VmRSS is counted per CPU; up to this it agrees
+ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Ledger:
     """One process's resident bytes at one moment, accounted for part by part.
 
     Attributes:
-        rss_bytes: Resident bytes; None if no artefact of the moment says.
+        rss_bytes: Resident bytes; None if no artefact of the moment says how many.
         parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes`, exactly.
         checks: The kernel's other totals; see `LEDGER_CHECKS`.
         notes: What to know before believing it: assumptions, disagreements, what would be finer.
@@ -114,7 +114,7 @@ class Ledger:
         return self._sizes.get(name, 0)
 
     def has(self, name: str) -> bool:
-        """Whether the sources of the ledger can tell this part."""
+        """Whether the ledger's sources can tell this part from the others."""
         return name in self._sizes
 
     @property
@@ -129,7 +129,7 @@ class Ledger:
 
     @property
     def sides(self) -> pd.DataFrame:
-        """What the runtime claims beside what the kernel sees.
+        """What the runtime claims, beside what the kernel sees.
 
         A row each for the arenas, the runtime's own structures and everything else; see
         `LEDGER_SIDES`.
@@ -181,14 +181,14 @@ def reconcile_rss(
         rollup_rss_bytes: Rss of smaps_rollup, as a check.
         skew_seconds: How far MemStats and the mappings lie apart in time, if known.
         collections_between: Collections that ended between them, if they could be counted.
-        rollup: The row of smaps_rollup; without smaps it tells more than its Rss.
+        rollup: The row of smaps_rollup; without smaps, more than its Rss is used.
         statm: The row of statm, in pages, where neither status nor smaps says more.
         page_bytes: The size of a page, where a file says it.
         cgroup: Numbers of the control group's files by name, where nothing else says what is
             resident.
 
     Returns:
-        The ledger. Its parts are those that the sources can tell; they add up to `rss_bytes`.
+        The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -214,14 +214,14 @@ def reconcile_rss(
     if doubtful:
         notes.append(
             f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
-            "RSS and the other parts are the kernel's alone and hold"
+            "RSS and the other parts come from the kernel alone and hold"
         )
     next_file = _next_file(classified, memstats, of_two_states=of_two_states)
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file)
 
 
 def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
-    """Whether the arenas in smaps hold what MemStats say; true if that cannot be asked."""
+    """Whether the arenas in smaps hold what MemStats says; true if that cannot be checked."""
     if classified is None or memstats is None:
         return True
     frame = classified.mappings
@@ -235,7 +235,7 @@ _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
 def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
-    """Kinds with resident mappings that have no name, and so their kind from a shape or place."""
+    """Kinds with resident mappings that have no name, and so were recognised by shape or place."""
     return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
 
 
@@ -246,9 +246,9 @@ def _confidence(
 
     Args:
         part: Which.
-        inferred: Kinds that were not known by a name; None without mappings.
-        doubtful: Parts that hang on two files which do not fit.
-        of_both: Whether the runtime has its say, too.
+        inferred: Kinds that were not recognised by a name; None without mappings.
+        doubtful: Parts that depend on two files which do not fit together.
+        of_both: Whether there is the runtime's side, too.
     """
     if part in doubtful:
         return "doubtful"
@@ -285,7 +285,7 @@ def _fine(
     if memstats is None:
         rows = _heap_without_memstats(arenas)
         if len(arenas):
-            notes.append("no MemStats of this moment, so the heap stands in one piece")
+            notes.append("no MemStats at this moment, so the heap is not divided")
     else:
         work_buffers = work_buffer_bytes(frame, memstats) or 0
         rows = _heap(arenas, memstats, work_buffers)
@@ -353,14 +353,14 @@ def _coarse(
     memstats: pd.Series | None, totals: ResidentTotals | None
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
-    notes = ["no whole smaps of this moment; add one with: cat /proc/PID/smaps > smaps"]
+    notes = ["no complete smaps at this moment; add one with: cat /proc/PID/smaps > smaps"]
     rows: list[_Row] = []
     if memstats is not None:
         rows += [(part, size, size, source) for part, size, source in _claims(memstats, 0)]
         metadata = metadata_claim(memstats)
         rows.append(("runtime_metadata", metadata, metadata, "MemStats: the other *Sys fields"))
     if totals is None:
-        notes.append("nothing of this moment says how much is resident")
+        notes.append("nothing at this moment says how much is resident")
         return rows, None, notes
     if totals.of_files is not None:
         rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))
@@ -410,7 +410,7 @@ def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str
         return [f"MemStats and smaps lie{apart} apart; no collection ended between them"]
     note = (
         f"MemStats and smaps lie{apart} apart; a collection between them moves hundreds of "
-        "megabytes from one part to another, and nothing here tells whether there was one"
+        "megabytes from one part to another, and nothing here says whether there was one"
     )
     return [note]
 

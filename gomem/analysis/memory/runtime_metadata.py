@@ -1,10 +1,10 @@
-"""Which anonymous mappings outside the arenas are the runtime's own, and which are nobody's?
+"""Which anonymous mappings outside the arenas are the runtime's own, and which are foreign?
 
-The runtime counts what it maps for itself: span structures, caches, GC metadata, profiling
-buckets. In every release measured (1.9 to 1.27, with cgo and without) the sizes of its read-write
-mappings outside the arenas are that count to within 32 KiB, but for the 32 MiB of the heap index,
-which Go 1.11 and later map on 64-bit systems and count nowhere. So MemStats of the moment tells
-how much of the anonymous memory is somebody else's, although none of it has a name.
+The runtime counts what it maps for itself: span structures, caches, GC metadata, profiling buckets.
+In every release measured (1.9 to 1.27, with cgo and without) the sizes of its read-write mappings
+outside the arenas are that count to within 32 KiB, but for the 32 MiB of the heap index, which Go
+1.11 and later map on 64-bit systems and count nowhere. So the moment's MemStats tells how much of
+the anonymous memory is somebody else's, although none of it has a name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as res
 
 
 def metadata_claim(memstats: pd.Series) -> int:
-    """What the runtime counts for its own structures, in bytes; unknown fields count nothing."""
+    """What the runtime counts for its own structures, in bytes; unknown fields add nothing."""
     return int(memstats[list(METADATA)].fillna(0).sum())
 
 
@@ -58,10 +58,11 @@ def metadata_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int:
 
 
 def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> Cut | None:
-    """Give what is left to the runtime as far as it counts, the rest to `anonymous-other`.
+    """Give what is left to the runtime, as much as it counts, and the rest to `anonymous-other`.
 
     Returns:
-        Where one mapping holds both: it has the runtime's kind, and its lower part is foreign.
+        The cut where one mapping holds both: it has the runtime's kind, and its lower part is
+        foreign.
     """
     shared = None
     unknown = frame["kind"] == ""
@@ -75,12 +76,12 @@ def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> Cut | No
     else:
         shared = _divide_by_size(frame, memstats)
     assign(frame, anonymous(frame), "go-runtime", COUNTED)
-    assign(frame, frame["kind"] == "", "anonymous-other", "not of the runtime's permissions")
+    assign(frame, frame["kind"] == "", "anonymous-other", "other permissions than the runtime's")
     return shared
 
 
 def _divide_by_residence(frame: pd.DataFrame) -> None:
-    """Without MemStats: the runtime's up to a bound on its structures, least resident first."""
+    """Without MemStats: the runtime's, up to a bound on its structures, least resident first."""
     at_most = METADATA_AT_MOST + int(METADATA_SHARE * arena_bytes(frame))
     left = frame[anonymous(frame)]
     resident = left["Rss"].fillna(0).sort_values(kind="stable").cumsum()
@@ -107,10 +108,10 @@ def _divide_by_size(frame: pd.DataFrame, memstats: pd.Series) -> Cut | None:
 
 
 def _known_by_shape(left: pd.DataFrame, memstats: pd.Series) -> pd.Series:
-    """What of the left is the runtime's for sure.
+    """Which of the remaining mappings are certainly the runtime's.
 
-    Its small mappings, as the pages of its tables stand alone between reserved ones; and those
-    for which it advised the kernel about huge pages, if they are as empty as its tables are.
+    These are its small mappings, since the pages of its tables lie alone between reserved ones, and
+    those for which it advised the kernel about huge pages, if they are as empty as its tables are.
     """
     size = left["end"] - left["start"]
     advised = left["VmFlags"].str.contains(r"\b(?:hg|nh)\b")
@@ -119,7 +120,7 @@ def _known_by_shape(left: pd.DataFrame, memstats: pd.Series) -> pd.Series:
 
 
 def _known_bytes(frame: pd.DataFrame) -> int:
-    """What of the runtime's own is known already: by name, or below an old arena."""
+    """How much of the runtime's own is known already: by name, or below an old arena."""
     return size_of(frame[(frame["kind"] == "go-runtime") & (frame["perms"] != "---p")])
 
 
@@ -135,10 +136,10 @@ def _among(frame: pd.DataFrame, rows: pd.Index) -> pd.Series:
 
 
 def _beyond_a_fit(left: pd.DataFrame, counted: int) -> pd.Index | None:
-    """All but the mappings whose sizes together are the runtime's count; None if no sizes are.
+    """All but the mappings whose sizes add up to the runtime's count; None if none do.
 
-    Of several choices the one with least resident: foreign memory was mapped to be used, whereas
-    the runtime's largest mappings are tables that are hardly touched.
+    Of several choices, the one with the least resident: foreign memory was mapped to be used,
+    whereas the runtime's largest mappings are tables that are hardly touched.
     """
     if counted < 0 or len(left) * counted // SMALLEST_PAGE > MOST_STEPS:
         return None
@@ -151,7 +152,7 @@ def _beyond_a_fit(left: pd.DataFrame, counted: int) -> pd.Index | None:
 def _least_resident_fit(
     sizes: Sequence[int], resident: Sequence[int], wanted: int
 ) -> list[int] | None:
-    """Which sizes add up to the wanted, or up to `FITS_WITHIN` more, with least resident."""
+    """Which sizes add up to what is wanted, or up to `FITS_WITHIN` more, with least resident."""
     last = (wanted + FITS_WITHIN) // SMALLEST_PAGE
     least = np.full(last + 1, np.inf)
     least[0] = 0
@@ -179,9 +180,9 @@ def _least_resident_fit(
 def _densest_first(frame: pd.DataFrame, left: pd.DataFrame, beyond: int) -> Cut | None:
     """Whole mappings while they fit into what is foreign; the one across the line is cut.
 
-    Foreign memory is taken to be the denser: of the runtime's, most is the heap index, of which
-    hardly a page is resident. The kernel places new mappings below older ones, so the foreign
-    part of a shared one is taken to be the lower.
+    Foreign memory is taken to be the denser: most of the runtime's is the heap index, of which
+    hardly a page is resident. The kernel places new mappings below older ones, so the foreign part
+    of a shared one is taken to be the lower.
     """
     size = (left["end"] - left["start"]).astype("int64")
     density = left["Rss"].fillna(0).astype("int64") / size

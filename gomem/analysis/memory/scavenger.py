@@ -1,10 +1,10 @@
-"""How much heap is idle, how much of it goes back to the kernel, and what is kept beyond need?
+"""How much heap is idle, how much of it goes back to the kernel, and how much is kept needlessly?
 
-The runtime keeps free heap for reuse. From Go 1.13.15 on its scavenger works while
-`retained = HeapInuse + (HeapIdle - HeapReleased)` exceeds 1.1 × the peak of HeapInuse × the ratio
-of the new goal to the old, which settles near 1.1 × NextGC. Before 1.13 idle spans waited five
-minutes. From 1.12 to 1.15 memory goes back with MADV_FREE: the kernel takes it when it needs it,
-and counts it as resident until then. Facts from the runtime's mgcscavenge.go.
+The runtime keeps free heap for reuse. From Go 1.13.15 on its scavenger works while `retained =
+HeapInuse + (HeapIdle - HeapReleased)` exceeds 1.1 × the peak of HeapInuse × the ratio of the new
+goal to the old, which settles near 1.1 × NextGC. Before 1.13 idle spans waited five minutes. From
+1.12 to 1.15, memory goes back with MADV_FREE: the kernel takes it when it needs it, and counts it
+as resident until then. Facts from the runtime's mgcscavenge.go.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def heap_return(memstats: pd.DataFrame, mappings: pd.DataFrame | None = None) ->
     Returns:
         A row per moment, in the table's order, in bytes: `HeapAlloc`, `HeapInuse`, `HeapIdle`,
         `HeapReleased`, `NextGC`, `idle_kept_bytes` (idle and not given back), `retained_bytes`
-        (that and what is in use), `goal_bytes` (1.1 × NextGC, where the background scavenger stops
-        once the heap is steady), `excess_bytes` (retained beyond that goal, not below 0),
+        (that, plus what is in use), `goal_bytes` (1.1 × NextGC, where the background scavenger
+        stops once the heap is steady), `excess_bytes` (retained beyond that goal, not below 0),
         `lazy_free_bytes` and `arena_rss_bytes` (missing without mappings).
     """
     columns = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]

@@ -1,11 +1,11 @@
-"""Are MemStats and the kernel's files of one state of the process, or did a collection run between?
+"""Do MemStats and the kernel's files show one state of the process, or did a collection intervene?
 
-Numbers of both are subtracted in the ledger. A collection between them moves memory from objects
-to idle spans, and from idle to given back, while RSS is of the other side of it. MemStats names
-its last collection by number and by wall clock (`NumGC`, `LastGC`); a gctrace log has every
-collection since the start. One collection that stands in both ties the log to the wall clock, to
-a millisecond. So the collections between two readings can be counted: on MemStats' side exactly,
-by their numbers, on the kernel's side by the clock.
+The ledger subtracts numbers of one from numbers of the other. A collection between the two moves
+memory from objects to idle spans, and from idle to given back, while RSS is from its other side.
+MemStats names its last collection by number and by wall clock (`NumGC`, `LastGC`); a gctrace log
+has every collection since the start. One collection that appears in both ties the log to the wall
+clock, to a millisecond. So the collections between two readings can be counted: on MemStats' side
+exactly, by their numbers, on the kernel's side by the clock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 # A log is exact to 1 ms, its phases are cut to two digits, and so are those of the collection that
-# ties it to the clock: nearer to the kernel's reading than this, nobody knows which was first.
+# ties it to the clock: closer to the kernel's reading than this, nobody knows which was first.
 CLOCK_SECONDS = 0.005
 TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
 _PHASES = (
@@ -29,12 +29,12 @@ _PHASES = (
 
 @dataclass(frozen=True)
 class Skew:
-    """How far the two sides of a moment lie apart.
+    """How far apart the two sides of a moment are.
 
     Attributes:
         seconds: Between MemStats and the mappings; None if a time is unknown.
         collections: Collections that ended between them, as far as they can be counted; None if
-            nothing tells.
+            nothing says.
         source: What they were counted from.
     """
 
@@ -55,13 +55,13 @@ def measure_skew(
     stats: pd.Series | None = None,
     counts: tuple[int, int] | None = None,
 ) -> Skew:
-    """Tell how far two readings lie apart, and how many collections ended in between.
+    """Measure how far apart two readings are, and count the collections that ended in between.
 
     Args:
         memstats_time: When MemStats, or the metrics in its place, were read.
         kernel_time: When the mappings were read.
         ends: When each collection ended by the wall clock, by number; see `collection_ends`.
-        stats: The MemStats: their NumGC, and LastGC.
+        stats: The row of MemStats, for its NumGC and LastGC.
         counts: Collections so far by MemStats and by runtime/metrics of the same moment, where it
             has both: if they differ, a collection ran while the moment was taken.
     """
@@ -85,13 +85,13 @@ _CLOCK = pd.Timedelta(seconds=CLOCK_SECONDS)
 
 
 def _count_after(ends: pd.Series | None, number: int, kernel_time: pd.Timestamp) -> int | None:
-    """MemStats came first: collections that they do not know and that ended before smaps."""
+    """MemStats came first: collections that it does not know and that ended before smaps."""
     if ends is None:
         return None
     after = ends[ends.index > number]
     if (surely := after < kernel_time - _CLOCK).any():
         return int(surely.sum())
-    # None is no news: the log must go on behind smaps to say that there was none.
+    # That none is found proves nothing unless the log goes on after smaps.
     goes_on = bool((ends > kernel_time + _CLOCK).any())
     return 0 if goes_on and not (after < kernel_time + _CLOCK).any() else None
 
@@ -99,9 +99,9 @@ def _count_after(ends: pd.Series | None, number: int, kernel_time: pd.Timestamp)
 def _count_before(
     ends: pd.Series | None, stats: pd.Series, kernel_time: pd.Timestamp
 ) -> int | None:
-    """Smaps came first: collections that MemStats know and that ended after smaps.
+    """Smaps came first: collections that MemStats knows and that ended after smaps.
 
-    Whether there was one LastGC says by itself, to the nanosecond; the log says how many.
+    LastGC alone says whether there was one, to the nanosecond; the log says how many.
     """
     if pd.isna(stats["LastGC"]):
         return 0 if int(stats["NumGC"]) == 0 else None
@@ -124,7 +124,7 @@ def collection_ends(cycles: pd.DataFrame, memstats: pd.DataFrame) -> pd.Series |
         Times, with the collections' numbers as index.
     """
     if cycles["number"].duplicated().any():
-        return None  # two runs in one log: it cannot be said which of them a dump is of
+        return None  # two runs in one log: nothing says which of them a dump belongs to
     phases = cycles[list(_PHASES)].fillna(0).sum(axis=1)
     since_start = (cycles["at_seconds"] + phases).set_axis(cycles["number"])
     for row in memstats[["NumGC", "LastGC"]].dropna().itertuples():

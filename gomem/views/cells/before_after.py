@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from gomem.views.figures.figure import Drawing
 
 SITES_SHOWN = 10
-NO_BENCHMARKS = "Neither capture holds a benchmark that both sides could be compared by."
-NO_LOGS = "Neither capture holds a gctrace log; run with GODEBUG=gctrace=1."
-NO_LEDGERS = (
-    "On neither side does a file say where memory is: there is no smaps, status or MemStats."
-)
+NO_BENCHMARKS = "Neither capture has a benchmark to compare the two sides by."
+NO_LOGS = "Neither capture has a gctrace log; run the program with GODEBUG=gctrace=1."
+NO_LEDGERS = "No file on either side says where memory is: there is no smaps, status or MemStats."
 NO_PROFILES = "There are no two heap profiles to compare."
 
 
@@ -61,7 +59,7 @@ def benchmarks_table(comparison: Comparison) -> Shown:
 
 
 def benchmark_sentences(comparison: Comparison) -> Shown:
-    """How many rows changed, which changed most, and what to know before believing it."""
+    """How many rows changed, which changed most, and what to know before trusting it."""
     metrics = benchmarks_of(comparison)
     notes = [f"{note[0].upper()}{note[1:]}." for note in comparison.notes]
     if metrics.empty:
@@ -111,7 +109,7 @@ def memory_table(before: Diagnosis, after: Diagnosis) -> Shown:
 
 
 def _fullest(before: Diagnosis, after: Diagnosis) -> dict[str, Ledger]:
-    """A ledger a side; sides on which nothing says where memory is are left out."""
+    """One ledger per side; a side on which nothing says where memory is is left out."""
     fullest = {}
     for side, diagnosis in (("before", before), ("after", after)):
         ledgers = diagnosis.ledgers

@@ -63,7 +63,7 @@ def kinds_table(diagnosis: Diagnosis, moment: str) -> Shown:
     kinds = diagnosis.kinds
     of_moment = kinds[kinds["moment"] == moment].sort_values("rss_bytes", ascending=False)
     if of_moment.empty:
-        return sentences(f"{moment} has no smaps, so the kernel's mappings are not known.")
+        return sentences(f"{moment} has no smaps, so the kernel's mappings are unknown.")
     return Shown((table_of_kinds(of_moment, moment),))
 
 
@@ -78,7 +78,7 @@ def ledger_sentences(ledger: Ledger, moment: str) -> Shown:
 
 
 def ledger_notes(diagnosis: Diagnosis) -> Shown:
-    """What to know before believing a ledger, for every moment that has something to say."""
+    """What to know before trusting a ledger, for every moment that has notes."""
     return sentences(
         *(
             f"{moment}: {_as_sentence(note)}"
@@ -124,5 +124,5 @@ def _unexplained(ledger: Ledger) -> str:
         return ""
     return (
         f"{format_bytes(unexplained)} are resident in the heap's mappings beyond all that Go "
-        "counts there: huge pages, or files that were not taken together."
+        "counts there: from huge pages, or because the files were not taken together."
     )

@@ -42,8 +42,8 @@ def heap_return_frame(diagnosis: Diagnosis) -> pd.DataFrame:
     heap = diagnosis.heap
     if heap.empty:
         raise CaptureError(
-            f"{diagnosis.capture.name}: no MemStats in any moment, so what the heap keeps is not "
-            "known; write runtime.ReadMemStats as JSON beside the profile"
+            f"{diagnosis.capture.name}: no moment has MemStats, so what the heap keeps is unknown; "
+            "write runtime.ReadMemStats as JSON beside the profile"
         )
     rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]
     return pd.DataFrame(
@@ -133,5 +133,5 @@ def _at_the_end(last: pd.Series) -> str:
     kept = f"At {last['moment']}, {format_bytes(last['idle_kept_bytes'])} are idle and kept"
     lazy = last["LazyFree"]
     if is_unknown(lazy):
-        return f"{kept}; without smaps it is not known how much of the rest is still resident."
+        return f"{kept}; without smaps, nobody knows how much of the rest is still resident."
     return f"{kept}, and {format_bytes(lazy)} are given back and still resident."

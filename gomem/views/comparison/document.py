@@ -83,7 +83,7 @@ def _verdict(comparison: Comparison) -> Verdict:
     sentence = "Nothing was measured on either side."
     if len(levels):
         found = how_many(len(levels), "difference")
-        sentence = f"One capture on each side: {found}, which nothing can tell from noise."
+        sentence = f"One capture on each side: {found}, which may all be noise."
     return Verdict(*NO_VERDICT, sentence, details)
 
 
@@ -93,7 +93,7 @@ def _outcome(verdicts: set[str]) -> tuple[Tone, str]:
 
 
 def _details(comparison: Comparison, levels: int) -> list[str]:
-    """What else to know at once.
+    """What else to know at a glance.
 
     Args:
         comparison: The answer.

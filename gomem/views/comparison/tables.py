@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the farther end of the 95 % interval, in per cent of the median; "
-    "p is Mann-Whitney's, corrected for all comparisons here"
+    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, "
+    "corrected for all comparisons here"
 )
 SITES_LEGEND = (
     "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
@@ -150,7 +150,7 @@ def _level_cell(value: float | None, unit: str) -> Cell:
 
 
 def moments_table(moments: pd.DataFrame) -> Table:
-    """RSS of all moments that were held against each other."""
+    """RSS of all moments that were compared."""
     rows = tuple(
         (
             Cell(str(Pair(row["before"], row["after"]))),

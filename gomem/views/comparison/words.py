@@ -41,7 +41,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two moments that are held against each other."""
+    """Two moments that are compared."""
 
     before: str
     after: str

@@ -33,8 +33,10 @@ class _Family:
 
 FAMILIES = (
     _Family("cycles", "counter", "", "Collections in the log.", "cycles"),
-    _Family("forced_cycles", "counter", "", "Of them, asked for by the program.", "forced"),
-    _Family("periodic_cycles", "counter", "", "Of them, after two minutes of none.", "periodic"),
+    _Family("forced_cycles", "counter", "", "Collections that the program asked for.", "forced"),
+    _Family(
+        "periodic_cycles", "counter", "", "Collections after two minutes without one.", "periodic"
+    ),
     _Family("runs", "gauge", "", "Processes in the log.", "runs"),
     _Family(
         "log_seconds",
@@ -58,21 +60,21 @@ FAMILIES = (
         "cpu_ratio",
         "gauge",
         "ratio",
-        "CPU of collections, idle marking left out, of what GOMAXPROCS allowed.",
+        "Share of the CPU that GOMAXPROCS allowed, taken by collections, without idle marking.",
         "gc_cpu_fraction",
     ),
     _Family(
         "assist_ratio",
         "gauge",
         "ratio",
-        "Part of marking that allocating goroutines did.",
+        "Share of marking done by allocating goroutines.",
         "assist_fraction",
     ),
     _Family(
         "allocation_bytes_per_second",
         "gauge",
         "bytes_per_second",
-        "Allocated a second; bounds are what whole MiB leave open.",
+        "Bytes allocated per second; the bounds are those of rounding to whole MiB.",
         "allocation_rate",
     ),
     _Family(

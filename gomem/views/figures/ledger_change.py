@@ -104,6 +104,8 @@ def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
     parts = [f"{part_name(part)} {format_change(size)}" for part, size in rows if part != _TOTAL]
     unknown = change.parts.loc[change.parts["change_bytes"].map(pd.isna), "part"]
     lacking = (
-        f" Not known on both sides: {', '.join(map(part_name, unknown))}." if len(unknown) else ""
+        f" Unknown on at least one side: {', '.join(map(part_name, unknown))}."
+        if len(unknown)
+        else ""
     )
     return f"{change.sentence}. By part: {'; '.join(parts) or 'nothing moved'}.{lacking}"

@@ -18,7 +18,7 @@ RULE = "-" * 60
 
 
 def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
-    """Each function between those that call it and those that it calls."""
+    """Each function between its callers and its callees."""
     shown = value_formatter(unit)
     rows: list[tuple[str, ...]] = [("flat", "cum", "share", "callers, | function, callees")]
     about = None
@@ -71,7 +71,7 @@ def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
 
 
 def render_reasons_text(reasons: pd.DataFrame, unit: str) -> str:
-    """Each line that allocates, with what the compiler says of it."""
+    """Each line that allocates, with what the compiler says about it."""
     shown = value_formatter(unit)
     rows = [
         (shown(row["flat"]), _between(row, shown), _line(row)) for row in reasons.to_dict("records")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
-SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal: who wants more asks `gomem top`
+SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more
 SHOWN = 10  # rows of turnover and of object sizes; the JSON report has more
 
 
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
-    """All that profiles say, of the first moment at length; None without a heap profile."""
+    """All that the profiles say, at length for the first moment; None without a heap profile."""
     names = in_order(diagnosis.sites, diagnosis)
     if not names:
         return None
@@ -63,7 +63,7 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
 
 
 def _sites_table(sites: AllocationSites, moment: str) -> Table:
-    """Who allocates, with what sampling leaves open."""
+    """Who allocates, with the sampling intervals."""
     cell = bytes_cell if sites.unit == "bytes" else count_cell
     rows = tuple(
         (
@@ -83,7 +83,7 @@ def _sites_table(sites: AllocationSites, moment: str) -> Table:
 
 
 def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
-    """Allocation lines, with what the compiler says of each."""
+    """Allocation lines, with what the compiler says about each."""
     rows = tuple(
         (
             Cell(known_name(f"{row['function']} {_base(row['file'])}:{row['line']}"), code=True),
@@ -141,9 +141,9 @@ def _lost(sizes: pd.DataFrame) -> str:
     whole = float(sizes["bytes"].sum())
     rounding, tail = (float(sizes[name].sum()) for name in ("rounding_at_most_bytes", "tail_bytes"))
     return (
-        f"of all {format_bytes(whole)}, in {format_count(len(sizes))} sites and sizes, rounding up "
-        f"to a size class took {format_fraction(rounding / whole)} at most, and the ends of spans "
-        f"lie beside them with {format_bytes(tail)}"
+        f"of the {format_bytes(whole)} in all, over {format_count(len(sizes))} sites and sizes, "
+        f"rounding up to a size class took {format_fraction(rounding / whole)} at most, and the "
+        f"ends of spans lie beside them with {format_bytes(tail)}"
     )
 
 

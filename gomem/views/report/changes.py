@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
 
-LARGEST = 12  # mappings of a change that a reader looks at
+LARGEST = 12  # mappings shown for each change
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
-CAPTION = "Each part's change; together they are the change of RSS."
-LEAST_BYTES = 64 << 10  # a mapping that moved by less is no part of any answer
+CAPTION = "The change of each part; together they make up the change in RSS."
+LEAST_BYTES = 64 << 10  # a mapping that moved by less explains nothing
 
 
 def changes_section(diagnosis: Diagnosis) -> Section | None:
@@ -62,7 +62,7 @@ def _largest(steps: tuple[Change, ...]) -> list[Change]:
 
 
 def _moved(step: Change) -> int:
-    """Bytes that went from one part to another, or came or went, whether RSS moved or not."""
+    """Bytes that moved between parts, or came or went, whether RSS moved or not."""
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
@@ -107,7 +107,7 @@ def _change_blocks(
 
 
 def _parts_table(change: Change, place: str) -> Table:
-    """Each part before and after; parts that are nothing on both sides are left out."""
+    """Each part before and after; parts that are 0 on both sides are left out."""
     frame = change.ledger.parts
     moved = frame[(frame[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
     rows = tuple(
@@ -133,7 +133,7 @@ def _parts_table(change: Change, place: str) -> Table:
 
 
 def _mappings_table(moved: pd.DataFrame, place: str) -> Table:
-    """Mappings matched, by what moved most: grew, shrank, new, gone."""
+    """Matched mappings, those that moved most first: grew, shrank, new, gone."""
     rows = tuple(
         (
             Cell(row["kind"], note=_which(row)),

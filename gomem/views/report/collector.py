@@ -63,8 +63,8 @@ def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:
     shared = len(facts.cycles) > len(facts.timeline)
     if shared:
         caption += (
-            " Collections that share a column: median of live heap, goal and stops; highest heap, "
-            "longest stop."
+            " Where collections share a column, it shows the median of live heap, goal and stops, "
+            "the highest heap and the longest stop."
         )
     return (
         Figure(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}),
@@ -88,7 +88,7 @@ def _distributions(facts: CollectorAnswers) -> tuple[Block, ...]:
     notes = facts.utilization.notes
     return (
         Figure(
-            "How many collections stopped the world how long, and how far apart they began.",
+            "How many collections stopped the world for how long, and how far apart they began.",
             plot_gc_pauses,
             lambda: {"pauses": facts.pauses},
         ),
@@ -108,8 +108,8 @@ def _distributions(facts: CollectorAnswers) -> tuple[Block, ...]:
 def _activity(facts: CollectorAnswers) -> tuple[Block, ...]:
     return (
         Figure(
-            "CPU that collecting took, by who did the work, and what the program allocated. Stops "
-            "count from their request, all Ps; idle Ps had nothing else to do.",
+            "CPU that collecting took, by who did the work, and what the program allocated. "
+            "Stops count from their request, on all Ps; idle Ps had nothing else to do.",
             plot_gc_activity,
             lambda: {"timeline": facts.timeline},
         ),
@@ -118,7 +118,7 @@ def _activity(facts: CollectorAnswers) -> tuple[Block, ...]:
 
 
 def _given_back(facts: CollectorAnswers) -> tuple[Block, ...]:
-    """The scavenger's lines, if the log has any that a collection places."""
+    """The scavenger's lines, if the log has any that a collection can place in time."""
     if facts.scavenges["log_seconds"].isna().all():
         return ()
     end = float(facts.timeline["end_seconds"].iloc[-1])

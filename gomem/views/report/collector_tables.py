@@ -1,4 +1,4 @@
-"""What a log tells of collections, as tables: costs, times, reasons, pacing, phases."""
+"""What a log says about collections, as tables: costs, times, reasons, pacing, phases."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def triggers_table(triggers: GcTriggers) -> Table:
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
-    """How GOGC is known, on which the share of a memory limit rests."""
+    """How GOGC is known, which decides what counts as driven by a memory limit."""
     known = triggers.gogc.dropna(subset=["gogc_fraction"])
     if known.empty:
-        return ("GOGC is off or not known, so which collections a memory limit drove is not known",)
+        return ("GOGC is off or unknown, so nothing says which collections a memory limit drove",)
     one = known.iloc[0]
-    value = f"GOGC is taken for {100 * float(one['gogc_fraction']):.0f}"
+    value = f"GOGC is taken to be {100 * float(one['gogc_fraction']):.0f}"
     return (f"{value}, from {one['known_from']}",)
 
 

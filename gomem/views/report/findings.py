@@ -28,7 +28,7 @@ def findings_section(diagnosis: Diagnosis) -> Section:
 
 
 def _by_cause(findings: tuple[Finding, ...]) -> list[list[Finding]]:
-    """Findings that say the same of different moments stand together."""
+    """Findings that say the same about different moments are grouped."""
     same: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         same.setdefault((finding.code, finding.mechanism, finding.next_step), []).append(finding)

@@ -19,8 +19,8 @@ IN_USE, ALLOCATED = "inuse_space", "alloc_space"
 WORDS = {IN_USE: "have in use", ALLOCATED: "have allocated since the start"}
 HOW = "A colour is a package. Point at a frame for its numbers; click to zoom, where scripts run."
 OF_TWO = (
-    "orange is more, blue less, hatched what sampling alone may explain; a frame is as wide as the "
-    "larger of both."
+    "orange is more, blue less, hatched what sampling alone may explain; a frame is as wide as "
+    "the larger of the two sides."
 )
 
 

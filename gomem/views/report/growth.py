@@ -22,12 +22,12 @@ CALLERS = 3  # that stand below a function's name
 
 
 def growth_section(diagnosis: Diagnosis) -> Section | None:
-    """The stacks that do not stay as they are; None without a series, or if all do."""
+    """The stacks that move; None without a series, or if none does."""
     series, growth = diagnosis.heap_series, diagnosis.growth
     moving = growth[growth["shape"] != "flat"]
     if series is None or moving.empty:
         return None
-    caption = "In use by stack, of those with the largest slopes; a mark is a heap profile."
+    caption = "What the stacks with the largest slopes have in use; each mark is a heap profile."
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     blocks: list[Block] = [Paragraph(_words(series, growth)), figure, _table(moving)]
     return Section("growth", "What grows", tuple(blocks))
@@ -44,13 +44,14 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
     if flat:
         text += f". {flat} stacks stay as they are"
     return (
-        f"{text}. The slope is the median of all pairs of profiles, its interval has the sampling "
-        "in it. Only a ramp goes on; a saw-tooth reaches its highest again, all else its last."
+        f"{text}. The slope is the median over all pairs of profiles; its interval includes the "
+        "error of sampling. Only a ramp is projected to go on; a saw-tooth comes back to its "
+        "highest level, everything else stays at its last."
     )
 
 
 def _table(moving: pd.DataFrame) -> Table:
-    """Of the stacks that are one leak the largest alone."""
+    """For each leak, only its largest stack."""
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
     rows = tuple(_row(row, moving) for row in shown.head(SHOWN).to_dict("records"))
     columns = ("allocates", "shape", "first", "last", "a second", "95 % interval", "in an hour")

@@ -1,4 +1,4 @@
-"""Where the resident bytes are: the ledger of the moment that is shown first, then the others'."""
+"""Where the resident bytes are: the ledger of the moment shown first, then the others'."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
-SHORT_SECONDS = 1.0  # of a longer skew the ledger itself warns
+SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 
 
 def ledger_section(diagnosis: Diagnosis) -> Section | None:
@@ -84,7 +84,7 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
     Args:
         ledger: The answer.
         moment: Its moment, for the caption.
-        before: The baseline's, for a column of its own.
+        before: The baseline's ledger, for a column of its own.
     """
     rows = [_part_row(row, ledger.rss_bytes) for row in ledger.parts.to_dict("records")]
     rss = ledger.rss_bytes

@@ -49,15 +49,15 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
 
 
 _LACKING = (
-    "no cgroup file here says what the limit is; copy memory.max, memory.current, memory.stat and "
+    "no cgroup file here says what the limit is; add memory.max, memory.current, memory.stat and "
     "memory.events of the process's cgroup"
 )
 
 
 def _address_space_words(space: AddressSpace) -> str:
-    limit = f"The process may map {format_bytes(space.limit_bytes)} of address space"
+    limit = f"The process may map up to {format_bytes(space.limit_bytes)} of address space"
     if space.mapped_bytes is None:
-        return f"{limit}; how much is mapped, only smaps can tell."
+        return f"{limit}; only smaps can tell how much is mapped."
     share = format_fraction(space.mapped_bytes / space.limit_bytes)
     return (
         f"{limit}, of which {format_bytes(space.mapped_bytes)} are mapped ({share}): Go reserves "
@@ -66,7 +66,7 @@ def _address_space_words(space: AddressSpace) -> str:
 
 
 def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
-    """RSS if all that the runtime has mapped were touched, and if it took back what it gave."""
+    """RSS if everything the runtime mapped were touched, and if it took back what it gave back."""
     chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
     rows = tuple(
         (
@@ -81,8 +81,8 @@ def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
     )
     columns = ("moment", "RSS", "never touched", "runtime's own", "worst case", "all retaken")
     caption = (
-        "RSS at worst: with what was never touched, in the heap and in the runtime's structures; "
-        "and then with all that was given back taken again"
+        "Worst-case RSS: with all that was never touched, in the heap and in the runtime's "
+        "structures; then also with all that was given back taken again"
     )
     return Table(caption, columns, "<>>>>>", rows)
 
@@ -136,7 +136,7 @@ def _cgroup_words(limits: Limits) -> str:
 
 def _growth_words(growth: TimeToLimit | None) -> str:
     if growth is None:
-        return "When it is reached, fewer than three moments with a time cannot tell."
+        return "When it will be reached is unknown: that takes three moments with a time."
     slope = (
         f"{format_change(growth.slope_bytes_per_second)}/s "
         f"(95 %: {format_change(growth.slope_low)}/s to {format_change(growth.slope_high)}/s, "
@@ -145,11 +145,11 @@ def _growth_words(growth: TimeToLimit | None) -> str:
     ends = (growth.soonest_seconds, growth.latest_seconds)
     soonest, latest = ("never" if math.isinf(end) else format_seconds(end) for end in ends)
     if math.isinf(growth.seconds) and soonest == "never":
-        return f"At the slope seen, {slope}, it is never reached."
+        return f"At the slope seen, {slope}, it will never be reached."
     if growth.slope_low <= 0 <= growth.slope_high:
         return (
-            f"The slope seen, {slope}, cannot be told from none, so neither can when it is "
-            f"reached: soonest {soonest}, latest {latest}."
+            f"The slope seen, {slope}, may be none at all, so when it will be reached is "
+            f"uncertain: soonest {soonest}, latest {latest}."
         )
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
     return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."

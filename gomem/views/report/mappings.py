@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "Regions in order of address, as wide as they are mapped, filled as far as resident. "
-    "Address space that is only reserved is left out."
+    "Address space that is merely reserved is left out."
 )
 SHOWN = {
     "mapped": "size_bytes", "resident": "rss_bytes", "Pss": "pss_bytes",
@@ -45,7 +45,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
-    """A row a kind; what the kernel does not print has no column."""
+    """A row per kind; what the kernel does not print has no column."""
     known = {head: name for head, name in SHOWN.items() if kinds[name].notna().any()}
     rows = tuple(
         (

@@ -1,4 +1,4 @@
-"""The ledger over the moments: all of a few, and of many those that tell most."""
+"""The ledger over the moments: all if they are few, else those that tell the most."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     caption = "Moments in order, not to scale in time. The top of each column is RSS."
     if any(_ledger(facts).part("heap_untouched") for facts in known):
         caption += (
-            " A column begins below zero by what the runtime claims and never touched; "
-            "to which part of the heap that belongs, these files cannot tell."
+            " A column begins below zero by as much as the runtime claims and never touched; "
+            "these files cannot tell which part of the heap that belongs to."
         )
     ledgers = {named(facts.name): _ledger(facts) for facts in known}
     figure = Figure(caption, plot_timeline, lambda: {"ledgers": ledgers})

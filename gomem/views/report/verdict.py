@@ -1,4 +1,4 @@
-"""The report in two sentences: what is wrong, or that nothing is, and where the memory is."""
+"""The report in two sentences: what is wrong, if anything, and where the memory is."""
 
 from __future__ import annotations
 

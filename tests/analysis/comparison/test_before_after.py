@@ -222,7 +222,7 @@ def test_the_verdict_goes_by_p_corrected_for_all_comparisons():
     assert (0.021, "worse") == (round(alone["p_value"], 3), alone["verdict"])
     assert alone["p_value"] == among["p_value"]
     assert (12 * alone["p_value"], "~") == (pytest.approx(among["p_adjusted"]), among["verdict"])
-    assert "below 0.05 by itself, but not among 12 comparisons" == among["note"]
+    assert "p is below 0.05 by itself, but not among 12 comparisons" == among["note"]
 
 
 def test_values_that_no_test_was_made_of_do_not_count_among_the_comparisons():
@@ -235,7 +235,9 @@ def test_values_that_no_test_was_made_of_do_not_count_among_the_comparisons():
     handle, rss = compare_samples(old, new).metrics.to_dict("records")
 
     assert handle["p_value"] == handle["p_adjusted"]
-    assert "one value a side cannot tell a change from noise; 6 a side can" == rss["note"]
+    assert (
+        "one value on each side cannot tell a change from noise; 6 on each side can" == rss["note"]
+    )
 
 
 def test_one_name_in_two_layers_is_two_metrics():
@@ -265,15 +267,21 @@ def test_metrics_that_never_vary_do_not_dilute_the_others():
     ("before", "after", "note"),
     [
         pytest.param(
-            [100], [900], "one value a side cannot tell a change from noise; 6 a side can", id="one"
+            [100],
+            [900],
+            "one value on each side cannot tell a change from noise; 6 on each side can",
+            id="one",
         ),
         pytest.param(
-            [1, 2, 3], [11, 12, 13], "too few values to show any change; 6 a side can", id="three"
+            [1, 2, 3],
+            [11, 12, 13],
+            "too few values to show any change; 6 on each side can",
+            id="three",
         ),
         pytest.param(
             [1, 2, 3, 4],
             [11, 12, 13, 14],
-            "a 95 % interval of the median takes 6 values",
+            "a 95 % interval of the median needs 6 values",
             id="four",
         ),
         pytest.param([1, 2], [], "only before", id="nothing-after"),
@@ -345,7 +353,7 @@ def test_names_on_one_side_are_noted():
 def test_nothing_in_common_is_said_first():
     notes = compare_samples(samples([1], name="old"), samples([1], name="new")).notes
 
-    assert "no name is on both sides, so nothing could be compared" == notes[0]
+    assert "no name is on both sides, so nothing can be compared" == notes[0]
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0] * 10], ids=["none", "one", "ten"])
@@ -412,7 +420,7 @@ def test_two_benchmark_files_are_compared_in_base_units():
         (
             "Unit ns/op better=lower",
             "Unit ns/op better=higher",
-            "better of sec/op is given as higher, lower; the first holds",
+            "better of sec/op is given as higher, lower; the first is used",
         ),
         (
             "BenchmarkHandle-2 1 5 ns/op",

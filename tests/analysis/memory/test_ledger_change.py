@@ -94,7 +94,7 @@ def test_a_part_that_one_side_cannot_tell_is_unknown_and_so_is_the_verdict():
     by_part = found.parts.set_index("part")["change_bytes"]
     assert pd.isna(by_part["heap_objects"])
     assert "unknown" == found.verdict
-    assert "do not tell the same parts" in found.sentence
+    assert "do not have the same parts" in found.sentence
 
 
 def test_a_kind_of_mapping_that_smaps_does_not_list_is_zero_and_not_unknown():

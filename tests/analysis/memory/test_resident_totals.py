@@ -119,7 +119,7 @@ def test_memstats_alone_tell_claims_and_no_rss():
 
     assert ledger.rss_bytes is None
     assert parts_of(ledger) <= HEAP | {"runtime_metadata"}
-    assert "nothing of this moment says how much is resident" in ledger.notes
+    assert "nothing at this moment says how much is resident" in ledger.notes
 
 
 def test_a_group_that_says_only_what_is_charged_says_nothing_of_rss():

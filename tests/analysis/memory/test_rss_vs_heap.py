@@ -150,7 +150,7 @@ def test_without_smaps_the_ledger_is_coarser_and_says_so():
     assert 30 * MIB == ledger.rss_bytes
     assert 6 * MIB == ledger.part("anonymous_other")
     assert 30 * MIB == int(ledger.parts["bytes"].sum())
-    assert "no whole smaps of this moment" in ledger.notes[0]
+    assert "no complete smaps at this moment" in ledger.notes[0]
 
 
 def test_without_memstats_the_heap_stands_in_one_piece():

@@ -75,9 +75,9 @@ def test_captures_without_benchmarks_say_so_once(without_benchmarks):
     """
     The figure's place holds the sentence, the table's nothing.
     """
-    assert "Neither capture holds a benchmark" in plot_benchmarks(without_benchmarks).text
+    assert "Neither capture has a benchmark" in plot_benchmarks(without_benchmarks).text
     assert NOTHING == benchmarks_table(without_benchmarks)
 
 
 def test_a_missing_log_is_a_sentence(without_benchmarks):
-    assert "Neither capture holds a gctrace log" in gc_table(without_benchmarks).text
+    assert "Neither capture has a gctrace log" in gc_table(without_benchmarks).text

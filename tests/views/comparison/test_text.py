@@ -59,7 +59,8 @@ sec/op                before          after   change  verdict      p  n
 Handle-2        100 ns ± 3 %  50.0 ns ± 6 %  \u221250.0 %  better   0.004  6
 Lookup-2         20.0 ns ± ?    21.0 ns ± ?   +5.0 %  ~            –  1
 geometric mean       44.7 ns        32.4 ns  \u221227.5 %
-note: Lookup-2: one value a side cannot tell a change from noise; 6 a side can
+note: Lookup-2: one value on each side cannot tell a change from noise; 6 on
+  each side can
 
 Medians, B/op
 B/op                before      after    change  verdict      p  n
@@ -67,7 +68,7 @@ B/op                before      after    change  verdict      p  n
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.004  6
 Lookup-2           0 B ± ?    0 B ± ?    +0.0 %  ~            –  1
 geometric mean           –          –         –
-note: Lookup-2: a 95 % interval of the median takes 6 values
+note: Lookup-2: a 95 % interval of the median needs 6 values
 note: geometric mean: none, because a median is not above 0
 note: ± is the farther end of the 95 % interval, in per cent of the median; p is
   Mann-Whitney's, corrected for all comparisons here
@@ -75,7 +76,7 @@ note: ± is the farther end of the 95 % interval, in per cent of the median; p i
 What to know
 note: cpu differs: EPYC before, Xeon after
 note: times also differ by what the machine did meanwhile, unless before and
-  after ran in turns
+  after took turns
 
 What could not be read
 What stands here is in none of the numbers above.

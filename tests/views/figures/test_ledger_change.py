@@ -56,7 +56,7 @@ def test_parts_that_one_side_cannot_tell_are_said_and_not_drawn():
     """
     drawing = plot_ledger_change(change({"heap_unexplained": 9}, {"heap_objects": 12}))
 
-    assert "Not known on both sides: heap objects" in drawing.description
+    assert "Unknown on at least one side: heap objects" in drawing.description
     assert [(0, 3)] == bars(drawing)
 
 
