@@ -46,13 +46,13 @@ class MomentFacts:
         name: The moment.
         ledger: Where its resident bytes are; None if no artefact says.
         memstats: A row of the MemStats table, or of runtime/metrics in its place.
-        heap: A row of `analysis.scavenger.heap_return`, in bytes.
+        heap: A row of `analysis.memory.scavenger.heap_return`, in bytes.
         mappings: Classified mappings.
         size_classes: BySize of MemStats; empty if it is not there.
         metrics: runtime/metrics scalars by name.
         paths: The artefact of each kind.
         skew: How far MemStats and the mappings lie apart, in time and in collections.
-        goroutines: Goroutines by stack, from a goroutine profile; see `capture.GOROUTINES`.
+        goroutines: Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
         cgroup: The cgroup's numbers by name, in bytes; empty without them.
         limits: Soft limits of the process by the kernel's name; None for no limit.
         time: When it was, if that is known.
@@ -147,7 +147,7 @@ class Answers:
         alloc_space: Who allocated most bytes since the start, by moment, where a profile says so.
         spike: The interval between two profiles that stands out most, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
-        growth: How each of those stacks grows; see `analysis.growth.GROWTH`.
+        growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
         counterparts: The baseline's moment that each moment is compared with, by name.
     """

@@ -94,7 +94,7 @@ class GcCost:
         interval: Time from the start of one collection to the start of the next.
         gc_cpu_fraction: CPU that collections took, idle marking left out, of all that GOMAXPROCS
             allowed in `seconds`. With stops as they are printed, so at most this: see
-            `gc_steps.STOP_CPU`.
+            `steps.STOP_CPU`.
         marking_cpu_fraction: Of it, what marking took: at least this.
         assist_fraction: The part of marking that allocating goroutines had to do.
         allocation_rate: Bytes a second, summed over the collections that follow one another.

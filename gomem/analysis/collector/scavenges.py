@@ -37,7 +37,7 @@ def gc_scavenges(cycles: pd.DataFrame, scavenges: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row per line: the start of the collection it stands after (`log_seconds`) and of the next
-        one (`until_seconds`), on one clock for all runs, as `gc_steps.log_seconds` makes it;
+        one (`until_seconds`), on one clock for all runs, as `steps.log_seconds` makes it;
         missing where there is no such collection. Then what the line says, and the sum of what was
         released up to it in its run.
     """

@@ -42,7 +42,7 @@ def site_reasons(
 
     Args:
         profile: A heap profile.
-        verdicts: `EscapeAnalysis.on_the_heap`; see `tables.escapes.ESCAPES`.
+        verdicts: `EscapeAnalysis.on_the_heap`; see `escapes.table.VERDICTS`.
         sample_type: Which of the profile's values; the default one if None.
         n: How many lines; all if None.
 

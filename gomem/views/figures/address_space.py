@@ -32,7 +32,7 @@ def plot_address_space(
     """Draw the regions of one moment.
 
     Args:
-        regions: See `analysis.address_space.REGIONS`.
+        regions: See `analysis.memory.address_space.REGIONS`.
         name: Unique on its page.
         moment: The moment, for the figure's title.
     """
