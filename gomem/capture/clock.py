@@ -12,6 +12,7 @@ from gomem.sources.file_dates import known_time
 if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
+BY_FILE = "file"  # copying changes it: it may order files, and is evidence of nothing
 ISO = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z?")
 _UNIX = re.compile(r"(?<!\d)(1\d{9})(\d{3})?(?!\d)")
 
@@ -24,7 +25,7 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
     own = getattr(parsed, "time", None)
     if isinstance(own, datetime):
         return own, "its own clock"
-    return source.modified, "file" if source.modified else ""
+    return source.modified, BY_FILE if source.modified else ""
 
 
 def time_in_name(name: str) -> datetime | None:

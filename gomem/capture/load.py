@@ -210,15 +210,14 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
 
 
 def _moments(artefacts: Sequence[Artefact]) -> dict[str, Moment]:
-    """Moments in order: by time if the capture itself states every time, else by name."""
+    """Moments in order: by time where each has a clock, else by name."""
     groups: dict[str, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
             groups.setdefault(artefact.moment, []).append(artefact)
     moments = [Moment(name, tuple(group)) for name, group in groups.items()]
-    of_moments = [one for group in groups.values() for one in group]
-    if all(one.time_source in {"manifest", "name"} for one in of_moments):
-        moments.sort(key=lambda moment: (moment.time is None, moment.time))
-    else:
-        moments.sort(key=lambda moment: natural_key(moment.name))
+    moments.sort(key=lambda moment: natural_key(moment.name))
+    times = {moment.name: moment.time or moment.not_before for moment in moments}
+    if all(times.values()):
+        moments.sort(key=lambda moment: (times[moment.name], natural_key(moment.name)))
     return {moment.name: moment for moment in moments}

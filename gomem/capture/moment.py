@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.capture.clock import BY_FILE
 from gomem.inputs.kinds import Kind, capture_frames
 from gomem.inputs.schema import Column, empty
 
@@ -53,6 +54,11 @@ class Artefact:
     time_source: str
     parsed: Any
 
+    @property
+    def taken(self) -> datetime | None:
+        """When it was taken, by a clock that a copy does not change; None by its file's date."""
+        return None if self.time_source == BY_FILE else self.time
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -91,15 +97,19 @@ class Moment:
 
     @property
     def times(self) -> list[datetime]:
-        """When its artefacts were taken; file times only if there are no better ones."""
-        timed = [one for one in self.artefacts if one.time is not None]
-        better = [one for one in timed if one.time_source != "file"]
-        return [one.time for one in better or timed if one.time is not None]
+        """When its artefacts were taken, as far as a clock says it; a file's date is none."""
+        return [one.taken for one in self.artefacts if one.taken is not None]
 
     @property
     def time(self) -> datetime | None:
         """When it was: the earliest of its artefacts' times."""
         return min(self.times, default=None)
+
+    @property
+    def not_before(self) -> datetime | None:
+        """The end of the last collection that its MemStats know: it was taken then or later."""
+        ends = self.memstats["LastGC"].dropna()
+        return None if ends.empty else ends.max().to_pydatetime(warn=False)
 
     @property
     def skew_seconds(self) -> float | None:
@@ -137,12 +147,12 @@ class Moment:
         return found | {kind: profile.source for kind, profile in self.profiles.items()}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
-        """When the first of these kinds that has a time was taken."""
+        """When the first of these kinds that a clock tells the time of was taken."""
         known = (
-            one.time
+            one.taken
             for kind in kinds
             for one in self.artefacts
-            if one.kind.name == kind and one.time is not None
+            if one.kind.name == kind and one.taken is not None
         )
         time = next(known, None)
         return None if time is None else pd.Timestamp(time)

@@ -4,7 +4,9 @@ Printed by    show_map_vma and show_smap, in the kernel's fs/proc/task_mmu.c.
 Described in  the kernel's Documentation/filesystems/proc.rst.
 Quirks        `kB` is KiB, rounded down, though every size but swap's is whole pages.
               Which fields there are depends on the kernel; a new one is kept under its own name.
-              THPeligible and ProtectionKey are plain numbers, VmFlags is words.
+              THPeligible and ProtectionKey are plain numbers, VmFlags is words. Linux 5.3 to 5.9
+              print two tabs behind THPeligible's colon; any white space separates here.
+              Old Android kernels print the name of an anonymous mapping as a field, `Name:`.
               smaps_rollup has one header, named [rollup], that spans all mappings.
               maps is the headers alone.
               The last header, [vsyscall], lies above 2^63.
@@ -13,7 +15,7 @@ Quirks        `kB` is KiB, rounded down, though every size but swap's is whole p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +35,9 @@ BEHIND = re.compile(
 )
 ADDRESS_PAIRS = re.compile(rb"(?:[0-9a-f]{1,16}-[0-9a-f]{1,16}(?: |$))+")
 HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
-FIELD = re.compile(rb"(\w+): +(\d+)( kB)?")
+FIELD = re.compile(rb"(\w+):\s+(\d+)(\s+kB)?")
+WORDS = re.compile(rb"(\w+):\s+([^\d\s].*)")
+NAME = b"Name"  # of old Android kernels: what newer ones print in the header, as [anon:...]
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
@@ -59,6 +63,7 @@ class Mappings:
         path: File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
         fields: By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
         flags: VmFlags, as words; empty where there are none.
+        words: Other fields that hold no number, by the kernel's name; empty where there is none.
         line: Line of the header, from 1.
     """
 
@@ -72,6 +77,7 @@ class Mappings:
     fields: dict[str, np.ma.MaskedArray]
     flags: list[str]
     line: NDArray[np.int64]
+    words: dict[str, list[str]] = field(default_factory=dict)
 
 
 def kind_of_mappings(data: bytes) -> str | None:
@@ -82,7 +88,7 @@ def kind_of_mappings(data: bytes) -> str | None:
         return "smaps" if _first_header_lost(lines) else None
     if (header[7] or b"").strip() == ROLLUP_PATH.encode():
         return "smaps_rollup"
-    return "smaps" if len(lines) > 1 and FIELD.match(lines[1]) else "maps"
+    return "smaps" if any(map(FIELD.match, lines[1:3])) else "maps"
 
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
@@ -160,7 +166,9 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     numbers: list[int] = []
     entries: list[dict[bytes, int]] = []
     flags: list[str] = []
+    words: list[dict[bytes, bytes]] = []
     damage: list[Damage] = []
+    measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
     for number, line in enumerate(lines, start=1):
         header = HEADER.fullmatch(line)
         if header:
@@ -168,18 +176,22 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
             numbers.append(number)
             entries.append({})
             flags.append("")
-        elif (field := _field(line)) is not None:
-            if not headers or field[0] in entries[-1]:
+            words.append({})
+        elif (size := _size(line)) is not None:
+            if not headers or size[0] in entries[-1]:
                 headers.append(NO_HEADER)
                 numbers.append(number)
                 entries.append({})
                 flags.append("")
+                words.append({})
                 damage.append(_line_damage(source, number, line, LOST_HEADER))
-            entries[-1][field[0]] = field[1]
+            entries[-1][size[0]] = size[1]
         elif not headers:
             damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
         elif line.startswith(b"VmFlags:"):
             flags[-1] = _flags_of(line)
+        elif (said := WORDS.fullmatch(line.rstrip())) and said[1] not in measured:
+            words[-1][said[1]] = said[2]
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
     damage += _short_entries(headers, entries, numbers, source)
@@ -187,10 +199,25 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
     behind = [header[0].partition(b" ")[2] for header in headers]
     places = np.array(numbers, dtype=np.int64)
-    return _mappings(addresses, behind, _fields(entries), flags, places), damage
+    mappings = _mappings(addresses, behind, _fields(entries), flags, places)
+    return _with_words(mappings, words), damage
 
 
-def _field(line: bytes) -> tuple[bytes, int] | None:
+def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mappings:
+    """Fields of words under their own names; a name stands as the path, where there is none."""
+    names = dict.fromkeys(name for entry in words for name in entry)
+    found = {
+        name.decode("ascii", "replace"): [
+            entry.get(name, b"").decode("utf-8", "backslashreplace") for entry in words
+        ]
+        for name in names
+    }
+    named = found.pop(NAME.decode(), [""] * len(words))
+    path = [path or name for path, name in zip(mappings.path, named, strict=True)]
+    return replace(mappings, path=path, words=found)
+
+
+def _size(line: bytes) -> tuple[bytes, int] | None:
     match = FIELD.fullmatch(line.rstrip())
     if match is None or len(match[2]) > 18:
         return None

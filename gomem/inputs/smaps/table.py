@@ -88,7 +88,7 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
         for name, values in mappings.fields.items()
         if name not in known
     }
-    return frame.assign(**extra)
+    return frame.assign(**extra, **mappings.words)
 
 
 @dataclass(frozen=True)

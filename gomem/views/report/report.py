@@ -85,13 +85,9 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
 
 
 def _taken(capture: Capture) -> str:
-    """When the first moment was; file times change when files are copied, so they are named."""
+    """When the first moment was, as far as a clock says it."""
     times = capture.moments["time"].dropna()
-    if times.empty:
-        return ""
-    of_moments = capture.artefacts[capture.artefacts["moment"] != ""]
-    by_files = set(of_moments["time_source"]) <= {"file", ""}
-    return time_cell(times.min()).text + (" (by the files' dates)" if by_files else "")
+    return "" if times.empty else time_cell(times.min()).text
 
 
 def _moments(capture: Capture) -> str:

@@ -163,3 +163,52 @@ def test_fields_without_their_header_count_and_are_damage(lost):
     assert 3 * 4096 == int(mappings.fields["Rss"].sum())
     assert "[header lost]" == mappings.path[lost]
     assert ["wanted a mapping's header first"] == [one.what.split("; ")[1] for one in damage]
+
+
+def test_any_white_space_separates():
+    """
+    Linux 5.3 to 5.9 print `THPeligible:` with two tabs; 5.4 is a kernel that many clusters run.
+    """
+    entry = smaps_entry(0x1000, 0x2000, rss_kib=4).replace("Swap:", "THPeligible:\t\t0\nSwap:")
+
+    mappings, damage = parse_smaps(smaps_text(entry, entry), source="s")
+
+    assert [] == damage
+    assert [0, 0] == list(mappings.fields["THPeligible"])
+    assert [4 * 1024] * 2 == list(mappings.fields["Rss"])
+
+
+def test_a_mapping_that_says_its_name_in_a_field_has_it_as_its_path():
+    """
+    Old Android: `Name:` below the header, where newer kernels print it in the header.
+    """
+    named = smaps_entry(0x1000, 0x2000, rss_kib=4)
+    head, _, rest = named.partition("\n")
+    named = f"{head}\nName:           [anon:dalvik-main space]\n{rest}"
+    plain = smaps_entry(0x3000, 0x4000, rss_kib=8)
+
+    mappings, damage = parse_smaps(smaps_text(named, plain), source="s")
+
+    assert "smaps" == kind_of_mappings(named.encode())
+    assert [] == damage
+    assert ["[anon:dalvik-main space]", ""] == mappings.path
+    assert [4 * 1024, 8 * 1024] == list(mappings.fields["Rss"])
+
+
+def test_a_field_of_words_is_kept_and_takes_nothing_away():
+    entry = smaps_entry(0x1000, 0x2000, rss_kib=4).replace("Swap:", "NumaPolicy: interleave\nSwap:")
+
+    mappings, damage = parse_smaps(entry.encode(), source="s")
+
+    assert [] == damage
+    assert ["interleave"] == list(mappings_table(mappings)["NumaPolicy"])
+    assert [4 * 1024] == list(mappings.fields["Rss"])
+
+
+def test_words_where_other_mappings_have_a_number_are_damage():
+    first = smaps_entry(0x1000, 0x2000, rss_kib=4)
+    second = smaps_entry(0x3000, 0x4000, rss_kib=4).replace("Rss:", "Rss: many kB or", 1)
+
+    damage = parse_smaps(smaps_text(first, second), source="s")[1]
+
+    assert any("wanted `Name: number kB`" in one.what for one in damage)

@@ -12,7 +12,6 @@ ALONE = """\
 api
 Go release: unknown (nothing in the capture names it)
 Moments: 1: capture
-Taken: 2023-11-14 22:13:20 UTC (by the files' dates)
 Files: 1
 
 ✓ No warning, as far as these files can tell.
