@@ -390,7 +390,7 @@ def test_a_capture_and_a_benchmark_file_are_not_alike():
 
 
 def test_a_side_without_anything_is_the_callers_mistake():
-    with pytest.raises(ValueError, match="nothing on one side"):
+    with pytest.raises(ValueError, match="one side is empty"):
         gomem.compare([], LAZY)
 
 

@@ -83,7 +83,7 @@ def _verdict(comparison: Comparison) -> Verdict:
     sentence = "Nothing was measured on either side."
     if len(levels):
         found = how_many(len(levels), "difference")
-        sentence = f"One capture on each side: {found}, which may all be noise."
+        sentence = f"One capture on each side: {found}, but no way to tell them from noise."
     return Verdict(*NO_VERDICT, sentence, details)
 
 
