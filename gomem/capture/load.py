@@ -12,7 +12,6 @@ from gomem.capture.clock import time_of
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, place
 from gomem.errors import CaptureError, Damage, FormatError
-from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, kind_of
 from gomem.inputs.read import not_an_artefact, read_artefact
@@ -177,7 +176,7 @@ def _read(
         if progress is not None and total is not None:
             progress(f"{source.name} (MiB)", done // MIB, total // MIB)
 
-    return read_gctrace(source, progress=advance)
+    return read_artefact(kind, source, progress=advance)
 
 
 def _version(given: str | None, manifest: dict[str, Any], gathering: _Gathering) -> GoVersion:

@@ -61,14 +61,14 @@ class Kind:
     slot: Callable[[str, Any], str] | None = None
     words: tuple[str, ...] = ()
 
-    def read(self, readable: Readable) -> Any:
+    def read(self, readable: Readable, **options: Any) -> Any:
         """What the artefact holds: a frozen object whose frames are attributes.
 
         Raises:
             FormatError: It cannot be read at all.
         """
         module, _, name = self.reader.rpartition(".")
-        return getattr(import_module(f"gomem.inputs.{module}"), name)(readable)
+        return getattr(import_module(f"gomem.inputs.{module}"), name)(readable, **options)
 
     def schema(self, frame: str) -> tuple[Column, ...]:
         """The data dictionary of one of its frames, which has the frame's name in capitals."""

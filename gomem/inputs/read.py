@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
@@ -37,15 +37,20 @@ def read(readable: Readable) -> WithDamage:
     return read_artefact(kind, source)
 
 
-def read_artefact(kind: Kind, source: Source) -> WithDamage:
+def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
     """Read one artefact of a known kind.
+
+    Args:
+        kind: What it is.
+        source: Where it is read from.
+        options: What the kind's reader takes besides, such as a long log's `progress`.
 
     Raises:
         FormatError: It cannot be read at all; also where its reader fails unforeseen, so that one
             file never takes the others with it.
     """
     try:
-        return kind.read(source)
+        return kind.read(source, **options)
     except (FormatError, MemoryError):
         raise
     except Exception as error:

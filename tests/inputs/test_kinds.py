@@ -120,3 +120,22 @@ def test_a_reader_that_fails_unforeseen_is_that_files_damage(tmp_path, monkeypat
     assert len(capture.smaps) > 0
     assert ["status"] == [one.source for one in capture.damaged]
     assert "ZeroDivisionError: division by zero; please report it" in capture.damaged[0].what
+
+
+def test_a_long_log_that_fells_its_reader_is_that_files_damage_too(tmp_path, monkeypatch):
+    """
+    It is read piece by piece, and through the same guard.
+    """
+    (tmp_path / "smaps").write_bytes((MOMENT / "smaps").read_bytes())
+    (tmp_path / "gctrace.log").write_bytes((MOMENT.parent / "gctrace.log").read_bytes())
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("gomem.sources.long.LONG_FROM_BYTES", 1)
+    monkeypatch.setattr("gomem.inputs.gctrace.read.parse_pieces", broken)
+    capture = gomem.load(tmp_path)
+
+    assert len(capture.smaps) > 0
+    assert ["gctrace.log"] == [one.source for one in capture.damaged]
+    assert "ZeroDivisionError" in capture.damaged[0].what
