@@ -39,6 +39,7 @@ class Cause:
         *,
         moment: str | None = None,
         size: int | None = None,
+        cpu_fraction: float | None = None,
         evidence: Iterable[Evidence],
         confidence: str = "certain",
         mechanism: str = "",
@@ -51,6 +52,7 @@ class Cause:
             title: Plain words with the number in it.
             moment: Where it shows most; None for the whole capture.
             size: Bytes that it explains; None if it is not about memory.
+            cpu_fraction: Share of the process's CPU that it costs; None if it is not about CPU.
             evidence: What proves it.
             confidence: `certain`, `likely` or `possible`.
             mechanism: Why it happens here, where the cause's own words do not say it all.
@@ -67,4 +69,6 @@ class Cause:
             next_step=next_step or self.remedy,
             references=self.references,
             confidence=confidence,
+            cpu_fraction=cpu_fraction,
+            moments=() if moment is None else (moment,),
         )

@@ -44,13 +44,16 @@ class Finding:
         code: The cause's fixed name, such as `idle-heap-kept`.
         severity: `critical`, `warning` or `info`.
         title: Plain words with the number in it.
-        moment: Where it shows most; None if it is of the whole capture.
+        moment: The last at which it holds; None if it is of the whole capture.
         bytes: Memory it explains; None if it is not about memory.
         evidence: What proves it.
         mechanism: Why this happens.
         next_step: What to do.
         references: Issues and documents.
         confidence: One of `CONFIDENCES`.
+        cpu_fraction: Share of the process's CPU that it costs; None if it is not about CPU.
+        moments: All at which it holds; empty if it is of the whole capture.
+        now: Whether it holds at the capture's last moment.
     """
 
     code: str
@@ -63,6 +66,9 @@ class Finding:
     next_step: str
     references: tuple[str, ...] = ()
     confidence: str = "certain"
+    cpu_fraction: float | None = None
+    moments: tuple[str, ...] = ()
+    now: bool = True
 
     @property
     def order(self) -> tuple[int, int]:
