@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.json_text import is_json, what_json_holds
+from gomem.errors import Damage, FormatError
 from gomem.inputs.kinds import WANTED, kind_of
+from gomem.inputs.looks_like import looks_like
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
     from gomem.sources.artefact import Readable, Source
-
-EXECUTABLE_MAGIC = b"\x7fELF"
 
 
 def read(readable: Readable) -> WithDamage:
@@ -62,19 +60,8 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
 
 
 def not_an_artefact(data: bytes, source: str) -> Damage:
-    """Why a file of no kind was passed over: what was found, and what is wanted."""
-    if not data:
-        return Damage(source, "", f"empty file; wanted {WANTED}")
-    if is_json(data):
-        return Damage(source, "", f"{what_json_holds(data)}; wanted MemStats or runtime/metrics")
-    if data.startswith(EXECUTABLE_MAGIC):
-        return Damage(source, "", f"an executable, not a capture's artefact; wanted {WANTED}")
-    text = data[:512]
-    if b"\0" in text or sum(byte > 126 for byte in text) * 4 > len(text):
-        found = f"{len(data)} bytes of an unknown binary beginning {text[:8].hex(' ')}"
-        return Damage(source, "", f"{found}; wanted {WANTED}")
-    return Damage(source, "", f"text of no known kind; wanted {WANTED}", _first_line(data))
-
-
-def _first_line(data: bytes) -> str:
-    return excerpt(data.strip().split(b"\n", 1)[0][:200])
+    """Why a file of no kind was passed over: what it looks like, and the way out."""
+    seen = looks_like(data, source)
+    if not seen.known:
+        return Damage(source, "", f"{seen.what}; wanted {WANTED}", seen.text)
+    return Damage(source, "", seen.sentence, seen.text)

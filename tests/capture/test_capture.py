@@ -142,12 +142,12 @@ def test_loose_files_of_several_folders_keep_their_folders():
 @pytest.mark.parametrize(
     ("name", "content", "what"),
     [
-        ("empty", b"", "empty file"),
+        ("empty", b"", "an empty file"),
         ("notes.txt", b"remember the milk\n", "text of no known kind"),
-        ("a.bin", bytes(range(256)) * 4, "bytes of an unknown binary beginning 00 01 02"),
+        ("a.bin", bytes(range(256)) * 4, "an unknown binary beginning 00 01 02"),
         ("config.json", b'{"port": 8080}', "JSON with the keys port"),
         ("broken.json", b'{"port": ', "begins like JSON and is not"),
-        ("api", b"\x7fELF" + bytes(60), "an executable"),
+        ("api", b"\x7fELF" + bytes(60), "an ELF executable"),
     ],
 )
 def test_what_is_no_artefact_is_told_and_the_rest_is_read(tmp_path, name, content, what):
@@ -158,7 +158,6 @@ def test_what_is_no_artefact_is_told_and_the_rest_is_read(tmp_path, name, conten
 
     assert [name] == [one.source for one in capture.damaged]
     assert what in capture.damaged[0].what
-    assert "wanted" in capture.damaged[0].what
     assert len(capture.smaps) > 0
 
 

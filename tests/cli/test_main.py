@@ -81,9 +81,9 @@ def test_fail_on_sets_the_exit_code(code, capture, level):
         (["report", "nowhere"], "nowhere: no such file or folder"),
         (["report", "--formt", "json"], "--formt"),
         (["report", "empty"], "empty: nothing in it"),
-        (["report", "useless"], "useless: nothing that gomem can read: a.bin: 256 bytes of an unk"),
+        (["report", "useless"], "useless: nothing that gomem can read: a.bin: an unknown binary"),
         (["inspect", "nowhere"], "nowhere: no such file or folder"),
-        (["table", "useless/a.bin"], "useless/a.bin: 256 bytes of an unknown binary"),
+        (["table", "useless/a.bin"], "useless/a.bin: an unknown binary beginning 00 01 02"),
         (["table", "useless"], "useless: is a folder, wanted one artefact"),
     ],
 )

@@ -124,8 +124,8 @@ def test_an_unknown_sample_type_is_refused_with_those_there_are(capsys):
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"", "is empty, wanted a pprof profile"),
-        (b"not a profile\n", "byte 0: not a"),
+        (b"", "an empty file, wanted a pprof profile"),
+        (b"not a profile\n", "text of no known kind, wanted a pprof profile: 'not a profile'"),
         (HEAP.read_bytes()[:500], "byte 500: gzip stream ends early"),
     ],
 )

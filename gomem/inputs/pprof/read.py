@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
+from gomem.inputs.looks_like import looks_like
 from gomem.inputs.pprof.calls.filters import drop_uninteresting
 from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.folded import parse_folded
@@ -32,6 +33,7 @@ def read_pprof(readable: Readable) -> Profile:
     except FormatError as error:
         for cause in source.damage:  # the bytes before the profile's own end
             raise FormatError(source.name, cause.where, cause.what) from error
+        _name_another(source)
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))
@@ -54,6 +56,25 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
     kind = ValueType(sample_type, unit)
     columns, damage = parse_folded(source.data, source=source.name, sample_type=kind)
     return Profile(source.name, columns, (*source.damage, *damage))
+
+
+def _name_another(source: Source) -> None:
+    """Say what a file is that is no profile and is recognised: its bytes say nothing as one's.
+
+    Raises:
+        FormatError: It is recognised.
+    """
+    from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
+
+    kind = kind_of(source.data, source.name)
+    if kind is not None and kind.name != "pprof":
+        what = f"{kind.wanted}, wanted a pprof profile; gomem report and gomem table read it"
+        raise FormatError(source.name, "", what)
+    seen = looks_like(source.data, source.name)
+    if kind is None and not seen.is_unknown_binary:
+        way_out = f"; {seen.way_out}" if seen.way_out else ""
+        what = f"{seen.what}, wanted a pprof profile{way_out}"
+        raise FormatError(source.name, "", what, seen.text)
 
 
 def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:

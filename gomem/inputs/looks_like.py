@@ -1,0 +1,318 @@
+"""What a file that gomem does not read looks like, in a person's words, and the way out.
+
+Captures hold files that somebody fetched from the wrong path, copied without their content, or
+saved in another form. Each has a beginning of its own, and something that can be done about it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from codecs import getincrementaldecoder
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from gomem.errors import excerpt
+from gomem.inputs.json_text import is_json, what_json_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HEAD_BYTES = 1 << 16  # enough of a file to know it by
+SHORT_BYTES = 512  # what a server says when it has nothing to give is shorter
+SHOWN_BYTES = 8
+CORE = 4  # ELF's type of a core dump
+
+
+@dataclass(frozen=True, slots=True)
+class Resemblance:
+    """What a file looks like.
+
+    Attributes:
+        what: A noun phrase, such as `a Git LFS pointer`.
+        way_out: What to do instead, as a clause; empty where nothing more is known.
+        known: Whether the file was recognised; else `what` only tells text from binary.
+        text: Its first line, where it is text of no known kind.
+    """
+
+    what: str
+    way_out: str = ""
+    known: bool = True
+    text: str = ""
+
+    @property
+    def is_unknown_binary(self) -> bool:
+        """Whether nothing at all is known of it, so that it may be a damaged file of any kind."""
+        return not (self.known or self.text)
+
+    @property
+    def sentence(self) -> str:
+        """What it is and the way out, as a message has them."""
+        return f"{self.what}; {self.way_out}" if self.way_out else self.what
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A form that is known by its beginning; `way_out` may name the file as {file}."""
+
+    begins: re.Pattern[bytes]
+    what: str
+    way_out: str
+
+
+def _form(begins: bytes, what: str, way_out: str, flags: int = 0) -> _Form:
+    return _Form(re.compile(begins, flags), what, way_out)
+
+
+_CONVERT = "go tool pprof -proto -output={file}.pb.gz {file} makes a profile of it"
+_WITHOUT_DEBUG = "fetch it as a profile, with ?debug=0 or nothing behind the path"
+_OF_A_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
+_UNPACK = "unpack it first"
+_FETCH = "curl -f -o FILE URL fails where the server has no file to give"
+
+_FORMS = (
+    _form(
+        rb"goroutine profile: total \d", "goroutines in text (debug=1)",
+        f"{_WITHOUT_DEBUG}: curl -o goroutine.pb.gz http://HOST/debug/pprof/goroutine",
+    ),
+    _form(
+        rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "the stack traces of a program that crashed",
+        "gomem reads what is collected before that; GODEBUG=gctrace=1 logs survive a crash",
+    ),
+    _form(
+        rb"(?:.*\n){0,3}goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\n]+\]:\r?\n",
+        "goroutine stacks in text (debug=2)",
+        f"{_WITHOUT_DEBUG}: curl -o goroutine.pb.gz http://HOST/debug/pprof/goroutine",
+    ),
+    _form(
+        rb"\w+ profile: total \d", "a profile of counts in text (debug=1)", _WITHOUT_DEBUG
+    ),
+    _form(
+        rb"heap profile: .*@ *growthz", "a legacy profile in text (growthz)", _CONVERT
+    ),
+    _form(
+        rb"heap profile: .*@ *fragmentationz", "a legacy profile in text (fragmentationz)", _CONVERT
+    ),
+    _form(
+        rb"heap profile: ", "a legacy heap profile in text, of a form that gomem does not read",
+        _CONVERT,
+    ),
+    _form(
+        rb"--- *(?:contentionz?|mutex)\b.*", "a legacy contention profile in text (contentionz)",
+        _CONVERT,
+    ),
+    _form(
+        rb"--- *(?:heapz|growthz|cpu|profilez?|symbol|heap|growth|contention profile)\b",
+        "a legacy profile with symbols", _CONVERT,
+    ),
+    _form(
+        rb"--- *threadz|--- Thread ", "the stacks of threads in text (threadz)", _CONVERT
+    ),
+    _form(
+        rb"(?:\0{4}\x03\0{3}\0{4}|\0{4}\0{3}\x03\0{4})", "a legacy CPU profile in binary", _CONVERT
+    ),
+    _form(
+        rb"(?:\0{8}\x03\0{7}\0{8}|\0{8}\0{7}\x03\0{8})", "a legacy CPU profile in binary", _CONVERT
+    ),
+    _form(
+        rb"version https://git-lfs\.github\.com/spec/", "a Git LFS pointer, not the file itself",
+        "git lfs pull fetches the file",
+    ),
+    _form(
+        rb"(?:\.\./)*(?:\.git|/)?/?annex/objects/", "a git-annex pointer, not the file itself",
+        "git annex get {file} fetches the file",
+    ),
+    _form(
+        rb"HTTP/\d\S* \d{3}", "an HTTP response with its header",
+        "save the body alone: curl without -i",
+    ),
+    _form(
+        rb"\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)", "an HTML page",
+        f"the server gave a page where a file was wanted; {_FETCH}", re.IGNORECASE,
+    ),
+    _form(rb"\s*<svg\b|\s*<\?xml[^>]*>\s*(?:<![^>]*>\s*)*<svg\b", "an SVG drawing",
+        "gomem reads the profile that it was drawn from", re.DOTALL,
+    ),
+    _form(rb"\s*<\?xml\b", "XML", ""),
+    _form(
+        rb"go 1\.\d+ trace\0", "a Go execution trace",
+        "go tool trace {file} shows it; for memory, collect a heap profile",
+    ),
+    _form(
+        rb"go1\.\d+ heap dump\n", "a heap dump of debug.WriteHeapDump",
+        "collect a heap profile, which says who allocated",
+    ),
+    _form(rb"JAVA PROFILE 1\.", "a Java heap dump", "a Java tool reads it"),
+    _form(
+        rb"PERFILE[2h]|2ELIFREP", "a recording of Linux perf",
+        "perf_to_profile, which go tool pprof calls, makes a profile of it",
+    ),
+    _form(
+        rb"(?:File: .*\n|Build ID: .*\n|Type: .*\n|Time: .*\n|Duration: .*\n|Active filters:.*\n"
+        rb"|(?:   .*\n))*(?:Showing nodes accounting for|Showing top \d+ nodes)",
+        "what go tool pprof printed of a profile", "gomem reads the profile itself",
+    ),
+    _form(
+        rb"PeriodType: \w*", "what go tool pprof -raw printed of a profile",
+        "gomem reads the profile itself",
+    ),
+    _form(
+        rb"digraph ", "a drawing for Graphviz", "gomem reads the profile that it was drawn from"
+    ),
+    _form(
+        rb"MemTotal: +\d+ kB", "/proc/meminfo, which is about the machine",
+        "for a process: /proc/PID/smaps and /proc/PID/status",
+    ),
+    _form(rb"# (?:HELP|TYPE) \w", "a page of Prometheus metrics", ""),
+    _form(rb"PK\x03\x04|PK\x05\x06", "a zip archive",
+        "unpack it, or let its name end in .zip and load it as a capture",
+    ),
+    _form(rb".{257}ustar", "a tar archive",
+        "unpack it, or let its name end in .tar and load it as a capture", re.DOTALL,
+    ),
+    _form(rb"\xfd7zXZ\0", "a file compressed by xz", f"{_UNPACK}: xz -d {{file}}"),
+    _form(rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", f"{_UNPACK}: bzip2 -d {{file}}"),
+    _form(rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", f"{_UNPACK}: 7z x {{file}}"),
+    _form(rb"\x04\x22\x4d\x18", "a file compressed by lz4", f"{_UNPACK}: lz4 -d {{file}}"),
+    _form(rb"\x1f\x9d", "a file compressed by compress", f"{_UNPACK}: gzip -d {{file}}"),
+    _form(rb"MZ.{62,}?PE\0\0", "a Windows executable", _OF_A_PROCESS, re.DOTALL),
+    _form(
+        rb"MDMP\x93\xa7", "a Windows minidump", _OF_A_PROCESS
+    ),
+    _form(
+        rb"[\xcf\xce]\xfa\xed\xfe|\xfe\xed\xfa[\xcf\xce]|\xca\xfe\xba\xbe", "a macOS executable",
+        _OF_A_PROCESS,
+    ),
+    _form(rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture",
+        "gomem reads text and profiles, not pictures of them",
+    ),
+    _form(rb"%PDF-", "a PDF document", ""),
+    _form(rb"\xff\xfe|\xfe\xff", "text in UTF-16",
+        "PowerShell's > writes that; let the command write the file itself: curl -o FILE URL",
+    ),
+    _form(rb"#!", "a script", ""),
+)  # fmt: skip
+
+# What servers say in a line where they have nothing to give.
+_REFUSAL = re.compile(
+    rb"\s*(?:[45]\d\d[ :].*|unauthorized|forbidden|not found|bad gateway|access denied|permission "
+    rb"denied|unknown profile|unknown endpoint|method not allowed|internal server error|service "
+    rb"unavailable|no healthy upstream|upstream .*|client sent an http request to an https server"
+    rb"|could not .*|profile duration exceeds .*|gateway time-?out|error .*|.*connection refused)"
+    rb"[.!]?\s*",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_TITLE = re.compile(rb"<title>([^<]{1,200})</title>", re.IGNORECASE)
+_ERROR_KEYS = ("error", "message", "msg", "detail", "title", "errors", "reason")
+_DOCUMENTS = {".md": "a document in Markdown", ".rst": "a document", ".adoc": "a document"}
+_SOURCES = {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml": "YAML"}
+
+
+def looks_like(head: bytes, name: str) -> Resemblance:
+    """What a file that is of no kind that gomem reads looks like.
+
+    Args:
+        head: Its content, or the first `HEAD_BYTES` of it.
+        name: Its name: for a command that the way out gives, and where content says too little.
+    """
+    head = head[:HEAD_BYTES]
+    seen = next((found for look in _LOOKS if (found := look(head, name)) is not None), None)
+    if seen is not None:
+        return seen
+    if _is_binary(head[:SHORT_BYTES]):
+        what = f"an unknown binary beginning {head[:SHOWN_BYTES].hex(' ')}"
+        return Resemblance(what, known=False)
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in _DOCUMENTS or PurePosixPath(name).stem.lower() == "readme":
+        return Resemblance(_DOCUMENTS.get(suffix, "a document"), text=_first_line(head))
+    if suffix in _SOURCES:
+        return Resemblance(_SOURCES[suffix], text=_first_line(head))
+    return Resemblance("text of no known kind", known=False, text=_first_line(head))
+
+
+def _is_binary(start: bytes) -> bool:
+    """Whether it has control characters, or is neither UTF-8 nor mostly ASCII."""
+    if _CONTROL.search(start):
+        return True
+    try:
+        getincrementaldecoder("utf-8")().decode(start)  # the last character may be cut
+    except UnicodeDecodeError:
+        return sum(byte > 126 for byte in start) * 4 > len(start)
+    return False
+
+
+def _nothing(head: bytes, _: str) -> Resemblance | None:
+    if not head:
+        return Resemblance("an empty file", "collect it again")
+    if not head.strip(b"\0"):
+        return Resemblance("a file of zero bytes alone", "its content was lost; copy it again")
+    if not head.strip():
+        return Resemblance("a file of blanks alone", "collect it again")
+    return None
+
+
+def _executable(head: bytes, name: str) -> Resemblance | None:
+    """An ELF file; its type, behind the magic and the byte order, tells a core dump."""
+    if not head.startswith(b"\x7fELF"):
+        return None
+    kind = int.from_bytes(head[16:18], "big" if head[5:6] == b"\x02" else "little")
+    if kind == CORE:
+        way_out = f"viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {_file(name)}"
+        return Resemblance("a core dump", f"{way_out} --exe PROGRAM histogram")
+    return Resemblance("an ELF executable", _OF_A_PROCESS)
+
+
+def _known_form(head: bytes, name: str) -> Resemblance | None:
+    form = next((form for form in _FORMS if form.begins.match(head)), None)
+    if form is None:
+        return None
+    what = form.what
+    if what == "an HTML page" and (title := _TITLE.search(head)):
+        what = f"{what}, titled {excerpt(b' '.join(title[1].split()))!r}"
+    return Resemblance(what, form.way_out.format(file=_file(name)))
+
+
+def _refusal(head: bytes, _: str) -> Resemblance | None:
+    if len(head) > SHORT_BYTES or _REFUSAL.fullmatch(head) is None:
+        return None
+    way_out = f"check the path: programs have it after importing net/http/pprof; {_FETCH}"
+    return Resemblance(f"a server's refusal, {_first_line(head)!r}", way_out)
+
+
+def _json(head: bytes, _: str) -> Resemblance | None:
+    if not is_json(head):
+        return None
+    problem = _json_error(head)
+    if problem is not None:
+        return Resemblance(f"a server's error in JSON, {problem!r}", _FETCH)
+    return Resemblance(what_json_holds(head), "wanted MemStats or runtime/metrics")
+
+
+def _json_error(head: bytes) -> str | None:
+    """What a short object says went wrong, if it says no more than that."""
+    try:
+        value = json.loads(head) if len(head) <= 8 * SHORT_BYTES else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or len(value) > 8:
+        return None
+    said = next((value[key] for key in _ERROR_KEYS if value.get(key)), None)
+    if isinstance(said, dict):
+        said = next((said[key] for key in _ERROR_KEYS if said.get(key)), None)
+    return excerpt(said) if isinstance(said, str) else None
+
+
+_LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
+    _nothing, _executable, _known_form, _refusal, _json,
+)  # fmt: skip
+
+
+def _file(name: str) -> str:
+    return shlex.quote(name or "FILE")
+
+
+def _first_line(head: bytes) -> str:
+    return excerpt(head.strip().split(b"\n", 1)[0].rstrip()[:200])

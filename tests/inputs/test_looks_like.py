@@ -1,0 +1,184 @@
+"""What is no artefact is named as what it is, with the way out."""
+
+import io
+import struct
+import tarfile
+
+import pytest
+
+import gomem
+from gomem.errors import FormatError
+from gomem.inputs.looks_like import HEAD_BYTES, looks_like
+from gomem.inputs.read import not_an_artefact
+
+
+def tar_of_a_file():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        info = tarfile.TarInfo("capture/smaps")
+        info.size = 3
+        archive.addfile(info, io.BytesIO(b"abc"))
+    return file.getvalue()
+
+
+def elf(kind, order="<", mark=b"\x01"):
+    return b"\x7fELF\x02" + mark + bytes(10) + struct.pack(f"{order}HH", kind, 62) + bytes(100)
+
+
+def old_cpu_profile(word, order):
+    return struct.pack(f"{order}9{word}", 0, 3, 0, 10000, 0, 1, 2, 0x400, 0x500)
+
+
+CASES = [
+    (b"goroutine profile: total 6\n1 @ 0x43 0x44\n", "goroutines in text (debug=1)", "?debug=0"),
+    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine stacks in text (debug=2)", "?debug=0"),
+    (
+        b"2026/11/20 02:03:04 bye\n\ngoroutine 7 gp=0xc0001 m=nil [select, 5 minutes]:\nmain.f()\n",
+        "goroutine stacks in text (debug=2)",
+        "?debug=0",
+    ),
+    (b"panic: oh\n\ngoroutine 1 [running]:\n", "of a program that crashed", "gctrace=1"),
+    (b"threadcreate profile: total 9\n1 @ 0x4\n", "a profile of counts in text", "?debug=0"),
+    (b"heap profile:  1: 2 [ 1: 2] @ growthz\n 1: 2 [1: 2] @ 0x4\n", "growthz", "pprof -proto"),
+    (b"heap profile:  1: 2 [ 1: 2] @ fragmentationz\n", "fragmentationz", "pprof -proto"),
+    (b"heap profile: of some other form\n", "a legacy heap profile in text", "pprof -proto"),
+    (b"--- contentionz 1 ---\ncycles/second = 32\n", "contentionz", "pprof -proto"),
+    (b"--- contention:\ncycles/second=2399991000\n", "contentionz", "pprof -proto"),
+    (b"--- mutex:\ncycles/second=2399991000\n", "contentionz", "pprof -proto"),
+    (b"--- heapz 1 ---\nformat = java\n", "a legacy profile", "pprof -proto"),
+    (b"--- threadz 1 ---\n\n--- Thread 7f (name: a/1) stack: ---\n", "threadz", "pprof -proto"),
+    (old_cpu_profile("Q", "<"), "a legacy CPU profile in binary", "pprof -proto"),
+    (old_cpu_profile("Q", ">"), "a legacy CPU profile in binary", "pprof -proto"),
+    (old_cpu_profile("I", "<"), "a legacy CPU profile in binary", "pprof -proto"),
+    (old_cpu_profile("I", ">"), "a legacy CPU profile in binary", "pprof -proto"),
+    (b"<!DOCTYPE html>\n<title>\nSign in\n</title>", "an HTML page, titled 'Sign in'", "curl -f"),
+    (b"\n<html><body>", "an HTML page", "curl -f"),
+    (b"404 page not found\n", "a server's refusal, '404 page not found'", "net/http/pprof"),
+    (b"Unknown profile\n", "a server's refusal, 'Unknown profile'", "net/http/pprof"),
+    (b"HTTP/1.1 200 OK\r\nContent-Type: x\r\n\r\n", "an HTTP response with its header", "curl"),
+    (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+        "a Git LFS pointer",
+        "git lfs pull",
+    ),
+    (b"/annex/objects/SHA256E-s9--ab.gz\n", "a git-annex pointer", "git annex get heap"),
+    (elf(4), "a core dump", "viewcore heap --exe"),
+    (elf(4, ">", b"\x02"), "a core dump", "viewcore heap --exe"),
+    (elf(2), "an ELF executable", "running process"),
+    (elf(3), "an ELF executable", "running process"),
+    (b"MZ" + bytes(62) + b"PE\0\0", "a Windows executable", "running process"),
+    (b"\xcf\xfa\xed\xfe" + bytes(9), "a macOS executable", "running process"),
+    (tar_of_a_file(), "a tar archive", "unpack it"),
+    (b"PK\x03\x04" + bytes(20), "a zip archive", ".zip"),
+    (b"\xfd7zXZ\0" + bytes(9), "a file compressed by xz", "xz -d heap"),
+    (b"BZh91AY&SY" + bytes(9), "a file compressed by bzip2", "bzip2 -d heap"),
+    (b"go 1.22 trace\0\0\0" + bytes(9), "a Go execution trace", "go tool trace heap"),
+    (b"go1.7 heap dump\nxyz", "a heap dump of debug.WriteHeapDump", "a heap profile"),
+    (b"PERFILE2" + bytes(9), "a recording of Linux perf", "perf_to_profile"),
+    (b"File: api\nType: inuse_space\nShowing nodes accounting for 5MB", "printed", "itself"),
+    (b"PeriodType: space bytes\nPeriod: 524288\n", "go tool pprof -raw", "itself"),
+    (b"MemTotal:       16 kB\n", "/proc/meminfo", "/proc/PID/smaps"),
+    (b'{"error": "unauthorized", "code": 401}\n', "a server's error in JSON, 'unauth", "curl -f"),
+    (b'{"error": {"code": 4, "message": "no pod"}}', "error in JSON, 'no pod'", "curl -f"),
+    (b'{"port": 8080}', "JSON with the keys port", "MemStats"),
+    ("heap".encode("utf-16"), "text in UTF-16", "PowerShell"),
+    (b"", "an empty file", "again"),
+    (b" \n\n", "blanks", "again"),
+    (bytes(64), "zero bytes", "copy it again"),
+]
+
+
+@pytest.mark.parametrize(("head", "what", "way_out"), CASES, ids=lambda case: str(case)[:24])
+def test_it_is_named_with_the_way_out(head, what, way_out):
+    seen = looks_like(head, "heap")
+
+    assert what in seen.what
+    assert way_out in seen.way_out
+    assert seen.known
+
+
+@pytest.mark.parametrize(("head", "what", "way_out"), CASES, ids=lambda case: str(case)[:24])
+def test_a_profile_was_wanted_and_the_error_says_what_came(head, what, way_out):
+    """
+    Nobody who saved the wrong page is helped by the wire types of its bytes.
+    """
+    with pytest.raises(FormatError) as caught:
+        gomem.read_pprof(head)
+    said = str(caught.value)
+
+    assert what in said
+    assert "wanted a pprof profile" in said
+    assert way_out.replace("heap", "'<bytes>'") in said or way_out in said
+    assert "wire type" not in said
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "what"),
+    [
+        (b"remember the milk\n", "notes.txt", "text of no known kind"),
+        (b"\x01\x02\xff" + bytes(9), "a.bin", "an unknown binary beginning 01 02 ff"),
+        ("größer".encode(), "a.txt", "text of no known kind"),
+        ("память".encode()[:-1], "a.txt", "text of no known kind"),
+        ("viel größer".encode("latin-1"), "a.txt", "text of no known kind"),
+        ("größ".encode("latin-1"), "a.txt", "an unknown binary"),
+        (b"\x1b[31mred\x1b[0m\n", "a.txt", "text of no known kind"),
+    ],
+)
+def test_what_is_not_recognised_is_told_as_text_or_binary(head, name, what):
+    seen = looks_like(head, name)
+
+    assert what in seen.what
+    assert not seen.known
+    assert "wanted a cgroup's" in not_an_artefact(head, name).what
+
+
+@pytest.mark.parametrize("byte", [0x08, 0x0E, 0x1A, 0x1C, 0x1F])
+def test_a_control_character_makes_it_binary(byte):
+    assert looks_like(b"plain" + bytes([byte]), "x").is_unknown_binary
+
+
+@pytest.mark.parametrize("byte", [0x09, 0x0C, 0x0D, 0x1B, 0x20, 0x7E])
+def test_white_space_and_colours_are_text(byte):
+    assert not looks_like(b"plain" + bytes([byte]), "x").is_unknown_binary
+
+
+def test_a_name_is_asked_only_where_content_says_nothing():
+    assert "a document in Markdown" == looks_like(b"# Captures\n", "README.md").what
+    assert "an empty file" == looks_like(b"", "README.md").what
+
+
+def test_a_name_is_quoted_in_the_command():
+    assert "'my heap; rm -rf ~.xz'" in looks_like(b"\xfd7zXZ\0", "my heap; rm -rf ~.xz").way_out
+
+
+def test_another_kind_is_named_where_a_profile_was_wanted():
+    with pytest.raises(FormatError, match="statm, wanted a pprof profile; gomem report"):
+        gomem.read_pprof(b"1 2 3 4 5 6 7\n")
+
+
+def test_a_long_sentence_is_no_refusal():
+    """
+    A server's refusal is a line; a log that begins with an error is a log.
+    """
+    assert looks_like(b"error " + b"x" * 505, "log").known
+    assert not looks_like(b"error " + b"x" * 507, "log").known
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"<?xml " + b"<!>" * (HEAD_BYTES // 3),
+        b"<html><title>" + b" " * HEAD_BYTES,
+        b"MZ" + bytes(HEAD_BYTES),
+        b"File: " + b"   \n" * (HEAD_BYTES // 4),
+        b"goroutine \n" * (HEAD_BYTES // 11),
+        b"../" * (HEAD_BYTES // 3),
+        b"[" * HEAD_BYTES,
+    ],
+    ids=lambda head: repr(head[:9]),
+)
+def test_a_hostile_beginning_costs_no_time(head):
+    """
+    Were a pattern to try all ways to divide it, this test would not end.
+    """
+    assert looks_like(head, "x").what
