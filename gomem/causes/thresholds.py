@@ -36,8 +36,8 @@ class Thresholds:
             itself.
         released_bytes: released-but-resident. One step of heap growth, likewise.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
-        untouched_resident_fraction: Share of the arenas' claims that must be resident: a large
-            buffer that nobody touched would keep it below.
+        untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
+            resident where the release is not known: one that zeroes leaves none of it untouched.
         untouched_same_heap_fraction: How far the heap in use may differ from the baseline's and
             still count as the same; it may reach this.
         native_bytes: native-memory. Less is malloc's first arenas and a few threads' stacks.

@@ -2,14 +2,16 @@
 
 Go 1.24.0 to 1.24.5 zero large (> 32 KiB) pointer-bearing allocations even when the memory comes
 fresh and zero from the kernel. So pages that the program never writes become resident. MemStats,
-the heap profile and every runtime metric stay as they were; only RSS moves. One capture cannot
-tell zeroed from written: the release, or a baseline capture, makes it the regression.
+the heap profile and every runtime metric stay as they were; only RSS moves. No file tells zeroed
+memory from written memory: a baseline proves the regression, the release alone makes it possible.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.large_allocations import LargeAllocations, large_allocations
+from gomem.analysis.memory.rss_vs_heap import HEAP_PARTS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
@@ -26,10 +28,19 @@ SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 
 
 
 def find(answers: Answers) -> list[Finding]:
-    """By a baseline if there is one, else by the release; one finding a moment."""
+    """By the baseline where that is the same heap, else by the release; one finding a moment.
+
+    Nothing under a release that does not zero, whatever has become resident.
+    """
+    if not answers.go_version.possibly(FIRST_RELEASE, FIXED_RELEASE):
+        return []
     findings = []
     for moment in answers.moments:
-        found = _against_baseline(moment, answers) or _by_release(moment, answers)
+        before = _comparable(moment, answers)
+        if before is not None:
+            found = _against_baseline(moment, before, answers)
+        else:
+            found = _by_release(moment, answers)
         if found is not None:
             findings.append(found)
     return findings
@@ -46,112 +57,101 @@ CAUSE = Cause(
     references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
     rule=find,
 )
-_NAME_THE_RELEASE = (
-    "Name the release with --go-version, or give a capture of the release before with --baseline: "
-    "one capture cannot tell zeroed memory from written memory. "
+_COMPARE = (
+    "Build the same program with go1.24.6 (or with go1.23), put it under the same load, capture "
+    "it, and give that capture with --baseline. If less is resident there, it is the release: stay "
+    "on that build. If not, the program writes this memory: then allocate less."
 )
+_NAME_THE_RELEASE = "Name the release with --go-version: only Go 1.24.0 to 1.24.5 do this. "
 
 
-def large_bytes(moment: MomentFacts) -> int | None:
-    """Heap bytes in objects above the largest class of BySize (18 KiB); None without BySize."""
-    if moment.memstats is None or moment.size_classes is None or moment.size_classes.empty:
+def large_of(moment: MomentFacts) -> LargeAllocations | None:
+    """The moment's large objects; None without smaps, MemStats or BySize."""
+    if moment.mappings is None or moment.ledger is None or moment.memstats is None:
         return None
-    classes = moment.size_classes
-    small = (classes["Size"] * (classes["Mallocs"] - classes["Frees"])).sum()
-    return max(0, int(moment.memstats["HeapAlloc"]) - int(small))
-
-
-def resident_share(moment: MomentFacts) -> float | None:
-    """Resident part of what the runtime has in use in the arenas; None without both sides."""
-    if moment.mappings is None or moment.ledger is None or moment.heap is None:
+    if moment.size_classes is None:
         return None
-    claimed = _claimed(moment)
-    return (claimed + moment.ledger.part("heap_untouched")) / claimed if claimed else None
+    scannable = moment.metrics.get(SCANNABLE)
+    return large_allocations(
+        int(moment.memstats["HeapAlloc"]),
+        moment.size_classes,
+        None if scannable is None else int(scannable),
+        _untouched(moment),
+    )
 
 
-def _claimed(moment: MomentFacts) -> int:
+def _untouched(moment: MomentFacts) -> int:
     assert moment.ledger is not None
-    names = ("heap_objects", "heap_slack", "heap_idle", "stacks")
-    return sum(moment.ledger.part(name) for name in names)
+    return -moment.ledger.part("heap_untouched")
+
+
+# By the release: possible, never more
 
 
 def _by_release(moment: MomentFacts, answers: Answers) -> Finding | None:
-    """Large pointer-bearing allocations, fully resident, under a release that zeroes them."""
+    """Large pointer-bearing allocations that are resident, under a release that touches them."""
     limits, version = answers.thresholds, answers.go_version
-    share, zeroed = resident_share(moment), _pointer_bearing(moment)
-    if share is None or zeroed is None or moment.rss_bytes is None:
+    large = large_of(moment)
+    if large is None or moment.rss_bytes is None or moment.skew.crosses_a_collection:
         return None
-    if share < limits.untouched_resident_fraction:
+    if large.resident_bytes < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    if zeroed < limits.notable(limits.untouched_bytes, moment.rss_bytes):
-        return None
-    if version.certainly(FIRST_RELEASE, FIXED_RELEASE):
-        return _release_finding(moment, zeroed, share, version, Severity.WARNING)
-    if version.possibly(FIRST_RELEASE, FIXED_RELEASE) and SCANNABLE in moment.metrics:
-        return _release_finding(moment, zeroed, share, version, Severity.INFO)
-    return None
+    if not version.certainly(FIRST_RELEASE, FIXED_RELEASE):
+        # A release that zeroes leaves none of it untouched; and without the count of pointers
+        # large and resident is what any program with big buffers shows.
+        share = large.resident_bytes / large.pointer_bytes
+        if SCANNABLE not in moment.metrics or share < limits.untouched_resident_fraction:
+            return None
+    return _release_finding(moment, large, version)
 
 
-def _pointer_bearing(moment: MomentFacts) -> int | None:
-    """The most that can be large and hold pointers; without the metric, all that is large."""
-    large = large_bytes(moment)
-    scannable = moment.metrics.get(SCANNABLE)
-    if large is None or scannable is None:
-        return large
-    return min(large, int(scannable))
-
-
-def _release_finding(
-    moment: MomentFacts, zeroed: int, share: float, version: GoVersion, severity: Severity
-) -> Finding:
-    known = severity is Severity.WARNING
+def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVersion) -> Finding:
+    known = version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    memstats = moment.path("memstats")
     evidence = [
-        *_evidence(moment, share),
-        Evidence(moment.path("memstats"), "HeapAlloc in objects above BySize", zeroed, "B"),
+        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes or 0, "B"),
+        Evidence(memstats, "HeapAlloc in objects above BySize", large.large_bytes, "B"),
+        Evidence("ledger", "claimed and never touched", _untouched(moment), "B"),
         Evidence("Go release", version.evidence, str(version), ""),
     ]
     if SCANNABLE in moment.metrics:
         scannable = int(moment.metrics[SCANNABLE])
         evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable, "B"))
-    size = format_bytes(zeroed)
+    size = f"{format_bytes(large.resident_bytes)} of {format_bytes(moment.rss_bytes)} resident"
+    release = f"{version} touches" if known else "Go 1.24.0 to 1.24.5 would touch"
     return CAUSE.finding(
-        severity,
-        f"{size} of large allocations are resident, touched or not: {version} zeroes them"
-        if known
-        else f"{size} of large allocations are resident; Go 1.24.0 to 1.24.5 would zero them",
+        Severity.INFO,
+        f"{'' if large.is_exact else 'up to '}{size} are large pointer-bearing allocations; {release} all "
+        "of such memory itself, written or not: compare with a build with go1.24.6 (--baseline)",
         moment=moment.name,
-        size=zeroed,
+        size=large.resident_bytes,
         evidence=evidence,
-        next_step="" if known else _NAME_THE_RELEASE + CAUSE.remedy,
-        confidence="likely" if known else "possible",
+        next_step=_COMPARE if known else _NAME_THE_RELEASE + _COMPARE,
+        confidence="possible",
     )
 
 
-def _against_baseline(moment: MomentFacts, answers: Answers) -> Finding | None:
-    """The same heap as in the baseline, much of it untouched there and resident here."""
-    before, limits = answers.counterparts.get(moment.name), answers.thresholds
-    if before is None or before.heap is None or moment.heap is None:
+# By the baseline: the moved bytes are the proof
+
+
+def _comparable(moment: MomentFacts, answers: Answers) -> MomentFacts | None:
+    """The baseline's moment, if it shows what this one would be under a release without zeroing.
+
+    That takes the same heap, counts on both sides that belong to what was resident, and a baseline
+    that does not zero as well.
+    """
+    before = answers.counterparts.get(moment.name)
+    if before is None or not _measured(before) or not _measured(moment):
         return None
-    share, share_before = resident_share(moment), resident_share(before)
-    if share is None or share_before is None or share < limits.untouched_resident_fraction:
+    baseline = answers.baseline
+    if baseline is not None and baseline.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE):
         return None
-    if not _same_heap(moment, before, limits):
-        return None
-    assert moment.ledger is not None
-    assert before.ledger is not None
-    moved = moment.ledger.part("heap_untouched") - before.ledger.part("heap_untouched")
-    if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
-        return None
-    sure = answers.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE)
-    return CAUSE.finding(
-        Severity.WARNING,
-        f"{format_bytes(moved)} that the baseline mapped but never touched is now resident; the "
-        f"heap is the same ({format_bytes(int(moment.heap['HeapInuse']))} in use)",
-        moment=moment.name,
-        size=moved,
-        evidence=(*_evidence(moment, share), *_baseline_evidence(before, share_before)),
-        confidence="certain" if sure else "likely",
-    )
+    return before if _same_heap(moment, before, answers.thresholds) else None
+
+
+def _measured(moment: MomentFacts) -> bool:
+    known = moment.ledger is not None and moment.heap is not None and moment.rss_bytes is not None
+    return known and not moment.skew.crosses_a_collection
 
 
 def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> bool:
@@ -163,21 +163,50 @@ def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> 
     return abs(inuse - inuse_before) <= most
 
 
-def _evidence(moment: MomentFacts, share: float) -> tuple[Evidence, ...]:
+def _against_baseline(moment: MomentFacts, before: MomentFacts, answers: Answers) -> Finding | None:
+    """As many untouched bytes fewer as resident bytes more."""
+    limits, version = answers.thresholds, answers.go_version
+    blamed = version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    with_smaps = moment.mappings is not None and before.mappings is not None
+    if not (with_smaps or blamed):
+        return None  # what rose need not be Go's, and nothing points at it
+    moved = min(
+        _untouched(before) - _untouched(moment),
+        _resident(moment, with_smaps) - _resident(before, with_smaps),
+    )
+    if moved < limits.notable(limits.untouched_bytes, moment.rss_bytes):
+        return None
     assert moment.heap is not None
-    smaps = moment.path("smaps")
-    return (
-        Evidence(smaps, "Rss", moment.rss_bytes or 0, "B"),
-        Evidence(moment.path("memstats"), "HeapInuse", int(moment.heap["HeapInuse"]), "B"),
-        Evidence(smaps, "resident share of the arenas", share, "fraction"),
+    why = f": {version} zeroes large allocations with pointers" if blamed else ""
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"{format_bytes(moved)} that the baseline mapped but never touched is resident here, and "
+        f"the heap is the same ({format_bytes(int(moment.heap['HeapInuse']))} in use){why}",
+        moment=moment.name,
+        size=moved,
+        evidence=(
+            *_side(moment, "", with_smaps),
+            *_side(before, "baseline ", with_smaps),
+            Evidence("Go release", version.evidence, str(version), ""),
+        ),
+        next_step="" if blamed else _NAME_THE_RELEASE + CAUSE.remedy,
+        confidence="certain" if blamed and with_smaps else "likely",
     )
 
 
-def _baseline_evidence(before: MomentFacts, share: float) -> tuple[Evidence, ...]:
-    assert before.heap is not None
-    memstats, smaps = before.path("memstats"), before.path("smaps")
+def _resident(moment: MomentFacts, with_smaps: bool) -> int:
+    """Resident bytes of the arenas; without smaps, of the process."""
+    assert moment.ledger is not None
+    return sum(map(moment.ledger.part, HEAP_PARTS)) if with_smaps else moment.rss_bytes or 0
+
+
+def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> tuple[Evidence, ...]:
+    assert moment.heap is not None
+    kernel = moment.path("smaps") if with_smaps else "ledger"
+    field = "Rss of go-heap" if with_smaps else "RSS"
+    inuse = int(moment.heap["HeapInuse"])
     return (
-        Evidence(f"baseline {smaps}", "Rss", before.rss_bytes or 0, "B"),
-        Evidence(f"baseline {memstats}", "HeapInuse", int(before.heap["HeapInuse"]), "B"),
-        Evidence("baseline", "resident share of the arenas", share, "fraction"),
+        Evidence(f"{whose}{kernel}", field, _resident(moment, with_smaps), "B"),
+        Evidence(f"{whose}ledger", "claimed and never touched", _untouched(moment), "B"),
+        Evidence(f"{whose}{moment.path('memstats')}", "HeapInuse", inuse, "B"),
     )

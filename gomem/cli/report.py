@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
-DEMO = "demo"
+DEMO, DEMO_BASELINE = "demo", "demo-baseline"
 
 
 class Format(StrEnum):
@@ -46,7 +46,9 @@ def report(
         typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files of one moment."),
     ] = None,
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Use the capture gomem ships with.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Use the capture, and its baseline, gomem ships with.")
+    ] = False,
     baseline: Annotated[
         Path | None, typer.Option(help="A capture to compare this one with.")
     ] = None,
@@ -82,6 +84,8 @@ def report(
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
+    if demo and baseline is None:
+        baseline = packaged(DEMO_BASELINE)
     found = False
     for group in groups:
         name = DEMO if demo else str(group[0])

@@ -7,9 +7,14 @@ from pathlib import Path
 
 from gomem.errors import CaptureError
 
+IN_A_CHECKOUT = {
+    "demo": Path("fixtures", "captures", "zeroing-go1.24.2"),
+    "demo-baseline": Path("fixtures", "captures", "zeroing-go1.23.4"),
+}
+
 
 def packaged(name: str) -> Path:
-    """A folder that ships with gomem: `demo` (a capture) or `notebooks`.
+    """A folder that ships with gomem: `demo`, `demo-baseline` (captures) or `notebooks`.
 
     In a wheel it lies inside the package; in a checkout it is the project's own folder.
 
@@ -20,8 +25,7 @@ def packaged(name: str) -> Path:
     inside = package / "packaged" / name
     if inside.is_dir():
         return inside
-    checkout = {"demo": Path("fixtures", "captures", "zeroing-go1.24.2")}
-    folder = package.parent / checkout.get(name, Path(name))
+    folder = package.parent / IN_A_CHECKOUT.get(name, Path(name))
     if not folder.is_dir():
         raise CaptureError(f"{name}: not in this installation of gomem; install it again")
     return folder

@@ -12,6 +12,7 @@ from tests.builders import CAPTURES, FIXTURES
 
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
+SHRUNK = FIXTURES / "captures/cache-shrink-go1.12.17"
 
 
 @pytest.fixture(autouse=True)
@@ -46,13 +47,15 @@ def test_report_prints_a_summary_and_ends_with_the_path_of_the_html(tmp_path, ca
     *summary, last = capsys.readouterr().out.splitlines()
 
     assert "zeroing-go1.24.2.gomem.html" == last
-    assert any("162 MiB of large allocations" in line for line in summary)
+    assert any("161 MiB of 170 MiB resident" in " ".join(line.split()) for line in summary)
     assert (tmp_path / last).read_text().lower().startswith("<!doctype html>")
 
 
-def test_the_demo_needs_no_argument(tmp_path):
+def test_the_demo_needs_no_argument_and_brings_its_baseline(tmp_path, capsys):
     assert 0 == run(["report", "--demo"])
+
     assert (tmp_path / "demo.gomem.html").exists()
+    assert "that the baseline mapped but never touched" in capsys.readouterr().out
 
 
 def test_an_output_is_not_overwritten_without_force(tmp_path, capsys):
@@ -67,7 +70,7 @@ def test_an_output_is_not_overwritten_without_force(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("code", "capture", "level"),
-    [(1, ZEROING, "warning"), (0, ZEROING, "critical"), (0, HEALTHY, "warning")],
+    [(1, SHRUNK, "warning"), (0, SHRUNK, "critical"), (0, HEALTHY, "warning")],
 )
 def test_fail_on_sets_the_exit_code(code, capture, level):
     assert code == run(["report", str(capture), "--format", "json", "--fail-on", level])

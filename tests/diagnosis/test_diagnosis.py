@@ -32,7 +32,7 @@ WARNINGS = {
         ("idle-heap-kept", "scrape-06"),
     ],
     "zeroing-go1.23.4": [],
-    "zeroing-go1.24.2": [("untouched-now-resident", "2-loaded")],
+    "zeroing-go1.24.2": [],
     "zeroing-go1.24.6": [],
     "zeroing-go1.27.3": [],
 }

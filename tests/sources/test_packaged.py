@@ -1,8 +1,22 @@
 """What ships with gomem beside its code is there."""
 
-from gomem.sources.packaged import packaged
+import tomllib
+
+from gomem.sources.packaged import IN_A_CHECKOUT, packaged
+from tests.builders import FIXTURES
 
 
-def test_the_demo_and_the_notebooks_are_there():
+def test_the_demo_its_baseline_and_the_notebooks_are_there():
     assert packaged("demo").is_dir()
+    assert packaged("demo-baseline").is_dir()
     assert packaged("notebooks").is_dir()
+
+
+def test_the_wheel_takes_the_captures_that_a_checkout_uses():
+    project = tomllib.loads((FIXTURES.parent / "pyproject.toml").read_text())
+
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert {path.as_posix(): f"gomem/packaged/{name}" for name, path in IN_A_CHECKOUT.items()} == {
+        source: target for source, target in wheel.items() if source.startswith("fixtures/")
+    }

@@ -1,0 +1,77 @@
+"""How much of the heap is large allocations with pointers, and how much of those is resident?
+
+Three counts bound it. MemStats' BySize has the small objects by class, so the rest of HeapAlloc is
+in large ones (above 18 KiB: the classes from there to 32 KiB are not printed).
+/gc/scan/heap:bytes (Go 1.21) is what the collector has to scan: the objects with pointers, each up
+to its last one. And the ledger says how much of what the arenas claim was never touched. No file
+says which pages those are. A release that touches large memory with pointers by itself leaves only
+the pointer-free untouched; so untouched bytes are taken to lie there, as far as they have room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXACT = 0.9  # the least, as a share of the most
+
+
+@dataclass(frozen=True)
+class LargeAllocations:
+    """Large objects of one moment, in bytes.
+
+    Attributes:
+        large_bytes: In all of them.
+        pointer_bytes: In those with pointers: the most that it can be.
+        least_pointer_bytes: The least: as if all small objects were pointers and nothing else.
+        untouched_bytes: Of `pointer_bytes`, what must be untouched: more than the pointer-free
+            large objects have room for.
+    """
+
+    large_bytes: int
+    pointer_bytes: int
+    least_pointer_bytes: int
+    untouched_bytes: int
+
+    @property
+    def resident_bytes(self) -> int:
+        """Of those with pointers, what can be resident."""
+        return self.pointer_bytes - self.untouched_bytes
+
+    @property
+    def least_resident_bytes(self) -> int:
+        """The same, of the least that it can be."""
+        return max(0, self.least_pointer_bytes - self.untouched_bytes)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bounds are so near to each other that they are one number to a person."""
+        return self.least_resident_bytes >= EXACT * self.resident_bytes
+
+
+def large_allocations(
+    heap_alloc: int, size_classes: pd.DataFrame, scannable: int | None, untouched: int
+) -> LargeAllocations | None:
+    """Bound the large objects of one moment.
+
+    Args:
+        heap_alloc: MemStats.HeapAlloc.
+        size_classes: BySize of the same MemStats: `Size`, `Mallocs`, `Frees`.
+        scannable: /gc/scan/heap:bytes of the same moment; None if it was not read: then all large
+            objects can have pointers, and none need to.
+        untouched: Bytes that the arenas claim and that are not resident.
+
+    Returns:
+        None without BySize.
+    """
+    if size_classes.empty:
+        return None
+    in_use = size_classes["Mallocs"] - size_classes["Frees"]
+    large = max(0, heap_alloc - int((size_classes["Size"] * in_use).sum()))
+    most = large if scannable is None else min(large, scannable)
+    least = 0 if scannable is None else min(most, max(0, scannable - (heap_alloc - large)))
+    beyond_room = max(0, untouched - (large - most))
+    return LargeAllocations(large, most, least, min(most, beyond_room))
