@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types notebooks golden fixtures
+.PHONY: help setup check test bench lint types notebooks golden fixtures stranger
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ check: ## All that CI runs, in an environment of its own
 
 test: ## Run the tests
 	$(BIN)/python -m pytest
+
+stranger: ## Hand every capture on in every way that happens to captures (about 20 minutes)
+	$(BIN)/python -m pytest tests/stranger --every-stranger --dist=load
 
 bench: ## Time gomem against Go's own readers, where Go is present
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --numprocesses=0

@@ -16,6 +16,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden texts again, for review"
     )
+    parser.addoption(
+        "--every-stranger", action="store_true", help="all of tests/stranger, not a few of it"
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,274 @@
+"""What a diagnosis tells, and whether two tell the same, or one less than the other.
+
+Where nothing was lost, the same must be told: the verdict, every finding in its words, numbers and
+evidence, and every part of every ledger to the byte.
+
+Where something was lost, less may be told, and nothing that contradicts the whole:
+
+- No warning of a cause that the whole capture does not have, and none more severe.
+- No cause of which it is more certain than the whole.
+- Of two warnings that both have, of the same moment and size, the first stays the first.
+- The number of a field of an artefact, and a part of a ledger from the same source, are the same,
+  but for what is left over of a total: the fewer parts are known, the more is left.
+- A cause explains as many bytes at a moment as before, or it is less certain than before.
+- What is estimated over all moments or a whole log moves by less than a third.
+- RSS is the same; as the kernel's other files count it, to within what they round.
+
+Findings about the data (`data-*`) are what a loss is told by, so they may come and go.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.memory.rss_vs_heap import ROUNDING
+from gomem.causes.finding import CONFIDENCES, Severity
+from gomem.views.report.report import hidden
+from gomem.views.report.verdict import verdict
+from gomem.views.share import share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import gomem
+
+OF_THE_DATA = "data-"
+ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
+MOVED = 1 / 3
+LEFT_OVER = "left over"  # the ledger's word for what the other parts leave of a total
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a diagnosis tells.
+
+    Attributes:
+        moments: Their names, in order.
+        verdict: The sentences of the verdict.
+        findings: The findings in their order, as rows; evidence by artefact, field and unit.
+        ledgers: The ledgers' rows by moment.
+        rss: RSS by moment.
+        damaged: The files that could not be read whole.
+    """
+
+    moments: tuple[str, ...]
+    verdict: tuple[str, ...]
+    findings: tuple[dict[str, Any], ...]
+    ledgers: Mapping[str, dict[str, dict[str, Any]]]
+    rss: Mapping[str, int | None]
+    damaged: frozenset[str]
+
+
+def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
+    """What it tells; with the names of the moments in another order of names, in those.
+
+    Args:
+        diagnosis: The diagnosis.
+        moments: What the moments are called in the whole capture; their own names, if fewer.
+    """
+    own = list(diagnosis.capture.by_moment)
+    renamed = set(own) - set(moments) and len(own) == len(moments)
+    names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
+    words = _renamer(names)
+    headline = share(verdict(diagnosis), hidden(diagnosis))
+    return Told(
+        moments=tuple(names.values()),
+        verdict=tuple(map(words, (headline.label, headline.sentence, *headline.details))),
+        findings=tuple(_finding(one, names, words) for one in diagnosis.findings),
+        ledgers={
+            names[moment]: {row["part"]: row for row in ledger.parts.to_dict("records")}
+            for moment, ledger in diagnosis.ledgers.items()
+        },
+        rss={names[moment]: ledger.rss_bytes for moment, ledger in diagnosis.ledgers.items()},
+        damaged=frozenset(one.source for one in diagnosis.capture.damaged),
+    )
+
+
+def _renamer(names: Mapping[str, str]) -> Callable[[str], str]:
+    if all(old == new for old, new in names.items()):
+        return str
+    ordered = sorted(names, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?![\w-])")
+    return lambda text: pattern.sub(lambda found: names[found[0]], text)
+
+
+def _finding(
+    one: gomem.Finding, names: Mapping[str, str], words: Callable[[str], str]
+) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "severity": one.severity,
+        "confidence": one.confidence,
+        "moment": names.get(one.moment or "", one.moment),
+        "moments": tuple(names[moment] for moment in one.moments),
+        "now": one.now,
+        "bytes": one.bytes,
+        "cpu_fraction": one.cpu_fraction,
+        "title": words(one.title),
+        "next_step": words(one.next_step),
+        "mechanism": words(one.mechanism),
+        "evidence": [
+            (_artefact(each.artefact), each.field, _value(each.value, words), each.unit)
+            for each in one.evidence
+        ],
+    }
+
+
+def _artefact(path: str) -> str:
+    """Whether it is a file of the capture or a name of ours, and no more: files get renamed."""
+    return "" if re.search(r"[./\d]|smaps|status|statm", path) else path
+
+
+def _value(value: float | str, words: Callable[[str], str]) -> float | str:
+    return words(value) if isinstance(value, str) else value
+
+
+def differences(whole: Told, other: Told, *, clock: bool = True) -> list[str]:
+    """How two differ that must tell the same.
+
+    Args:
+        whole: What the capture tells as it was recorded.
+        other: What it tells as it was handed on.
+        clock: Whether both know when each file was read; else no skew is told.
+    """
+    said: list[str] = []
+    if whole.moments != other.moments:
+        return [f"moments {other.moments}, not {whole.moments}"]
+    mine, yours = whole.findings, other.findings
+    if not clock:
+        mine, yours = _sound(mine), _sound(yours)
+    if len(mine) == len(whole.findings):  # else the verdict may be of the data
+        said += _unlike("verdict", whole.verdict, other.verdict)
+    codes, others = [_heading(one) for one in mine], [_heading(one) for one in yours]
+    said += _unlike("findings", codes, others)
+    if codes == others:
+        for one, two in zip(mine, yours, strict=True):
+            said += _unlike_findings(one, two, clock=clock)
+    said += _unlike("rss", whole.rss, other.rss)
+    for moment, parts in whole.ledgers.items():
+        mine, yours = _bytes(parts, clock), _bytes(other.ledgers.get(moment, {}), clock)
+        said += _unlike(f"ledger of {moment}", mine, yours)
+    said += _unlike("damaged", sorted(whole.damaged), sorted(other.damaged))
+    return said
+
+
+def _unlike_findings(whole: dict[str, Any], other: dict[str, Any], *, clock: bool) -> list[str]:
+    """Where two findings differ; without the manifest, also in where the release is known from."""
+    pairs = {key: (whole[key], other[key]) for key in whole}
+    if not clock:
+        mine, yours = pairs["evidence"]
+        pairs["evidence"] = (_numbers(mine), _numbers(yours))
+    code = whole["code"]
+    return [
+        f"{code} {key}: {two!r}, not {one!r}" for key, (one, two) in pairs.items() if one != two
+    ]
+
+
+def _numbers(evidence: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [each for each in evidence if not isinstance(each[2], str)]
+
+
+def _sound(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in findings if not one["code"].startswith(OF_THE_DATA)]
+
+
+def _heading(finding: dict[str, Any]) -> tuple[Any, ...]:
+    return finding["code"], str(finding["severity"]), finding["moment"]
+
+
+def _bytes(parts: Mapping[str, dict[str, Any]], clock: bool) -> dict[str, tuple[Any, ...]]:
+    """Parts to the byte; how each is known, where both sides' clocks are."""
+    keys = ("bytes", "claimed_bytes", "source") + (("confidence",) if clock else ())
+    return {part: tuple(str(row[key]) for key in keys) for part, row in parts.items()}
+
+
+def _unlike(what: str, whole: Any, other: Any) -> list[str]:
+    return [] if whole == other else [f"{what}: {other!r}, not {whole!r}"]
+
+
+def contradictions(whole: Told, less: Told) -> list[str]:
+    """Where one that lost something says what the whole does not."""
+    mine, yours = _sound(whole.findings), _sound(less.findings)
+    said = []
+    for one in yours:
+        known = [two for two in mine if two["code"] == one["code"]]
+        said += _too_much(one, known)
+        for two in known:
+            if two["moment"] == one["moment"]:
+                said += _unlike_numbers(two, one)
+    return said + _out_of_order(mine, yours) + _other_ledgers(whole, less)
+
+
+def _too_much(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]:
+    said = []
+    severity = max((two["severity"] for two in known), default=Severity.INFO)
+    if one["severity"] > severity:
+        said.append(f"{one['severity']} {one['code']} at {one['moment']}: {one['title']}")
+    surest = min((_sureness(two) for two in known), default=0)
+    if _sureness(one) < surest:
+        said.append(f"{one['code']} is {one['confidence']}, which the whole is not")
+    return said
+
+
+def _sureness(finding: dict[str, Any]) -> int:
+    return CONFIDENCES.index(finding["confidence"])
+
+
+def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
+    code = f"{less['code']} at {less['moment']}"
+    said = []
+    if not _alike(less, whole) and _sureness(less) <= _sureness(whole):
+        said.append(f"{code}: {less['bytes']} bytes, not {whole['bytes']}, and as sure of it")
+    if less["code"] in ESTIMATED:
+        return said
+    known = {each[:2]: each[2] for each in whole["evidence"] if not isinstance(each[2], str)}
+    said += [
+        f"{code}: {artefact} {field} is {value}, not {known[artefact, field]}"
+        for artefact, field, value, _ in less["evidence"]
+        if artefact and known.get((artefact, field), value) != value
+    ]
+    return said
+
+
+def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
+    if one["code"] not in ESTIMATED or not one["bytes"] or not two["bytes"]:
+        return bool(one["bytes"] == two["bytes"])
+    return bool(abs(one["bytes"] - two["bytes"]) < MOVED * two["bytes"])
+
+
+def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:
+    """The first warning is the first of the whole's that is still told as it was."""
+    mine, yours = _warnings(whole), _warnings(less)
+    kept = [one for one in mine if one in yours]
+    if not kept or yours[0] == kept[0] or yours[0] not in mine:
+        return []
+    return [f"the first warning is {yours[0][0]}, and {kept[0][0]} stands behind it"]
+
+
+def _warnings(findings: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [
+        (one["code"], one["moment"], one["bytes"])
+        for one in findings
+        if one["severity"] > Severity.INFO
+    ]
+
+
+def _other_ledgers(whole: Told, less: Told) -> list[str]:
+    said = []
+    for moment, parts in less.ledgers.items():
+        rss, known = less.rss[moment], whole.rss.get(moment)
+        if rss is not None and known is not None and abs(rss - known) > ROUNDING:
+            said.append(f"RSS at {moment}: {rss}, not {known}")
+        same = {
+            part: (row["bytes"], whole.ledgers[moment][part]["bytes"])
+            for part, row in parts.items()
+            if moment in whole.ledgers
+            and part in whole.ledgers[moment]
+            and whole.ledgers[moment][part]["source"] == row["source"]
+            and row["confidence"] != LEFT_OVER
+        }
+        said += [f"{part} at {moment}: {a}, not {b}" for part, (a, b) in same.items() if a != b]
+    return said

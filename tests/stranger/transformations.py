@@ -1,0 +1,428 @@
+"""What happens to a capture on its way to whoever reads it: copied, packed, pasted, cut.
+
+A transformation takes the files of a capture, bytes by path, and gives what is handed on. Each says
+what of it is lost; where a capture can be harmed in several places, its choices name them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import tarfile
+import zipfile
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from gomem.capture.place import MANIFEST
+from gomem.sources.names import natural_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+Files = dict[str, bytes]
+WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
+LEAST_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
+LEAST_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
+
+
+class Loss(Enum):
+    """What a transformation takes from a capture."""
+
+    NOTHING = "nothing"
+    CLOCK = "when each file was read, which the manifest alone says"
+    EVIDENCE = "an artefact, a part of one, or the release"
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What is handed on.
+
+    Attributes:
+        files: Content by path.
+        release: What its owner says of the Go release, where the capture no longer does.
+        dates: Unix seconds by path; of the others, as they fall.
+        listed: Whether the files are named one by one, and not their folder.
+        at: The path to read, below where the files lie; empty for where they lie.
+    """
+
+    files: Files
+    release: str | None = None
+    dates: Mapping[str, int] = field(default_factory=dict)
+    listed: bool = False
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Transformation:
+    """One thing that happens to captures.
+
+    Attributes:
+        name: What it is called.
+        lost: What it takes away.
+        apply: The files and a choice to what is handed on.
+        choices: Where it can be applied to these files; one without a name if it is to all.
+        harms: Whether what is left of a file is damage.
+    """
+
+    name: str
+    lost: Loss
+    apply: Callable[[Files, str], Handed]
+    choices: Callable[[Files], list[str]]
+    harms: bool = False
+
+
+TRANSFORMATIONS: dict[str, Transformation] = {}
+
+
+def transformation(lost: Loss) -> Callable[[Callable[[Files], Handed]], Callable[[Files], Handed]]:
+    """Add a transformation of whole captures to the list."""
+
+    def add(function: Callable[[Files], Handed]) -> Callable[[Files], Handed]:
+        name = function.__name__
+        TRANSFORMATIONS[name] = Transformation(
+            name, lost, lambda files, _: function(files), lambda _: [""]
+        )
+        return function
+
+    return add
+
+
+def harm(
+    choices: Callable[[Files], list[str]], *, harms: bool = False
+) -> Callable[[Callable[[Files, str], Handed]], Callable[[Files, str], Handed]]:
+    """Add a transformation that takes something away, at one of several places."""
+
+    def add(function: Callable[[Files, str], Handed]) -> Callable[[Files, str], Handed]:
+        name = function.__name__
+        TRANSFORMATIONS[name] = Transformation(name, Loss.EVIDENCE, function, choices, harms)
+        return function
+
+    return add
+
+
+def files_of(folder: Path) -> Files:
+    """The files of a capture by their paths in it."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def moments_of(files: Files) -> list[str]:
+    """The folders that are moments, in order."""
+    folders = {PurePosixPath(path).parent.as_posix() for path in files} - {"."}
+    return sorted(folders, key=natural_key)
+
+
+# Dates of files
+
+
+@transformation(Loss.NOTHING)
+def dates_wiped(files: Files) -> Handed:
+    """As some archives and object stores give them back."""
+    return Handed(files, dates=dict.fromkeys(files, WIPED))
+
+
+@transformation(Loss.NOTHING)
+def dates_alike(files: Files) -> Handed:
+    """As a clone has them."""
+    return Handed(files, dates=dict.fromkeys(files, NOON))
+
+
+@transformation(Loss.NOTHING)
+def dates_reversed(files: Files) -> Handed:
+    """Hours apart, the first file the newest."""
+    return Handed(files, dates=_reversed_dates(files))
+
+
+@transformation(Loss.CLOCK)
+def without_manifest(files: Files) -> Handed:
+    """As people collect by hand."""
+    return _by_hand(files, files)
+
+
+@transformation(Loss.CLOCK)
+def without_manifest_dates_alike(files: Files) -> Handed:
+    """Collected by hand, then cloned."""
+    return _by_hand(files, files, dates=dict.fromkeys(files, NOON))
+
+
+@transformation(Loss.CLOCK)
+def without_manifest_dates_reversed(files: Files) -> Handed:
+    """Collected by hand, then fetched file by file."""
+    return _by_hand(files, files, dates=_reversed_dates(files))
+
+
+@transformation(Loss.EVIDENCE)
+def without_manifest_and_release(files: Files) -> Handed:
+    """Collected by hand by somebody who does not know the release."""
+    return Handed(_no_manifest(files))
+
+
+# Names and packing
+
+
+@transformation(Loss.NOTHING)
+def in_a_folder_of_another_name(files: Files) -> Handed:
+    """The capture's own name means nothing."""
+    return Handed(
+        {f"2020-01-01 (copy)/{path}": data for path, data in files.items()}, at="2020-01-01 (copy)"
+    )
+
+
+@transformation(Loss.CLOCK)
+def moments_renamed(files: Files) -> Handed:
+    """Names that say nothing, in the same order."""
+    number = {moment: f"m{n:02}" for n, moment in enumerate(moments_of(files), start=1)}
+    renamed = {_moved(path, number): data for path, data in files.items()}
+    return _by_hand(renamed, files)
+
+
+@transformation(Loss.NOTHING)
+def zipped(files: Files) -> Handed:
+    """With the folder in it, as a file manager packs."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in files.items():
+            archive.writestr(zipfile.ZipInfo(f"api/{path}"), data)
+    return Handed({"api.zip": packed.getvalue()}, at="api.zip")
+
+
+@transformation(Loss.NOTHING)
+def tarred(files: Files) -> Handed:
+    """`tar czf`, with the folder in it."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for path, data in files.items():
+            member = tarfile.TarInfo(f"./api/{path}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return Handed({"api.tar.gz": packed.getvalue()}, at="api.tar.gz")
+
+
+@transformation(Loss.CLOCK)
+def flattened(files: Files) -> Handed:
+    """`smaps-0007` and `heap-0007.pb.gz`, all in one folder."""
+    return _flat(files, _with_stem)
+
+
+@transformation(Loss.CLOCK)
+def flattened_stem_first(files: Files) -> Handed:
+    """`0007-smaps` and `0007-heap.pb.gz`."""
+    return _flat(files, lambda name, stem: f"{stem}-{name}")
+
+
+@transformation(Loss.CLOCK)
+def flattened_by_words(files: Files) -> Handed:
+    """`before-b.smaps` and `before-b.heap.pb.gz`: no number to sort by."""
+    return _flat(files, lambda name, stem: f"before-{chr(ord('a') + int(stem) - 1)}.{name}")
+
+
+@transformation(Loss.NOTHING)
+def listed(files: Files) -> Handed:
+    """`gomem report capture/*/*`: each file named."""
+    return Handed(files, listed=True)
+
+
+@transformation(Loss.CLOCK)
+def flattened_and_listed(files: Files) -> Handed:
+    """Loose files, each named."""
+    flat = flattened(files)
+    return Handed(flat.files, flat.release, listed=True)
+
+
+@transformation(Loss.NOTHING)
+def compressed(files: Files) -> Handed:
+    """`gzip -r`, which leaves what is compressed already."""
+    return Handed(
+        {
+            path if path.endswith(".gz") else f"{path}.gz": data
+            if path.endswith(".gz")
+            else gzip.compress(data, 1)
+            for path, data in files.items()
+        }
+    )
+
+
+# Text that went through an editor, a terminal or an issue
+
+
+@transformation(Loss.NOTHING)
+def line_ends_of_windows(files: Files) -> Handed:
+    """CRLF."""
+    return _each_text(files, lambda text: text.replace(b"\n", b"\r\n"))
+
+
+@transformation(Loss.NOTHING)
+def byte_order_marks(files: Files) -> Handed:
+    """As some editors put before UTF-8."""
+    return _each_text(files, lambda text: b"\xef\xbb\xbf" + text)
+
+
+@transformation(Loss.NOTHING)
+def in_fences(files: Files) -> Handed:
+    """Pasted into Markdown."""
+    return _each_text(files, lambda text: b"```\n" + _ended(text) + b"```\n", manifest=False)
+
+
+@transformation(Loss.NOTHING)
+def in_fences_with_words(files: Files) -> Handed:
+    """Pasted into an issue, with a sentence before it."""
+    head, end = b"Here it is:\n\n```text\n", b"```\n\nThanks!\n"
+    return _each_text(files, lambda text: head + _ended(text) + end, manifest=False)
+
+
+@transformation(Loss.NOTHING)
+def in_quotes(files: Files) -> Handed:
+    """Quoted in an answer."""
+    return _each_text(files, lambda text: re.sub(rb"(?m)^(?!\Z)", b"> ", text), manifest=False)
+
+
+@transformation(Loss.NOTHING)
+def indented(files: Files) -> Handed:
+    """As Markdown marks code without a fence."""
+    return _each_text(files, lambda text: re.sub(rb"(?m)^(?!\Z)", b"    ", text), manifest=False)
+
+
+# Files that do not belong
+
+
+@transformation(Loss.NOTHING)
+def a_readme_beside(files: Files) -> Handed:
+    """Notes."""
+    return Handed(files | {"README.md": b"# Incident\n\nCollected on the second pod.\n"})
+
+
+@transformation(Loss.NOTHING)
+def an_empty_file_beside(files: Files) -> Handed:
+    """A redirection whose command failed."""
+    return Handed(files | {f"{moment}/notes.txt": b"" for moment in moments_of(files)})
+
+
+@transformation(Loss.NOTHING)
+def a_page_beside(files: Files) -> Handed:
+    """What a proxy answered."""
+    page = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>\n"
+    return Handed(files | {f"{moment}/trace": page for moment in moments_of(files)})
+
+
+# What is lost
+
+
+def _artefacts(files: Files) -> list[str]:
+    """One path of each file name, in the last moment that has it."""
+    return list({PurePosixPath(path).name: path for path in _in_order(files)}.values())
+
+
+def _names(files: Files) -> list[str]:
+    """The names of the files that several moments have."""
+    names = [PurePosixPath(path).name for path in _in_order(files)]
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+@harm(_artefacts)
+def one_left_out(files: Files, path: str) -> Handed:
+    """A file that was not collected."""
+    return _by_hand({other: data for other, data in files.items() if other != path}, files)
+
+
+@harm(_names)
+def one_kind_left_out(files: Files, name: str) -> Handed:
+    """A file that was collected at no moment."""
+    kept = {path: data for path, data in files.items() if PurePosixPath(path).name != name}
+    return _by_hand(kept, files)
+
+
+@harm(lambda files: moments_of(files) if len(moments_of(files)) > 1 else [])
+def one_moment_left_out(files: Files, moment: str) -> Handed:
+    """A moment at which nobody looked."""
+    kept = {
+        path: data
+        for path, data in files.items()
+        if PurePosixPath(path).parent.as_posix() != moment
+    }
+    return _by_hand(kept, files)
+
+
+def _cuttable(files: Files) -> list[str]:
+    return [path for path in _artefacts(files) if len(files[path]) >= LEAST_CUT]
+
+
+@harm(_cuttable, harms=True)
+def one_cut_short(files: Files, path: str) -> Handed:
+    """A disk that was full, a connection that broke: in the middle of a line."""
+    return Handed(files | {path: _cut(files[path])})
+
+
+def _cut(data: bytes) -> bytes:
+    """Its first half; of text, to the middle of a line long enough to show that it is cut."""
+    half = len(data) // 2
+    if not _is_text(data):
+        return data[:half]
+    lines = re.finditer(rb"[^\n]+", data)
+    torn = next((one for one in lines if one.end() > half and len(one[0]) >= LEAST_LINE), None)
+    return data[:half] if torn is None else data[: (torn.start() + torn.end()) // 2]
+
+
+def _in_order(files: Files) -> list[str]:
+    return sorted(_no_manifest(files), key=natural_key)
+
+
+def _no_manifest(files: Files) -> Files:
+    return {path: data for path, data in files.items() if PurePosixPath(path).name != MANIFEST}
+
+
+def _by_hand(changed: Files, files: Files, **how: Mapping[str, int]) -> Handed:
+    """Without a manifest; its owner still knows the release."""
+    release = json.loads(files[MANIFEST])["go_version"] if MANIFEST in files else None
+    kept = _no_manifest(changed)
+    return Handed(
+        kept,
+        release,
+        **{name: {p: d for p, d in by.items() if p in kept} for name, by in how.items()},
+    )
+
+
+def _reversed_dates(files: Files) -> dict[str, int]:
+    return {path: NOON - number * HOUR for number, path in enumerate(files)}
+
+
+def _moved(path: str, folders: Mapping[str, str]) -> str:
+    parent, name = PurePosixPath(path).parent.as_posix(), PurePosixPath(path).name
+    return name if parent == "." else f"{folders[parent]}/{name}"
+
+
+def _flat(files: Files, rename: Callable[[str, str], str]) -> Handed:
+    stems = {moment: f"{n:04}" for n, moment in enumerate(moments_of(files), start=1)}
+    flat = {}
+    for path, data in files.items():
+        parent, name = PurePosixPath(path).parent.as_posix(), PurePosixPath(path).name
+        flat[name if parent == "." else rename(name, stems[parent])] = data
+    return _by_hand(flat, files)
+
+
+def _with_stem(name: str, stem: str) -> str:
+    """`heap-0007.pb.gz`; the names of a cgroup's files have dots of their own."""
+    first, dot, rest = name.partition(".")
+    return f"{name}-{stem}" if name.startswith("memory.") else f"{first}-{stem}{dot}{rest}"
+
+
+def _each_text(files: Files, change: Callable[[bytes], bytes], *, manifest: bool = True) -> Handed:
+    """Each file that is text, changed; the manifest, which nobody pastes, only if it is meant."""
+    return Handed(
+        {
+            path: change(data) if _is_text(data) and (manifest or path != MANIFEST) else data
+            for path, data in files.items()
+        }
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    return not data.startswith(b"\x1f\x8b") and b"\0" not in data
+
+
+def _ended(text: bytes) -> bytes:
+    return text if text.endswith(b"\n") else text + b"\n"
