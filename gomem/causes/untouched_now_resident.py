@@ -118,11 +118,13 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
         scannable = int(moment.metrics[SCANNABLE])
         evidence.append(Evidence(moment.path("metrics"), SCANNABLE, scannable, "B"))
     size = f"{format_bytes(large.resident_bytes)} of {format_bytes(moment.rss_bytes)} resident"
+    if not large.is_exact:
+        size = f"up to {size}"
     release = f"{version} touches" if known else "Go 1.24.0 to 1.24.5 would touch"
     return CAUSE.finding(
         Severity.INFO,
-        f"{'' if large.is_exact else 'up to '}{size} are large pointer-bearing allocations; {release} all "
-        "of such memory itself, written or not: compare with a build with go1.24.6 (--baseline)",
+        f"{size} are large pointer-bearing allocations; {release} all of such memory itself, "
+        "written or not: compare with a build with go1.24.6 (--baseline)",
         moment=moment.name,
         size=large.resident_bytes,
         evidence=evidence,
