@@ -48,6 +48,7 @@ CAUSE = Cause(
     "unmapped stays until the process ends.",
     references=("mmap(2)", "syscall.Mmap"),
     rule=find,
+    past="anonymous memory that Go's runtime did not map was",
 )
 
 

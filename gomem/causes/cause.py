@@ -24,6 +24,8 @@ class Cause:
         remedy: What to do about it.
         references: Issues and documents.
         rule: Looks at the answers and gives every finding of this cause, at most one per moment.
+        past: What its bytes were, as the beginning of a sentence that goes on with a size, for
+            when it is over; empty where the rule's own words are about the past already.
     """
 
     code: str
@@ -31,6 +33,7 @@ class Cause:
     remedy: str
     references: tuple[str, ...]
     rule: Callable[[Answers], list[Finding]]
+    past: str = ""
 
     def finding(
         self,

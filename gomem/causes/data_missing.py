@@ -35,15 +35,15 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for each file that moments lack."""
+    """One finding for all files that moments lack."""
     if not answers.moments:
         return [_without_moments()]
-    findings = []
-    for name, lacks, cost, command in _WANTED:
-        without = [moment.name for moment in answers.moments if lacks(moment)]
-        if without:
-            findings.append(_finding(name, without, cost, command))
-    return findings
+    lacking = [
+        (name, without, cost, command)
+        for name, lacks, cost, command in _WANTED
+        if (without := [moment.name for moment in answers.moments if lacks(moment)])
+    ]
+    return [_finding(lacking)] if lacking else []
 
 
 CAUSE = Cause(
@@ -55,16 +55,24 @@ CAUSE = Cause(
 )
 
 
-def _finding(name: str, without: list[str], cost: str, command: str) -> Finding:
-    moments = "1 moment has" if len(without) == 1 else f"{len(without)} moments have"
-    names = ", ".join(without[:SHOWN])
+def _finding(lacking: list[tuple[str, list[str], str, str]]) -> Finding:
+    where = {name for _, without, _, _ in lacking for name in without}
     return CAUSE.finding(
         Severity.INFO,
-        f"{moments} no readable {name}: {cost}",
-        moment=without[0] if len(without) == 1 else None,
-        evidence=(Evidence("capture", f"moments without {name}", names, ""),),
-        next_step=f"Collect it with: {command}",
+        "; ".join(
+            f"{_have(without)} no readable {name}: {cost}" for name, without, cost, _ in lacking
+        ),
+        moment=next(iter(where)) if len(where) == 1 else None,
+        evidence=(
+            Evidence("capture", f"moments without {name}", ", ".join(without[:SHOWN]), "")
+            for name, without, _, _ in lacking
+        ),
+        next_step=f"Collect it with: {'; and '.join(command for *_, command in lacking)}",
     )
+
+
+def _have(moments: list[str]) -> str:
+    return "1 moment has" if len(moments) == 1 else f"{len(moments)} moments have"
 
 
 def _without_moments() -> Finding:

@@ -46,6 +46,7 @@ CAUSE = Cause(
     "shared memory that is no longer needed.",
     references=("mmap(2)", "memfd_create(2)", "proc_pid_status(5): RssAnon, RssFile"),
     rule=find,
+    past="mapped files and shared memory took",
 )
 
 

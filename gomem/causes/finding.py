@@ -69,8 +69,3 @@ class Finding:
     cpu_fraction: float | None = None
     moments: tuple[str, ...] = ()
     now: bool = True
-
-    @property
-    def order(self) -> tuple[int, int]:
-        """Sort key: the most severe first, then the largest."""
-        return (-int(self.severity), -(self.bytes or 0))

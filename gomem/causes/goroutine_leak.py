@@ -38,6 +38,7 @@ CAUSE = Cause(
     "answer? From Go 1.27 on, the goroutineleak profile names those that can never run again.",
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
     rule=find,
+    past="goroutines' stacks took",
 )
 
 

@@ -49,6 +49,7 @@ CAUSE = Cause(
     "or keep them in one large slice. New objects of that size fill the slots again.",
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
     rule=find,
+    past="free slots in the heap in use took",
 )
 
 

@@ -48,6 +48,7 @@ CAUSE = Cause(
     "1.21.6); then compare RSS, and latency too.",
     references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
     rule=find,
+    past="heap in huge pages took",
 )
 
 

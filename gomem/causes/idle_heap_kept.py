@@ -49,6 +49,7 @@ CAUSE = Cause(
     "that the goal shrinks.",
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     rule=find,
+    past="idle heap that stayed resident was",
 )
 
 

@@ -42,6 +42,7 @@ CAUSE = Cause(
     "threads, look at what blocks in cgo calls.",
     references=("cmd/cgo", "mallopt(3)"),
     rule=find,
+    past="C's memory and threads' stacks took",
 )
 
 

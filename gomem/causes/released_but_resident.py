@@ -33,6 +33,7 @@ CAUSE = Cause(
     "or later, where that is the default. Alert on RSS less LazyFree, or on the working set.",
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     rule=find,
+    past="memory given back that still counted as resident was",
 )
 
 

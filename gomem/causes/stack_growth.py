@@ -33,6 +33,7 @@ CAUSE = Cause(
     "bound the recursion, or keep large arrays off the stack.",
     references=("golang/go#44167", "runtime/debug.SetMaxStack"),
     rule=find,
+    past="stacks took",
 )
 _UNCOUNTED = (
     "Either there are many stacks, or they are large: without a count of goroutines nobody can "

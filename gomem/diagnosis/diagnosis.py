@@ -44,6 +44,7 @@ from gomem.diagnosis.changes import (
     change_over_all,
     changes_over_time,
 )
+from gomem.diagnosis.findings import Scale, one_a_cause
 from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts, shown_first
@@ -305,10 +306,34 @@ class Diagnosis:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """Known causes, the most severe and largest first."""
+        """Known causes, one finding a cause, ranked by what they cost the process now."""
         answers = self.answers
-        found = [finding for cause in CAUSES for finding in cause.rule(answers)]
-        return tuple(sorted(found, key=lambda finding: finding.order))
+        found = (finding for cause in CAUSES for finding in cause.rule(answers))
+        return one_a_cause(found, self.scale)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What findings are ranked and dated by."""
+        rss = {one.name: one.rss_bytes for one in self.moments if one.rss_bytes is not None}
+        return Scale(
+            {moment.name: moment.paths for moment in self.capture.by_moment.values()},
+            rss,
+            next(reversed(rss.values()), None) or self._whole_without_rss,
+        )
+
+    @property
+    def _whole_without_rss(self) -> float | None:
+        """How large the process is, where no file gives RSS: by its limit, MemStats or profiles."""
+        for one in reversed(self.moments):
+            if one.cgroup_use is not None and one.cgroup_use.limit_bytes is not None:
+                return float(one.cgroup_use.limit_bytes)
+            if one.ledger is not None:
+                return float(one.ledger.heap_claimed_bytes) or None
+        if self.heap_series is not None:
+            return float(self.heap_series.totals.iloc[-1]) or None
+        if self.collector is not None and self.collector.longest_run is not None:
+            return float(self.collector.longest_run.last_bytes) or None
+        return None
 
     @cached_property
     def answers(self) -> Answers:

@@ -48,8 +48,15 @@ FINDING = (
     Column("code", "str", "", "The cause's fixed name."),
     Column("severity", "str", "", "How much it matters."),
     Column("confidence", "str", "", "How sure it is."),
-    Column("moment", "str", "", "Where it shows most; null if it is of the whole capture."),
+    Column("moment", "str", "", "The last at which it holds; null if it is of the whole capture."),
+    Column("now", "bool", "", "Whether it holds at the last moment that can show it."),
     Column("bytes", "Int64", "B", "Memory it explains; null if it is not about memory."),
+    Column(
+        "cpu_fraction",
+        "float64",
+        "fraction",
+        "Share of the process's CPU that it costs; null if it is not about CPU.",
+    ),
     Column("title", "str", "", "Plain words with the number in it."),
     Column("mechanism", "str", "", "Why this happens."),
     Column("next_step", "str", "", "What to do."),
@@ -81,11 +88,12 @@ CAPTURE = record(
 )
 FINDINGS = rows(
     FINDING,
-    "Known causes that were found, the most severe first.",
+    "Known causes that were found, one finding a cause, ranked by what they cost now.",
     code=words(CODES),
     severity=words(str(one) for one in sorted(Severity, reverse=True)),
     confidence=words(CONFIDENCES),
     moment=TEXT_OR_NULL,
+    moments=listed({"type": "string"}, "All at which it holds; empty if of the whole capture."),
     evidence=rows(
         EVIDENCE,
         "What proves it.",

@@ -123,7 +123,6 @@ class Card:
         explained: Heading and text: why it is so, what to do.
         proof: What shows it.
         references: Where to read on.
-        others: The same finding at other moments.
     """
 
     title: str
@@ -133,7 +132,6 @@ class Card:
     explained: tuple[tuple[str, str], ...]
     proof: Table
     references: tuple[str, ...] = ()
-    others: tuple[Folded, ...] = ()
 
 
 Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card

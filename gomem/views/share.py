@@ -61,6 +61,18 @@ def named_all(names: str, known: Collection[str]) -> str:
     return ", ".join(named(name) if name in known else name for name in names.split(", "))
 
 
+def named_in(sentence: str, known: Collection[str]) -> str:
+    """Mark, in a sentence, the known names of moments: they stand behind `at`, `by` and the like.
+
+    A name may be a number or any word, so the word before it, and what ends it, are looked at too.
+    """
+    names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
+    if not names:
+        return sentence
+    place = re.compile(rf"(?<=\b(?:at|by|of|to) )({names})(?=[,.:;)]|$| (?:and|to|here)\b)")
+    return place.sub(lambda found: named(found[1]), sentence)
+
+
 def located_all(paths: str) -> str:
     """Mark each path of a list with commas."""
     return ", ".join(map(located, paths.split(", ")))

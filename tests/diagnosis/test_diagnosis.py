@@ -22,14 +22,9 @@ WARNINGS = {
     "healthy-go1.27.3": [],
     # What was unpacked is freed as fast as it came, and the scavenger is slower than the scraper.
     "spiky-go1.27.3": [
-        ("idle-heap-kept", "scrape-15"),
-        ("idle-heap-kept", "scrape-04"),
-        ("allocation-spike", "scrape-04"),
-        *(("idle-heap-kept", f"scrape-{number}") for number in ("16", "05", "22", "21")),
         ("idle-heap-kept", "settled"),
-        ("idle-heap-kept", "scrape-23"),
         ("heap-growth", None),
-        ("idle-heap-kept", "scrape-06"),
+        ("allocation-spike", "scrape-04"),
     ],
     "zeroing-go1.23.4": [],
     "zeroing-go1.24.2": [],
@@ -108,8 +103,9 @@ def test_damage_is_a_warning(tmp_path):
 
     findings = gomem.diagnose(tmp_path / "c").findings
 
-    assert "data-damaged" == findings[0].code
-    assert "1 place in 1 file" in findings[0].title
+    damaged = next(one for one in findings if one.code == "data-damaged")
+    assert Severity.WARNING == damaged.severity
+    assert "1 place in 1 file" in damaged.title
 
 
 def test_a_cut_smaps_gives_a_coarser_ledger_and_never_a_smaller_rss(tmp_path):

@@ -14,7 +14,7 @@ from gomem.views.json.collector import collector_json
 from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
 from gomem.views.report.report import hidden
-from gomem.views.share import located, located_all, named, named_all, quoted, share
+from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
 
 if TYPE_CHECKING:
     from gomem.analysis.profiles.allocations import AllocationSites
@@ -152,8 +152,11 @@ def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
         "severity": str(finding.severity),
         "confidence": finding.confidence,
         "moment": None if finding.moment is None else named(finding.moment),
+        "moments": [named(moment) for moment in finding.moments],
+        "now": finding.now,
         "bytes": finding.bytes,
-        "title": finding.title,
+        "cpu_fraction": finding.cpu_fraction,
+        "title": named_in(finding.title, moments),
         "evidence": [
             {
                 "artefact": located_all(one.artefact),
@@ -164,7 +167,7 @@ def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
             for one in finding.evidence
         ],
         "mechanism": finding.mechanism,
-        "next_step": finding.next_step,
+        "next_step": named_in(finding.next_step, moments),
         "references": list(finding.references),
     }
 

@@ -1,4 +1,4 @@
-"""What was found: a card for each cause, with all the moments in which it was found."""
+"""What was found: a card for each cause, with the moments at which it holds."""
 
 from __future__ import annotations
 
@@ -6,53 +6,50 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.units import format_value
-from gomem.views.document import Block, Card, Cell, Codes, Folded, Paragraph, Section, Table
+from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
 from gomem.views.report.verdict import TONES
-from gomem.views.share import located_all, named, named_all
+from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.values import bytes_cell, seconds_cell
-from gomem.views.words import minus
+from gomem.views.words import first_few, minus
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
+NAMED = 3  # moments beside the one that is shown
 WORD = 24  # characters: evidence that is longer is a sentence
 
 
 def findings_section(diagnosis: Diagnosis) -> Section:
     """The findings, then all the causes that were looked for."""
     moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
-    cards: list[Block] = [_card(same, moments) for same in _by_cause(diagnosis.findings)]
+    cards: list[Block] = [_card(one, moments) for one in diagnosis.findings]
     looked_for = Codes("Looked for", tuple(cause.code for cause in CAUSES))
     return Section("findings", "Findings", (*(cards or [Paragraph("None.")]), looked_for))
 
 
-def _by_cause(findings: tuple[Finding, ...]) -> list[list[Finding]]:
-    """Findings that say the same about different moments are grouped."""
-    same: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in findings:
-        same.setdefault((finding.code, finding.mechanism, finding.next_step), []).append(finding)
-    return list(same.values())
-
-
-def _card(findings: list[Finding], moments: frozenset[str]) -> Card:
-    first, *others = findings
-    place = (f"at {named(first.moment)}",) if first.moment else ()
+def _card(finding: Finding, moments: frozenset[str]) -> Card:
     return Card(
-        title=first.title,
-        tone=TONES[first.severity],
-        code=first.code,
-        about=(first.confidence, *place),
-        explained=(("Why", first.mechanism), ("What to do", first.next_step)),
-        proof=_evidence_table(first, moments),
-        references=tuple(first.references),
-        others=tuple(_other(finding, moments) for finding in others),
+        title=named_in(finding.title, moments),
+        tone=TONES[finding.severity],
+        code=finding.code,
+        about=(finding.confidence, *_when(finding)),
+        explained=(
+            ("Why", finding.mechanism),
+            ("What to do", named_in(finding.next_step, moments)),
+        ),
+        proof=_evidence_table(finding, moments),
+        references=tuple(finding.references),
     )
 
 
-def _other(finding: Finding, moments: frozenset[str]) -> Folded:
-    also = f"Also at {named(finding.moment)}" if finding.moment else "Also"
-    return Folded(f"{also}: {finding.title}", (_evidence_table(finding, moments),))
+def _when(finding: Finding) -> tuple[str, ...]:
+    """Where it holds, and whether it still does."""
+    if finding.moment is None:
+        return ()
+    others = [named(name) for name in finding.moments if name != finding.moment]
+    also = (f"also at {first_few(others, NAMED)}",) if others else ()
+    return (f"at {named(finding.moment)}", *also, *(() if finding.now else ("over since",)))
 
 
 def _evidence_table(finding: Finding, moments: frozenset[str]) -> Table:

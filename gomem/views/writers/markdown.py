@@ -75,7 +75,7 @@ def _card(card: Card) -> list[str]:
     ]
     if card.references:
         blocks.append(f"See {', '.join(map(_reference, card.references))}.")
-    return [*blocks, *(line for other in card.others for line in _folded(other))]
+    return blocks
 
 
 def _folded(block: Folded) -> list[str]:

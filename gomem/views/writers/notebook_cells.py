@@ -79,7 +79,6 @@ def _lines(blocks: Iterable[Block]) -> Iterator[str]:
             yield f"{block.title} ({', '.join((block.tone, block.code, *block.about))})"
             yield from (f"{heading}: {text}" for heading, text in block.explained)
             yield from _table_lines(block.proof)
-            yield from _lines(block.others)
         elif isinstance(block, Folded):
             yield block.summary
             yield from _lines(block.blocks)

@@ -131,8 +131,6 @@ class _Writer:
             self._wrapped(f"{heading}: {text}", None, 4, 2)
         if card.references:
             self._wrapped(f"See: {', '.join(card.references)}", None, 4, 2)
-        for other in card.others:
-            self._wrapped(other.summary, None, 4, 2)
 
     def _table(self, table: Table) -> None:
         if ">" not in table.sides:

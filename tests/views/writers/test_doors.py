@@ -25,7 +25,7 @@ CELL = Cell(EVIL, EVIL, EVIL)
 CODE = Cell(EVIL, code=True)
 NUMBERS = Table(EVIL, (EVIL, EVIL), "<>", ((CELL, CODE),), ((CELL, CELL),))
 WORDS = Table(EVIL, (EVIL, EVIL), "<<", ((CODE, CELL),))
-CARD = Card(EVIL, "info", EVIL, (EVIL,), ((EVIL, EVIL),), WORDS, (EVIL,), (Folded(EVIL, (WORDS,)),))
+CARD = Card(EVIL, "info", EVIL, (EVIL,), ((EVIL, EVIL),), WORDS, (EVIL,))
 BLOCKS = (
     NUMBERS, WORDS, Paragraph(EVIL), Notes((EVIL,)), Codes(EVIL, (EVIL,)), Folded(EVIL, (NUMBERS,)),
     CARD,

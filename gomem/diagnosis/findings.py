@@ -1,0 +1,161 @@
+"""What the causes found, one finding a cause, ranked by what it costs the process now.
+
+A rule looks at one moment after another and gives at most one finding for each. Whoever reads them
+asks what is wrong, not how often it was seen: so those of one cause become one, of the last moment
+at which it holds. What is over by the last moment is told in the past tense, with its peak.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from gomem.causes import CAUSES
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gomem.causes.finding import Finding, Severity
+
+OF_DATA = "data-"
+RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
+SAME = {"memstats": "runtime", "metrics": "runtime", "heap_text": "runtime"}
+PEAK_RATIO = 1.25  # a moment whose bytes are larger by this is worth naming beside the last
+GIVEN_BACK = 0.5  # of a finding's bytes: RSS fell by most of what it was about
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What findings are ranked and dated by.
+
+    Attributes:
+        moments: The artefacts of each moment by kind, in the moments' order.
+        rss_bytes: RSS of each moment, where it is known.
+        whole_bytes: What bytes are a share of: RSS of the last moment that has any, the limit, or
+            what else tells how large the process is; None if nothing does.
+    """
+
+    moments: Mapping[str, Mapping[str, str]]
+    rss_bytes: Mapping[str, int] = field(default_factory=dict)
+    whole_bytes: float | None = None
+
+    def still_holds(self, finding: Finding) -> bool:
+        """Whether no later moment that could show it is without it."""
+        names = list(self.moments)
+        if finding.moment is None or finding.moment not in self.moments:
+            return True
+        needed = self._kinds(finding)
+        later = names[names.index(finding.moment) + 1 :]
+        return not any(needed <= _told(self.moments[name]) for name in later)
+
+    def _kinds(self, finding: Finding) -> set[str]:
+        """The kinds of artefact that the evidence is from."""
+        assert finding.moment is not None
+        cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+        paths = self.moments[finding.moment]
+        return {SAME.get(kind, kind) for kind, path in paths.items() if path in cited}
+
+    def share(self, finding: Finding) -> float:
+        """What it costs: the larger of its share of memory and of CPU; 0 if neither is known."""
+        of_memory = (finding.bytes or 0) / self.whole_bytes if self.whole_bytes else 0.0
+        return max(of_memory, finding.cpu_fraction or 0.0)
+
+    def given_back_by(self, finding: Finding) -> str | None:
+        """The last moment, if what the finding was about is no longer resident there."""
+        if finding.now or finding.moment is None or not finding.bytes:
+            return None
+        known = list(self.rss_bytes)
+        then = [self.rss_bytes[name] for name in finding.moments if name in self.rss_bytes]
+        if not known or not then:
+            return None
+        fell = max(then) - self.rss_bytes[known[-1]]
+        return known[-1] if fell >= GIVEN_BACK * finding.bytes else None
+
+
+def _told(paths: Mapping[str, str]) -> set[str]:
+    return {SAME.get(kind, kind) for kind in paths}
+
+
+def one_a_cause(found: Iterable[Finding], scale: Scale) -> tuple[Finding, ...]:
+    """The findings of each cause as one, ranked.
+
+    Args:
+        found: As the rules gave them, cause by cause.
+        scale: What they are ranked and dated by.
+    """
+    by_cause: dict[tuple[str, Severity | None], list[Finding]] = defaultdict(list)
+    for finding in found:
+        # What spoils one moment's numbers is not what only may spoil another's.
+        apart = finding.severity if finding.code.startswith(OF_DATA) else None
+        by_cause[finding.code, apart].append(finding)
+    merged = [one for same in by_cause.values() for one in _merged(same, scale)]
+    return tuple(sorted(merged, key=lambda finding: _rank(finding, scale)))
+
+
+def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
+    """Sort key: findings about the data last; then severity, surety, whether now, and cost."""
+    return (
+        finding.code.startswith(OF_DATA),
+        -int(finding.severity),
+        is_of_release(finding),
+        not finding.now,
+        -scale.share(finding),
+    )
+
+
+def is_of_release(finding: Finding) -> bool:
+    """Whether only the Go release makes it possible, and nothing measured does."""
+    by_release = any(one.artefact == RELEASE for one in finding.evidence)
+    return finding.confidence == "possible" and by_release
+
+
+def _merged(same: Sequence[Finding], scale: Scale) -> list[Finding]:
+    """Findings of one cause: those of the whole capture as they are, those of moments as one."""
+    whole = [one for one in same if one.moment is None]
+    places = list(scale.moments)
+    of_moments = sorted(
+        (one for one in same if one.moment is not None),
+        key=lambda one: places.index(one.moment) if one.moment in places else len(places),
+    )
+    return [*whole, *([_of_all(of_moments, scale)] if of_moments else [])]
+
+
+def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
+    """The finding of the last moment at which the cause holds, as severe as it ever was."""
+    last = same[-1]
+    moments = tuple(dict.fromkeys(name for one in same for name in one.moments))
+    severity = max(one.severity for one in same)
+    one = replace(last, moments=moments, severity=severity, now=scale.still_holds(last))
+    peak = max(same, key=lambda finding: finding.bytes or 0)
+    if not one.now:
+        return _over(one, peak, scale)
+    if peak is not last and peak.bytes and peak.bytes >= PEAK_RATIO * (last.bytes or 0):
+        most = f"{format_bytes(peak.bytes)} at {peak.moment}"
+        return replace(one, title=f"{one.title}; at its most {most}")
+    return one
+
+
+def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
+    """The same in the past tense: what it was at its most, and that it is over."""
+    was, last = PAST[one.code], list(scale.moments)[-1]
+    if not was or not peak.bytes:
+        return one
+    sizes = [f"{format_bytes(peak.bytes)} at {peak.moment}"]
+    if peak.moment != one.moment:
+        sizes.append(f"{format_bytes(one.bytes)} at {one.moment}")
+    given_back = scale.given_back_by(one)
+    gone = f"given back by {given_back}" if given_back else f"no longer so at {last}"
+    return replace(
+        one,
+        title=f"{was} {' and '.join(sizes)}, {gone}",
+        next_step=_NOTHING_NOW.format(last=last),
+    )
+
+
+PAST = {cause.code: cause.past for cause in CAUSES}
+_NOTHING_NOW = (
+    "Nothing at present: it is over at {last}. If the peak itself is the trouble, because of a "
+    "limit or a bill, look at what the program does until then."
+)

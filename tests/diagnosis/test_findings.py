@@ -1,0 +1,154 @@
+"""Findings of one cause are one finding, dated, and ranked by what they cost the process now."""
+
+import pytest
+
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.diagnosis.findings import Scale, one_a_cause
+
+MIB = 1 << 20
+BOTH = ("smaps", "memstats")
+
+
+def scale(*rss_mib, kinds=BOTH, whole_mib=100):
+    """Moments 1, 2, … with these RSS, each with its own artefacts of these kinds."""
+    names = [str(number) for number in range(1, len(rss_mib) + 1)]
+    return Scale(
+        {name: {kind: f"{name}/{kind}" for kind in kinds} for name in names},
+        {name: size * MIB for name, size in zip(names, rss_mib, strict=True)},
+        whole_mib * MIB,
+    )
+
+
+def finding(code="idle-heap-kept", moment=None, mib=None, severity=Severity.WARNING, **more):
+    cited = "smaps" if moment is None else f"{moment}/smaps"
+    more = {"evidence": (Evidence(cited, "Rss", 1, "B"),)} | more
+    return Finding(
+        code=code,
+        severity=severity,
+        title=f"{mib} MiB",
+        moment=moment,
+        bytes=None if mib is None else mib * MIB,
+        mechanism="",
+        next_step="take another",
+        moments=() if moment is None else (moment,),
+        **more,
+    )
+
+
+def test_findings_of_one_cause_are_one_of_the_last_moment():
+    found = [finding(moment=name, mib=mib) for name, mib in (("1", 10), ("2", 12), ("3", 11))]
+
+    (one,) = one_a_cause(found, scale(50, 50, 50))
+
+    assert ("3", ("1", "2", "3"), True) == (one.moment, one.moments, one.now)
+    assert ("11 MiB", 11 * MIB, "3/smaps") == (one.title, one.bytes, one.evidence[0].artefact)
+
+
+def test_a_far_larger_moment_before_is_said_beside_the_present_one():
+    found = [finding(moment="1", mib=200), finding(moment="2", mib=10)]
+
+    (one,) = one_a_cause(found, scale(300, 100))
+
+    assert "10 MiB; at its most 200 MiB at 1" == one.title
+    assert 10 * MIB == one.bytes
+
+
+@pytest.mark.parametrize(
+    ("last_rss", "end"),
+    [
+        pytest.param(100, "given back by 3", id="rss-fell-by-it"),
+        pytest.param(125, "given back by 3", id="by-half-of-it"),
+        pytest.param(126, "no longer so at 3", id="by-less-than-half-of-it"),
+    ],
+)
+def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_answers(
+    last_rss, end
+):
+    (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
+
+    assert not one.now
+    assert f"idle heap that stayed resident was 150 MiB at 2, {end}" == one.title
+    assert one.next_step.startswith("Nothing at present: it is over at 3.")
+
+
+def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
+    found = [finding(moment="1", mib=150), finding(moment="2", mib=50)]
+
+    (one,) = one_a_cause(found, scale(300, 200, 40))
+
+    assert one.title.endswith("was 150 MiB at 1 and 50.0 MiB at 2, given back by 3")
+    assert ("2", 50 * MIB) == (one.moment, one.bytes)
+
+
+def test_a_moment_that_cannot_show_a_cause_does_not_end_it():
+    """
+    The last moment has no smaps: nobody knows, so nobody says that it is over.
+    """
+    known = scale(100, 100)
+    without = Scale(known.moments | {"2": {"memstats": "2/memstats"}}, known.rss_bytes, 1)
+
+    (one,) = one_a_cause([finding(moment="1", mib=9)], without)
+
+    assert one.now
+
+
+def test_a_merged_finding_is_as_severe_as_it_ever_was():
+    found = [
+        finding(moment="1", mib=50, severity=Severity.CRITICAL),
+        finding(moment="2", mib=49, severity=Severity.INFO),
+    ]
+
+    (one,) = one_a_cause(found, scale(100, 100))
+
+    assert Severity.CRITICAL == one.severity
+
+
+def codes(*found, **known):
+    return [one.code for one in one_a_cause(found, known.get("by", scale(100, 100)))]
+
+
+def test_severity_comes_before_cost_and_cost_is_of_memory_or_of_cpu():
+    """
+    A quarter of the CPU costs more than a tenth of the memory, and a critical finding more yet.
+    """
+    memory = finding("idle-heap-kept", "2", 10)
+    cpu = finding("gc-pressure", cpu_fraction=0.24)
+    more_memory = finding("native-memory", "2", 25)
+    killed = finding("limit-risk", "2", 1, Severity.CRITICAL)
+
+    expected = ["limit-risk", "native-memory", "gc-pressure", "idle-heap-kept"]
+    assert expected == codes(memory, cpu, more_memory, killed)
+
+
+def test_what_holds_now_comes_before_what_is_over():
+    over = finding("idle-heap-kept", "1", 90)
+    now = finding("native-memory", "2", 10)
+
+    assert ["native-memory", "idle-heap-kept"] == codes(over, now)
+
+
+def test_what_only_a_release_makes_possible_is_never_above_what_was_measured():
+    release = (Evidence("Go release", "the manifest", "go1.24.2", ""),)
+    info = Severity.INFO
+    possible = finding(
+        "untouched-now-resident", "2", 90, info, evidence=release, confidence="possible"
+    )
+    measured = finding("file-mapping", "1", 10, info)
+    likely = finding("huge-pages", "2", 50, info, evidence=release, confidence="likely")
+
+    expected = ["huge-pages", "file-mapping", "untouched-now-resident"]
+    assert expected == codes(possible, measured, likely)
+
+
+def test_findings_about_the_data_come_last_however_severe():
+    damaged = finding("data-damaged", severity=Severity.WARNING)
+    note = finding("heap-headroom", None, 10, Severity.INFO)
+
+    assert ["heap-headroom", "data-damaged"] == codes(damaged, note)
+
+
+def test_what_spoils_a_moment_is_not_what_only_may():
+    sure = finding("data-skew", "1")
+    perhaps = finding("data-skew", "2", severity=Severity.INFO)
+
+    assert [("1",), ("2",)] == [one.moments for one in one_a_cause([sure, perhaps], scale(1, 1))]
