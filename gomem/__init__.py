@@ -60,7 +60,10 @@ def __getattr__(name: str) -> Any:
     if home is None and name.startswith("read_"):
         home = _readers().get(name)
     if home is None:
-        raise AttributeError(f"module 'gomem' has no attribute {name!r}")
+        from gomem.errors import did_you_mean
+
+        near = did_you_mean(name, __dir__())
+        raise AttributeError(f"module 'gomem' has no attribute {name!r}{near}")
     return getattr(import_module(home), name)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 EXCERPT_CHARACTERS = 160
 
@@ -33,6 +37,21 @@ class Damage:
     def __str__(self) -> str:
         quoted = f": {self.text!r}" if self.text else ""
         return f"{self.place}: {self.what}{quoted}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The right word that a wrong one is nearest to, whatever its case; None if none is near."""
+    from difflib import get_close_matches  # only for whoever mistypes
+
+    by_lower = {one.lower(): one for one in known}
+    near = get_close_matches(word.lower(), by_lower, n=1)
+    return by_lower[near[0]] if near else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message on a wrong word, with the nearest right one; nothing if none is near."""
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {near}?"
 
 
 class FormatError(ValueError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
+from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, WithDamage, build_rows, empty
 from gomem.sources.names import natural_key
 
@@ -75,12 +76,15 @@ class Capture(WithDamage):
         """
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
-            raise KeyError(f"{self.name} has no moment {moment}; it has {names}")
+            near = did_you_mean(moment, self.by_moment)
+            raise KeyError(f"{self.name} has no moment {moment}; it has {names}{near}")
         return self.by_moment[moment]
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAMES:
-            raise AttributeError(f"a capture has no {name}; its frames are {', '.join(FRAMES)}")
+            near = did_you_mean(name, [*FRAMES, *dir(self)])
+            known = ", ".join(FRAMES)
+            raise AttributeError(f"a capture has no {name}; its frames are {known}{near}")
         frames = [getattr(moment, name) for moment in self.by_moment.values()]
         filled = [frame for frame in frames if len(frame)]
         frame = pd.concat(filled, ignore_index=True) if filled else empty_frame(name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.capture.clock import BY_FILE
+from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames
 from gomem.inputs.schema import Column, empty
 
@@ -78,7 +79,8 @@ class Moment:
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAMES:
-            raise AttributeError(f"a moment has no {name}; it has {', '.join(FRAMES)}")
+            near = did_you_mean(name, [*FRAMES, *dir(self)])
+            raise AttributeError(f"a moment has no {name}; it has {', '.join(FRAMES)}{near}")
         frame = self._stacked(name)
         self.__dict__[name] = frame
         return frame

@@ -9,6 +9,7 @@ Exit 0: done, even if nobody reads all that is printed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from importlib import import_module
@@ -26,6 +27,7 @@ COMMANDS = {
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "schema": "Print the JSON Schema of what a command writes.",
 }
+_NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's words
 USAGE = 2
 OWN_FAULT = 70  # EX_SOFTWARE
 OUT_OF_MEMORY = 71  # EX_OSERR
@@ -110,7 +112,10 @@ def _run(arguments: list[str]) -> int:
         return 0
     name, *rest = arguments
     if name not in COMMANDS:
-        return _failed(f"{name}: not a command; wanted one of {', '.join(COMMANDS)}")
+        from gomem.errors import did_you_mean
+
+        near = did_you_mean(name, COMMANDS)
+        return _failed(f"{name}: not a command; wanted one of {', '.join(COMMANDS)}{near}")
     return _run_command(name, rest)
 
 
@@ -131,9 +136,22 @@ def _run_command(name: str, arguments: list[str]) -> int:
     try:
         result = app(arguments, prog_name=f"gomem {name}", standalone_mode=False)
     except TyperException as error:
-        message = error.format_message() if isinstance(error, typer.BadParameter) else str(error)
-        return _failed(f"{message.rstrip('.')}; see gomem {name} --help")
+        return _failed(f"{_usage(error)} See gomem {name} --help")
     return result if isinstance(result, int) else 0
+
+
+def _usage(error: Exception) -> str:
+    """What is wrong with an option or its value, with the nearest right one."""
+    import typer
+
+    from gomem.errors import nearest
+
+    said = error.format_message() if isinstance(error, typer.BadParameter) else str(error)
+    said = said.replace("Value error, ", "").rstrip(".")
+    near = next(iter(getattr(error, "possibilities", None) or ()), None)
+    if choice := _NOT_ONE_OF.search(said):
+        near = nearest(choice[1], re.findall("'([^']+)'", choice[2]))
+    return f"{said}." if near is None else f"{said}; did you mean {near}?"
 
 
 def _failed(message: str, code: int = USAGE) -> int:

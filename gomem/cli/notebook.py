@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.output import check_writable, file_named_after, tell_where, write
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, did_you_mean
+from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def notebook(
     text = _packaged_notebook(name)
     for path in captures:
         if not path.exists():
-            raise CaptureError(f"{path}: no such file or folder")
+            raise no_such_path(path)
     target = output or file_named_after(str(captures[-1]), f".{name}.html")
     if target.suffix not in SUFFIXES:
         raise CaptureError(f"{target}: wanted a file that ends in {' or '.join(SUFFIXES)}")
@@ -58,7 +59,8 @@ def _packaged_notebook(name: str) -> str:
     files = sorted(packaged("notebooks").glob("[0-9]*_*.ipynb"))
     by_name = {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
     if name not in by_name:
-        raise CaptureError(f"{name}: no such notebook; wanted one of {', '.join(by_name)}")
+        wanted = f"{', '.join(by_name)}{did_you_mean(name, by_name)}"
+        raise CaptureError(f"{name}: no such notebook; wanted one of {wanted}")
     return by_name[name].read_text(encoding="utf-8")
 
 

@@ -13,6 +13,7 @@ from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
+from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _groups(captures: list[Path], *, demo: bool) -> list[list[Path]]:
         raise CaptureError("no capture named; wanted a folder, an archive or files, or --demo")
     for path in captures:
         if not path.exists():
-            raise CaptureError(f"{path}: no such file or folder")
+            raise no_such_path(path)
     whole = [path for path in captures if _is_whole(path)]
     loose = [path for path in captures if not _is_whole(path)]
     return [*([path] for path in whole), *([loose] if loose else [])]

@@ -16,7 +16,7 @@ from gomem.cli.gc_log import (
     trace_pieces,
 )
 from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,8 @@ def _frame(artefact: Path, name: str | None) -> pd.DataFrame:
     name = name or kind.frames[0]
     if name not in kind.frames:
         has = ", ".join(kind.frames)
-        raise CaptureError(f"{artefact}: {kind.wanted} has no table {name}; it has {has}")
+        near = did_you_mean(name, kind.frames)
+        raise CaptureError(f"{artefact}: {kind.wanted} has no table {name}; it has {has}{near}")
     parsed = read_artefact(kind, source)
     tell_damage(parsed.damaged)
     return getattr(parsed, name)

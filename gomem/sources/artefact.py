@@ -13,6 +13,7 @@ from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
 from gomem.sources.file_dates import file_time
+from gomem.sources.missing import no_such_path
 from gomem.sources.names import readable_name
 from gomem.units import format_bytes
 
@@ -128,6 +129,8 @@ def open_path(path: Path) -> IO[bytes]:
         raise CaptureError(f"{shown}: is a folder, wanted one artefact; name a file in it")
     try:
         return path.open("rb")
+    except FileNotFoundError as error:
+        raise no_such_path(path) from error
     except OSError as error:
         raise CaptureError(f"{shown}: cannot be read: {error.strerror}") from error
 

@@ -11,11 +11,12 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gomem.errors import CaptureError, Damage
+from gomem.errors import Damage
 from gomem.sources.artefact import chunks_of
 from gomem.sources.bounds import Bounds
 from gomem.sources.entries import Entry, Listing
 from gomem.sources.file_dates import file_time
+from gomem.sources.missing import no_such_path
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Lis
     root = Path(path)
     bounds = bounds or Bounds()
     if not root.exists():
-        raise CaptureError(f"{readable_name(str(path))}: no such file or folder")
+        raise no_such_path(path)
     if root.is_dir():
         return _list_folder(root, bounds)
     if root.name.lower().endswith(".zip"):

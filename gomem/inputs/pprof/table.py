@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.errors import did_you_mean
 from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
 from gomem.inputs.pprof.calls.top import Top, top_of
@@ -397,7 +398,8 @@ class Profile(WithDamage):
         for index, one in enumerate(names):
             if one in (wanted, wanted.removeprefix("inuse_")):
                 return index
-        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}")
+        near = did_you_mean(wanted, names)
+        raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
 
     def _kind_of_contention(self) -> str:
         """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gomem.errors import did_you_mean
 from gomem.inputs.pprof.calls.names import (
     NO_PACKAGE,
     clean_path,
@@ -167,7 +168,8 @@ def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
         ValueError: There is no such granularity.
     """
     if granularity not in GRANULARITIES:
-        raise ValueError(f"granularity {granularity!r}, wanted one of {', '.join(GRANULARITIES)}")
+        wanted = f"{', '.join(GRANULARITIES)}{did_you_mean(granularity, GRANULARITIES)}"
+        raise ValueError(f"granularity {granularity!r}, wanted one of {wanted}")
     line, location, offsets = _frames(columns)
     texts = _Texts()
     keys = _FrameKeys(columns, texts, line, location).of(granularity)

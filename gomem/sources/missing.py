@@ -1,0 +1,39 @@
+"""Nothing lies at a path: say so, and what was probably meant, a URL or a name that is near."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError, nearest
+from gomem.sources.names import readable_name
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+LOOKED_AT = 1000  # names in the folder, for one that is near
+_URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)  # a path has one slash where two were
+
+
+def no_such_path(path: str | PathLike[str]) -> CaptureError:
+    """What to raise over a path that is not there."""
+    text = readable_name(str(path))
+    url, is_url = _URL.subn(lambda found: f"{found[1].lower()}://", text, count=1)
+    if is_url and _URL.match(text):
+        file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2] or "artefact"
+        fetch = f"curl -f -o {shlex.quote(file)} {shlex.quote(url)}"
+        what = f"is a URL, wanted a file; fetch it first: {fetch}"
+        return CaptureError(f"{url}: {what}, then name {file} to gomem")
+    return CaptureError(f"{text}: no such file or folder{_near(Path(path))}")
+
+
+def _near(path: Path) -> str:
+    """The name in the same folder that is nearest, or nothing."""
+    near = None
+    with suppress(OSError, ValueError):
+        names = sorted(one.name for one in path.parent.iterdir())
+        near = nearest(path.name, names[:LOOKED_AT])
+    return "" if near is None else f"; did you mean {readable_name(str(path.with_name(near)))}?"
