@@ -7,15 +7,15 @@ from a program at 4 MiB to a heap at 768 GiB is no memory.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.figure import INK, MUTED, Drawing, new_figure, style
+from gomem.views.figures.chart import INK, MUTED, Bar, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
 from gomem.views.figures.look import edge_of, look_of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 WIDTH, STRIP = 7.6, 0.95  # inches, as all lengths here
 SIDE, TOP, FOOT, LEGEND = 0.06, 0.28, 0.30, 0.24
@@ -39,58 +39,46 @@ def plot_address_space(
     kinds = list(dict.fromkeys(regions["kind"]))
     rows = -(-len(kinds) // LEGEND_COLUMNS)
     height = TOP + STRIP + FOOT + LEGEND * max(1, rows)
-    with style():
-        figure = new_figure(WIDTH, height)
-        low = (FOOT + LEGEND * max(1, rows)) / height
-        axes = figure.add_axes((SIDE / WIDTH, low, 1 - 2 * SIDE / WIDTH, STRIP / height))
-        _draw_boxes(axes, regions)
-        _draw_legend(axes, kinds)
+    chart = Chart(WIDTH, height)
+    below = FOOT + LEGEND * max(1, rows)
+    _draw_boxes(chart.panel(left=SIDE, right=SIDE, top=TOP, bottom=below), regions)
+    chart.explain(
+        [_sample(kind) for kind in kinds], left=SIDE, top=TOP + STRIP + FOOT, columns=LEGEND_COLUMNS
+    )
     title = f"The address space at {moment}" if moment else "The address space"
-    return Drawing(name, title, _describe(regions), figure)
+    return Drawing(name, title, _describe(regions), chart)
 
 
-def _draw_boxes(axes: Axes, regions: pd.DataFrame) -> None:
+def _draw_boxes(panel: Panel, regions: pd.DataFrame) -> None:
     """A box a region, filled from below as far as it is resident."""
-    whole = max(1, int(regions["size_bytes"].sum()))
+    sizes = regions["size_bytes"].tolist()
+    whole = max(1, sum(sizes))
     reached = 0.0
-    for row in regions.itertuples():
+    for row in regions[["kind", "start", "size_bytes", "rss_bytes"]].itertuples(index=False):
         wide = row.size_bytes / whole
         if wide >= THIN:
-            _draw_box(axes, row, reached, wide)
+            _draw_box(panel, row, reached, wide)
         reached += wide + APART
-    axes.set_xlim(-APART, max(reached, 1) + APART)
-    axes.set_ylim(0, 1)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    axes.spines["bottom"].set_visible(False)
+    panel.x.scale = Scale(-APART, max(reached, 1) + APART)
+    panel.has_foot = False
 
 
-def _draw_box(axes: Axes, row: object, left: float, wide: float) -> None:
-    kind, size, rss = row.kind, row.size_bytes, row.rss_bytes  # type: ignore[attr-defined]
-    colour, hatch = look_of_kind(kind)
+def _draw_box(panel: Panel, row: Any, left: float, wide: float) -> None:
+    size, rss = row.size_bytes, row.rss_bytes
+    colour, hatch = look_of_kind(row.kind)
     share = min(1.0, rss / size) if size else 0.0
-    axes.bar(left, share, wide, align="edge", color=colour, hatch=hatch, lw=0,
-             edgecolor=edge_of(colour, INK))  # fmt: skip
-    axes.bar(left, 1, wide, align="edge", color="none", edgecolor=INK, lw=0.6, alpha=MUTED)
+    panel.bar(left, 0, wide, share, Look(colour, hatch, edge_of(colour, INK), width=0))
+    panel.bar(left, 0, wide, 1, Look(edge=INK, opacity=MUTED))
     if wide >= LABELLED:
-        start = f"{row.start:x}"  # type: ignore[attr-defined]
-        axes.text(left, -0.05, start, ha="left", va="top", fontsize=7, alpha=MUTED, clip_on=False)
+        panel.words(f"{row.start:x}", left, "bottom", up=-3, upright="top", size=7, opacity=MUTED)
     if wide >= WORDED:
         words = f"{format_bytes(rss)} of {format_bytes(size)}"
-        axes.text(left, 1.05, words, ha="left", va="bottom", fontsize=7, clip_on=False)
+        panel.words(words, left, "top", up=3, upright="bottom", size=7)
 
 
-def _draw_legend(axes: Axes, kinds: list[str]) -> None:
-    from matplotlib.patches import Patch
-
-    handles = []
-    for kind in kinds:
-        colour, hatch = look_of_kind(kind)
-        edge = edge_of(colour, INK)
-        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=edge, lw=0.6, label=kind))
-    axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(-0.005, -0.22),
-                ncols=LEGEND_COLUMNS, handlelength=1.6, handleheight=1.0,
-                columnspacing=1.4, borderaxespad=0)  # fmt: skip
+def _sample(kind: str) -> Bar:
+    colour, hatch = look_of_kind(kind)
+    return Bar(0, 0, 0, 0, Look(colour, hatch, edge_of(colour, INK)), kind)
 
 
 def _describe(regions: pd.DataFrame) -> str:

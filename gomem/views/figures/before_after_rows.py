@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gomem.views.figures.figure import INK
+import numpy as np
+
+from gomem.views.figures.chart import INK, Bar, Chart, Line, Look, Panel, Scale
 from gomem.views.figures.look import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH, ROW, HEAD, FOOT = 7.4, 0.3, 0.36, 0.42  # inches, as all lengths here
 NAME_CHARACTERS = 40
@@ -25,47 +24,35 @@ def height_of(rows: int) -> float:
     return HEAD + ROW * max(1, rows) + FOOT
 
 
-def add_rows(figure: Figure, rows: int, *, left: float, right: float) -> Axes:
-    """Axes for so many rows, with room in inches for names on the left and words on the right."""
-    height = height_of(rows)
-    box = left / WIDTH, FOOT / height, (WIDTH - left - right) / WIDTH, 1 - (FOOT + HEAD) / height
-    return figure.add_axes(box)
+def rows_panel(rows: int, *, left: float, right: float) -> tuple[Chart, Panel]:
+    """A chart of so many rows, with room in inches for names on the left and words on the right."""
+    chart = Chart(WIDTH, height_of(rows))
+    panel = chart.panel(left=left, right=right, top=HEAD, bottom=FOOT)
+    panel.y.scale = Scale(max(1, rows) - 0.5, -0.5)
+    return chart, panel
 
 
-def label_rows(axes: Axes, names: Sequence[str], words: Sequence[str]) -> None:
+def label_rows(panel: Panel, names: Sequence[str], words: Sequence[str]) -> None:
     """Put names left of the rows and words right of them."""
-    axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    panel.y.name(range(len(names)), [_short(name) for name in names], muted=False)
     for place, word in enumerate(words):
-        axes.annotate(
-            word, (1, place), (8, 0), xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points", va="center", annotation_clip=False,
-        )  # fmt: skip
+        panel.words(word, "right", place, right=8)
 
 
-def add_legend(axes: Axes, *, bars: bool) -> None:
+def explain_sides(chart: Chart, *, left: float, bars: bool) -> None:
     """Say which side is which, for bars or for markers."""
-    handles = [_bar(side) if bars else _marker(side) for side in SIDES]
-    axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2,
-        handlelength=1.8,
-    )  # fmt: skip
+    entries = [_bar(side) if bars else _marker(side) for side in SIDES]
+    chart.explain(entries, left=left, top=0.14, columns=2, handle=1.9)
 
 
-def _bar(side: str) -> Any:
-    from matplotlib.patches import Patch
-
-    colour = SIDES[side][0]
-    return Patch(facecolor=colour, edgecolor=INK, lw=0.6, hatch=HATCHES[side], label=side)
+def _bar(side: str) -> Bar:
+    return Bar(0, 0, 0, 0, Look(SIDES[side][0], HATCHES[side], INK), side)
 
 
-def _marker(side: str) -> Any:
-    from matplotlib.lines import Line2D
-
+def _marker(side: str) -> Line:
     colour, marker, _ = SIDES[side]
-    return Line2D(
-        [], [], color=colour, marker=marker, ms=5, mec=INK, mew=0.6, lw=2.2, label=side
-    )  # fmt: skip
+    nothing = np.empty(0)
+    return Line(nothing, nothing, Look(edge=colour, width=2.2), marker, 5, side, INK)
 
 
 def _short(text: str) -> str:

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 from gomem.units import is_unknown
 from gomem.views.figures.before_after_rows import (
     SIDES,
-    WIDTH,
-    add_legend,
-    add_rows,
-    height_of,
+    explain_sides,
     label_rows,
+    rows_panel,
 )
-from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, new_figure, style
+from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
 from gomem.views.measurements import format_relative, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
-    from matplotlib.axes import Axes
 
 NAMES, VERDICTS = 2.3, 1.5  # inches beside the rows
 
@@ -39,41 +37,51 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
         name: Unique on its page.
     """
     rows = metrics[have_multiples(metrics)].to_dict("records")
-    with style():
-        figure = new_figure(WIDTH, height_of(len(rows)))
-        axes = add_rows(figure, len(rows), left=NAMES, right=VERDICTS)
-        for place, row in enumerate(rows):
-            for side in SIDES:
-                _draw_median(axes, place, row, side)
-        _frame(axes, rows)
-    return Drawing(name, "Medians before and after", _describe(rows), figure)
+    chart, panel = rows_panel(len(rows), left=NAMES, right=VERDICTS)
+    for place, row in enumerate(rows):
+        for side in SIDES:
+            _draw_median(panel, place, row, side)
+    _frame(panel, rows)
+    explain_sides(chart, left=NAMES, bars=False)
+    return Drawing(name, "Medians before and after", _describe(rows), chart)
 
 
-def _draw_median(axes: Axes, place: int, row: Mapping[str, Any], side: str) -> None:
+def _draw_median(panel: Panel, place: int, row: Mapping[str, Any], side: str) -> None:
     colour, marker, shift = SIDES[side]
     base = row["before_median"]
     median, low, high = (row[f"{side}_{key}"] for key in ("median", "low", "high"))
     if not is_unknown(low) and not is_unknown(high):
-        axes.plot([low / base, high / base], [place - shift] * 2, color=colour, lw=2.2, zorder=3)
-    axes.plot(
-        [median / base], [place - shift], ls="none", marker=marker, ms=5, color=colour,
-        mec=INK, mew=0.6, zorder=4,
+        interval = [low / base, high / base]
+        panel.line(interval, [place - shift] * 2, Look(edge=colour, width=2.2))
+    panel.line(
+        [median / base], [place - shift], Look(edge=colour, width=0), marker=marker,
+        mark_edge=INK,
     )  # fmt: skip
 
 
-def _frame(axes: Axes, rows: list[dict[str, Any]]) -> None:
+def _frame(panel: Panel, rows: list[dict[str, Any]]) -> None:
     ends = ("after_median", "after_high", "before_high")
     known = [(row[end], row["before_median"]) for row in rows for end in ends]
     high = max([1.0, *(end / base for end, base in known if not is_unknown(end))])
     names = [f"{row['name']}  {row['unit']}" for row in rows]
-    label_rows(axes, names, [f"{format_relative(row['change'])}  {row['verdict']}" for row in rows])
-    axes.set_xlim(-0.02 * high, high * 1.08)
-    axes.axvline(1, color=INK, lw=0.8, alpha=MUTED)
-    axes.grid(visible=True, axis="x", color=INK, alpha=FAINT, lw=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelcolor=INK)
-    axes.set_xlabel("multiple of the median before", alpha=MUTED)
-    add_legend(axes, bars=False)
+    label_rows(
+        panel, names, [f"{format_relative(row['change'])}  {row['verdict']}" for row in rows]
+    )
+    panel.x.scale = Scale(-0.02 * high, high * 1.08)
+    ticks = multiple_ticks(high)
+    panel.x.name(ticks, [f"{tick:g}" for tick in ticks], grid=True)
+    panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)
+    panel.words(
+        "multiple of the median before", "right", "bottom", up=-16, anchor="end", upright="top",
+        opacity=MUTED,
+    )  # fmt: skip
+
+
+def multiple_ticks(high: float, at_most: int = 8) -> list[float]:
+    """Round numbers from 0 to `high`."""
+    steps = (digit * 10.0**power for power in range(-1, 300) for digit in (1, 2, 5))
+    step = next(one for one in steps if high / one <= at_most)
+    return [round(step * number, 1) for number in range(int(high / step) + 1)]
 
 
 def _describe(rows: list[dict[str, Any]]) -> str:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import MICROSECOND, format_bytes, format_count, format_seconds
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, style
+from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import BLUE, SKY, VERMILLION
-from gomem.views.figures.time_axis import draw_clock, draw_durations
-from gomem.views.figures.two_axes import draw_legend, upper_and_lower
+from gomem.views.figures.time_axis import name_durations, name_times
+from gomem.views.figures.two_axes import LEFT, upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 HEIGHT, PAUSES, TOP, GAP = 4.0, 0.95, 0.34, 0.3  # inches
 FEW = 80  # so many collections have room for a dot on each pause
@@ -35,12 +35,11 @@ def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Dr
         timeline: Windows as `gomem.analysis.collector.timeline.gc_timeline` makes them.
         name: Unique on its page.
     """
-    with style():
-        figure, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
-        _draw_heap(heap, timeline)
-        _draw_pauses(pauses, timeline)
-        draw_legend(figure, heap, handle_length=1.8)
-    return Drawing(name, "Heap and pauses over time", _describe(timeline), figure)
+    chart, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
+    _draw_heap(heap, timeline)
+    _draw_pauses(pauses, timeline)
+    chart.explain(heap.labelled(), left=LEFT, handle=1.9)
+    return Drawing(name, "Heap and pauses over time", _describe(timeline), chart)
 
 
 def edges_of(timeline: pd.DataFrame) -> np.ndarray:
@@ -59,19 +58,19 @@ def steps(values: pd.Series) -> np.ndarray:
     return np.append(known, known[-1])
 
 
-def _draw_heap(axes: Axes, timeline: pd.DataFrame) -> None:
+def _draw_heap(panel: Panel, timeline: pd.DataFrame) -> None:
     edges = edges_of(timeline)
     live = steps(timeline["heap_live_p50_bytes"])
     at, low, top = _swing(timeline)
     goal = steps(timeline["heap_goal_p50_bytes"])
-    axes.fill_between(at, low, top, color=SKY, lw=0, alpha=0.55, label="allocated since")
-    axes.fill_between(edges, 0, live, step="post", color=BLUE, lw=0, label="live heap")
-    axes.step(edges, goal, where="post", color=INK, lw=1.0, ls="--", label="goal")
+    panel.area(at, low, top, Look(SKY, opacity=0.55), "allocated since")
+    panel.area(edges, 0, live, Look(BLUE), "live heap", steps=True)
+    panel.line(edges, goal, Look(edge=INK, width=1.0, dash="--"), "goal", steps=True)
     high = float(np.nanmax([np.nanmax(top, initial=1), np.nanmax(goal, initial=1)]))
-    axes.set_ylim(0, high * 1.04)
-    draw_byte_axis(axes, 0, high, along="y")
-    draw_clock(axes, edges[0], edges[-1], labelled=False)
-    draw_runs(axes, timeline)
+    panel.y.scale = Scale(0, high * 1.04)
+    name_bytes(panel.y, 0, high)
+    name_times(panel.x, edges[0], edges[-1], labelled=False)
+    draw_runs(panel, timeline)
 
 
 def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,11 +87,8 @@ def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return at, np.repeat(live, 3), np.stack([end, live, before_next], axis=1).ravel()
 
 
-def _draw_pauses(axes: Axes, timeline: pd.DataFrame) -> None:
-    """A stem for each collection, in one path: thousands of them must not make the page large.
-
-    Where they share windows, a band from the median to the longest.
-    """
+def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
+    """A stem for each collection; where they share windows, a band from median to longest."""
     at = timeline["begin_seconds"].to_numpy(float)
     middle = timeline["stopped_p50_seconds"].to_numpy(float, na_value=np.nan)
     stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
@@ -104,46 +100,40 @@ def _draw_pauses(axes: Axes, timeline: pd.DataFrame) -> None:
     heading = "world stopped, each collection"
     if shared(timeline):
         heading += ": from the median to the longest"
-        _draw_band(axes, timeline, np.maximum(middle, floor), tops)
+        _draw_band(panel, timeline, np.maximum(middle, floor), tops)
     else:
-        stems = np.stack([np.full(len(at), floor), tops, np.full(len(at), np.nan)], axis=1).ravel()
-        axes.plot(np.repeat(at, 3), stems, color=VERMILLION, lw=1.2, solid_capstyle="butt")
+        panel.stems(at, floor, tops, Look(edge=VERMILLION, width=1.2))
     if len(at) <= FEW:
-        axes.plot(at, tops, color=VERMILLION, lw=0, marker="o", ms=3)
-    draw_durations(axes, floor, ceiling, along="y")
+        panel.line(at, tops, Look(edge=VERMILLION, width=0), marker="o", size=4)
+    name_durations(panel.y, floor, ceiling)
     edges = edges_of(timeline)
-    draw_clock(axes, edges[0], edges[-1])
-    axes.text(
-        0, 1.03, heading, transform=axes.transAxes, va="bottom",
-        alpha=MUTED, fontsize=7.5,
-    )  # fmt: skip
+    name_times(panel.x, edges[0], edges[-1])
+    panel.heading(heading)
 
 
-def _draw_band(axes: Axes, timeline: pd.DataFrame, middle: np.ndarray, longest: np.ndarray) -> None:
+def _draw_band(
+    panel: Panel, timeline: pd.DataFrame, middle: np.ndarray, longest: np.ndarray
+) -> None:
     edges = edges_of(timeline)
     low, high = np.append(middle, middle[-1]), np.append(longest, longest[-1])
-    axes.fill_between(edges, low, high, step="post", color=VERMILLION, lw=0, alpha=0.45)
-    axes.step(edges, low, where="post", color=VERMILLION, lw=1.2)
+    panel.area(edges, low, high, Look(VERMILLION, opacity=0.45), steps=True)
+    panel.line(edges, low, Look(edge=VERMILLION, width=1.2), steps=True)
 
 
-def draw_runs(axes: Axes, timeline: pd.DataFrame) -> None:
+def draw_runs(panel: Panel, timeline: pd.DataFrame) -> None:
     """A line where another process begins, unless they would cover everything else."""
     run = timeline["run"].to_numpy(float, na_value=np.nan)
     places = np.flatnonzero(run[1:] != run[:-1]) + 1
     if len(places) > FEW_RUNS:
         words = f"{format_count(int(run[-1] - run[0]))} restarts"
-        axes.text(
-            1, 1.03, words, transform=axes.transAxes, ha="right", va="bottom", fontsize=7,
-            alpha=MUTED,
-        )  # fmt: skip
+        panel.words(
+            words, "right", "top", up=2, anchor="end", upright="bottom", size=7, opacity=MUTED
+        )
         return
     for place in places:
         at = float(timeline["begin_seconds"].iloc[place])
-        axes.axvline(at, color=INK, lw=0.8, ls=":")
-        axes.annotate(
-            "restart", (at, 1), (2, -2), xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points", va="top", fontsize=7, alpha=MUTED,
-        )  # fmt: skip
+        panel.rule(Look(edge=INK, width=0.8, dash=":"), x=at)
+        panel.words("restart", at, "top", right=2, up=-2, upright="top", size=7, opacity=MUTED)
 
 
 def _describe(timeline: pd.DataFrame) -> str:

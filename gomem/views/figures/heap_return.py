@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.units import format_bytes, is_unknown
-from gomem.views.figures.figure import INK, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale, Tick
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import LOOK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 7.4  # inches, as all lengths here
 PANEL, LEGEND, TITLE, FOOT = 2.3, 0.4, 0.44, 0.3
@@ -49,15 +47,14 @@ def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scaveng
     high = max(int(_tops(frame).max()) for frame in frames.values())
     rows = -(-len(frames) // PANELS)
     height = LEGEND + rows * (TITLE + PANEL + FOOT)
-    with style():
-        figure = new_figure(WIDTH, height)
-        for place, (title, frame) in enumerate(frames.items()):
-            axes = figure.add_axes(_box(place, len(frames), height))
-            _draw_panel(axes, title, frame, high, labelled=place % PANELS == 0)
-            _draw_names(axes, frame, _width(len(frames)))
-        _draw_legend(figure.axes[0], figure)
+    chart = Chart(WIDTH, height)
+    for place, (title, frame) in enumerate(frames.items()):
+        panel = _add_panel(chart, place, len(frames))
+        _draw_panel(panel, title, frame, high, labelled=place % PANELS == 0)
+        _draw_names(panel, frame, _width(len(frames)))
+    _explain(chart)
     description = " ".join(f"{title}: {_describe(frame)}" for title, frame in frames.items())
-    return Drawing(name, "Heap in use, kept and given back", description, figure)
+    return Drawing(name, "Heap in use, kept and given back", description, chart)
 
 
 def _tops(frame: pd.DataFrame) -> pd.Series:
@@ -65,13 +62,15 @@ def _tops(frame: pd.DataFrame) -> pd.Series:
     return pd.concat([columns, frame["RSS"]], axis=1).max(axis=1)
 
 
-def _box(place: int, panels: int, height: float) -> tuple[float, float, float, float]:
-    """Where a panel stands: rows of two below the legend, as parts of the figure."""
+def _add_panel(chart: Chart, place: int, panels: int) -> Panel:
+    """Rows of two below the legend."""
     width = _width(panels)
     row, column = divmod(place, PANELS)
-    bottom = height - LEGEND - (row + 1) * (TITLE + PANEL + FOOT) + FOOT
+    top = LEGEND + row * (TITLE + PANEL + FOOT) + TITLE
     left = SCALE + column * (width + GAP)
-    return left / WIDTH, bottom / height, width / WIDTH, PANEL / height
+    return chart.panel(
+        left=left, right=WIDTH - left - width, top=top, bottom=chart.height - top - PANEL
+    )
 
 
 def _width(panels: int) -> float:
@@ -79,51 +78,49 @@ def _width(panels: int) -> float:
     return (WIDTH - SCALE - GAP * (in_row - 1)) / in_row
 
 
-def _draw_panel(axes: Axes, title: str, frame: pd.DataFrame, high: int, *, labelled: bool) -> None:
-    places = range(len(frame))
+def _draw_panel(
+    panel: Panel, title: str, frame: pd.DataFrame, high: int, *, labelled: bool
+) -> None:
     lazy = frame["LazyFree"].fillna(0)
     sizes = (frame["HeapInuse"], frame["idle_kept_bytes"], lazy, frame["HeapReleased"] - lazy)
-    reached = pd.Series(0, index=frame.index, dtype="Int64")
-    for (label, (colour, hatch)), size in zip(LAYERS.items(), sizes, strict=True):
-        dotted = ":" if colour == "none" else "-"
-        axes.bar(
-            places, size.astype(float), BAR, bottom=reached.astype(float), color=colour,
-            hatch=hatch, edgecolor=INK, lw=0.6, ls=dotted, label=label,
-        )  # fmt: skip
-        reached = reached + size
-    _draw_lines(axes, frame)
-    axes.set_xlim(-0.6, len(frame) - 0.4)
-    axes.set_ylim(0, high * 1.02)
-    axes.set_title(title, loc="left", fontsize=8.5, weight="bold", y=1.0, pad=16)
-    draw_byte_axis(axes, 0, high, along="y")
+    reached = [0] * len(frame)
+    for (label, (colour, hatch)), column in zip(LAYERS.items(), sizes, strict=True):
+        look = Look(colour, hatch, INK, dash=":" if colour == "none" else "")
+        for place, size in enumerate(column.tolist()):
+            panel.bar(place - BAR / 2, reached[place], BAR, size, look, label=label)
+            reached[place] += size
+    _draw_lines(panel, frame)
+    panel.x.scale = Scale(-0.6, len(frame) - 0.4)
+    panel.y.scale = Scale(0, high * 1.02)
+    panel.words(title, "left", "top", up=16, upright="bottom", bold=True)
+    name_bytes(panel.y, 0, high)
     if not labelled:
-        axes.tick_params(labelleft=False)
+        panel.y.ticks = [Tick(one.value, "") for one in panel.y.ticks]
 
 
-def _draw_names(axes: Axes, frame: pd.DataFrame, width_inches: float) -> None:
+def _draw_names(panel: Panel, frame: pd.DataFrame, width_inches: float) -> None:
     """The moments below, and the RSS of each above, as many as there is room for."""
     names = [_short(str(name)) for name in frame["moment"]]
     longest = max(VALUE_CHARACTERS, *map(len, names)) + 1
     every = max(1, ceil(len(frame) * longest / (CHARACTERS * width_inches)))
     rows = frame.iloc[::every]
-    axes.set_xticks(list(rows.index), names[::every])
+    panel.x.name(list(rows.index), names[::every], muted=False)
     for place, size in rows["RSS"].dropna().items():
-        axes.annotate(
-            format_bytes(size), (place, 1), (0, 3), xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points", ha="center", va="bottom", weight="bold",
-        )  # fmt: skip
+        panel.words(
+            format_bytes(size), place, "top", up=3, anchor="middle", upright="bottom", bold=True
+        )
 
 
-def _draw_lines(axes: Axes, frame: pd.DataFrame) -> None:
+def _draw_lines(panel: Panel, frame: pd.DataFrame) -> None:
     for place, goal in enumerate(frame["goal_bytes"]):
         if not is_unknown(goal) and goal:
             ends = [place - BAR / 2 - 0.06, place + BAR / 2 + 0.06]
-            axes.plot(ends, [goal, goal], color=INK, lw=1.2, ls="--", label="scavenger's goal")
+            panel.line(ends, [goal] * 2, Look(edge=INK, width=1.2, dash="--"), "scavenger's goal")
     known = frame[frame["RSS"].notna()]
     if len(known):
-        axes.plot(
-            list(known.index), known["RSS"].astype(float), color=INK, lw=1.4, marker="o", ms=4,
-            label="RSS of the process",
+        panel.line(
+            list(known.index), known["RSS"].astype(float), Look(edge=INK, width=1.4),
+            "RSS of the process", marker="o",
         )  # fmt: skip
 
 
@@ -131,16 +128,12 @@ def _short(moment: str) -> str:
     return moment if len(moment) <= NAME_CHARACTERS else f"{moment[: NAME_CHARACTERS - 1]}…"
 
 
-def _draw_legend(axes: Axes, figure: Figure) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    by_label = dict(zip(labels, handles, strict=True))
-    order = [
-        label for label in (*LAYERS, "scavenger's goal", "RSS of the process") if label in by_label
-    ]
-    figure.legend(
-        [by_label[label] for label in order], order, loc="upper left", ncols=3,
-        bbox_to_anchor=(SCALE / WIDTH, 1), borderaxespad=0, handlelength=1.8,
-    )  # fmt: skip
+def _explain(chart: Chart) -> None:
+    """Whatever a panel shows, in one order."""
+    by_label = {one.label: one for panel in chart.panels for one in panel.labelled()}
+    order = (*LAYERS, "scavenger's goal", "RSS of the process")
+    entries = [by_label[label] for label in order if label in by_label]
+    chart.explain(entries, left=SCALE, columns=3, handle=1.9)
 
 
 def _describe(frame: pd.DataFrame) -> str:

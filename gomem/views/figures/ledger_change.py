@@ -6,26 +6,18 @@ them add up to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from gomem.units import format_change
-from gomem.views.figures.figure import (
-    INK,
-    MUTED,
-    Drawing,
-    draw_bar,
-    draw_byte_axis,
-    new_figure,
-    style,
-)
+from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import LOOK, edge_of
+from gomem.views.figures.svg import POINTS
 from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from gomem.analysis.memory.ledger_change import LedgerChange
 
 WIDTH = 7.6  # inches, as all lengths here
@@ -51,14 +43,12 @@ def plot_ledger_change(
     """
     rows = _rows(change)
     height = TOP + ROW * max(1, len(rows)) + AXIS
-    with style():
-        figure = new_figure(WIDTH, height)
-        wide = (WIDTH - NAMES - NUMBERS) / WIDTH
-        axes = figure.add_axes((NAMES / WIDTH, AXIS / height, wide, 1 - (AXIS + TOP) / height))
-        _draw_bars(axes, rows)
-        _frame(axes, rows)
+    chart = Chart(WIDTH, height)
+    panel = chart.panel(left=NAMES, right=NUMBERS, top=TOP, bottom=AXIS)
+    _draw_bars(panel, rows)
+    _frame(panel, rows)
     title = f"What changed from {before} to {after}" if before else "What changed, part by part"
-    return Drawing(name, title, _describe(change, rows), figure)
+    return Drawing(name, title, _describe(change, rows), chart)
 
 
 def _rows(change: LedgerChange) -> list[tuple[str, int]]:
@@ -71,33 +61,27 @@ def _rows(change: LedgerChange) -> list[tuple[str, int]]:
     return rows
 
 
-def _draw_bars(axes: Axes, rows: list[tuple[str, int]]) -> None:
+def _draw_bars(panel: Panel, rows: list[tuple[str, int]]) -> None:
     """Bars from zero, names to the left, signed bytes to the right."""
-    beside = axes.get_yaxis_transform()
-    width = WIDTH - NAMES - NUMBERS
     for place, (part, size) in enumerate(rows):
         colour, hatch = LOOK.get(part, (INK, ""))
         total = part == _TOTAL
-        draw_bar(
-            axes, 0, place - BAR / 2, size, BAR, facecolor=colour, hatch=hatch, lw=0.6,
-            edgecolor=edge_of(colour, INK), alpha=MUTED if total else None,
-        )  # fmt: skip
-        weight = "bold" if total else "normal"
-        axes.text(-0.1 / width, place, part_name(part), ha="right", va="center", weight=weight,
-                  transform=beside, clip_on=False)  # fmt: skip
-        axes.text(1 + NUMBERS / width, place, minus(format_change(size)), ha="right", va="center",
-                  weight=weight, transform=beside, clip_on=False)  # fmt: skip
+        opacity = MUTED if total else 1.0
+        look = Look(colour, hatch, edge_of(colour, INK), opacity=opacity)
+        panel.bar(0, place - BAR / 2, size, BAR, look)
+        words: dict[str, Any] = {"y": place, "anchor": "end", "bold": total}
+        panel.words(part_name(part), "left", right=-7, **words)
+        panel.words(minus(format_change(size)), "right", right=NUMBERS * POINTS, **words)
 
 
-def _frame(axes: Axes, rows: list[tuple[str, int]]) -> None:
+def _frame(panel: Panel, rows: list[tuple[str, int]]) -> None:
     sizes = [0, *(size for _, size in rows)]
     low, high = min(sizes), max(sizes)
     room = 0.01 * max(1, high - low)
-    axes.set_xlim(low - room, high + room)
-    axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
-    axes.set_yticks([])
-    draw_byte_axis(axes, low, high, along="x")
-    axes.axvline(0, color=INK, lw=0.8)
+    panel.x.scale = Scale(low - room, high + room)
+    panel.y.scale = Scale(max(1, len(rows)) - 0.5, -0.5)
+    name_bytes(panel.x, low, high)
+    panel.rule(Look(edge=INK, width=0.8), x=0)
 
 
 def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:

@@ -7,17 +7,18 @@ above zero stands what is resident, and its top is RSS.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gomem.units import format_bytes
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import EDGE, GREY, LOOK
 from gomem.views.words import PARTS, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
 
     from gomem.analysis.memory.rss_vs_heap import Ledger
 
@@ -36,6 +37,7 @@ GHOST = 0.3  # opacity of what was never touched
 SMALL = 0.005  # of the largest RSS: parts that stay below it are drawn as one
 UNTOUCHED = "heap_untouched"
 REST = "other parts"
+RSS = "RSS"
 
 
 def plot_timeline(ledgers: Mapping[str, Ledger], *, name: str = "timeline") -> Drawing:
@@ -46,16 +48,14 @@ def plot_timeline(ledgers: Mapping[str, Ledger], *, name: str = "timeline") -> D
         name: Unique on its page.
     """
     layers = _layers(ledgers)
-    with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        foot = SLANTED_FOOT if _slanted(ledgers) else FOOT
-        box = (SCALE / WIDTH, foot / HEIGHT, COLUMNS / WIDTH, 1 - (foot + TOP) / HEIGHT)
-        axes = figure.add_axes(box)
-        tops = _draw_columns(axes, layers, ledgers)
-        _draw_rss(axes, ledgers)
-        _frame(axes, ledgers, tops)
-        _draw_legend(axes, layers, any(one.rss_bytes is not None for one in ledgers.values()))
-    return Drawing(name, "Resident memory over the moments", _describe(ledgers), figure)
+    foot = SLANTED_FOOT if _slanted(ledgers) else FOOT
+    chart = Chart(WIDTH, HEIGHT)
+    panel = chart.panel(left=SCALE, right=LEGEND, top=TOP, bottom=foot)
+    tops = _draw_columns(panel, layers, ledgers)
+    _draw_rss(panel, ledgers)
+    _frame(panel, ledgers, tops)
+    _explain(chart, panel)
+    return Drawing(name, "Resident memory over the moments", _describe(ledgers), chart)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _layers(ledgers: Mapping[str, Ledger]) -> list[_Layer]:
     return layers
 
 
-def _draw_columns(axes: Axes, layers: list[_Layer], ledgers: Mapping[str, Ledger]) -> list[int]:
+def _draw_columns(panel: Panel, layers: list[_Layer], ledgers: Mapping[str, Ledger]) -> list[int]:
     """Stack the layers from as far below zero as was never touched; return the tops."""
     reached = [one.part(UNTOUCHED) for one in ledgers.values()]
     wide = COLUMN if len(ledgers) <= LABELS else 1.0
@@ -93,44 +93,31 @@ def _draw_columns(axes: Axes, layers: list[_Layer], ledgers: Mapping[str, Ledger
         tops = [sum(pair) for pair in zip(reached, layer.sizes, strict=True)]
         resident = [(max(0, low), max(0, top)) for low, top in zip(reached, tops, strict=True)]
         absent = [(min(0, low), min(0, top)) for low, top in zip(reached, tops, strict=True)]
-        _draw_layer(axes, layer, resident, wide=wide)
-        _draw_layer(axes, layer, absent, wide=wide, ghost=True)
+        _draw_layer(panel, layer, resident, wide=wide)
+        _draw_layer(panel, layer, absent, wide=wide, ghost=True)
         reached = tops
     return reached
 
 
 def _draw_layer(
-    axes: Axes, layer: _Layer, spans: list[tuple[int, int]], *, wide: float, ghost: bool = False
+    panel: Panel, layer: _Layer, spans: list[tuple[int, int]], *, wide: float, ghost: bool = False
 ) -> None:
     """One layer's piece of each column, all as one shape; a ghost is what was never touched."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
     if ghost and not any(top - low for low, top in spans):
         return
-    half = wide / 2
-    corners = [
-        corner
-        for place, (low, top) in enumerate(spans)
-        for corner in (
-            (place - half, low),
-            (place + half, low),
-            (place + half, top),
-            (place - half, top),
-            (place - half, low),
-        )
-    ]
-    turns = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(spans)
-    axes.add_artist(
-        PathPatch(
-            Path(corners, turns), facecolor=layer.colour, hatch=layer.hatch,
-            edgecolor=EDGE, lw=0.6 if wide < 1 else 0, alpha=GHOST if ghost else 1.0,
-            label="" if ghost else layer.label,
-        )
+    nothing = float("nan")  # between two columns
+    places = [(place - wide / 2, place + wide / 2, nothing) for place in range(len(spans))]
+    lows = [(low, low, nothing) for low, _ in spans]
+    tops = [(top, top, nothing) for _, top in spans]
+    look = Look(
+        layer.colour, layer.hatch, EDGE, width=0.6 if wide < 1 else 0,
+        opacity=GHOST if ghost else 1.0,
     )  # fmt: skip
+    x, low, top = (np.array(one, float).ravel() for one in (places, lows, tops))
+    panel.area(x, low, top, look, "" if ghost else layer.label)
 
 
-def _draw_rss(axes: Axes, ledgers: Mapping[str, Ledger]) -> None:
+def _draw_rss(panel: Panel, ledgers: Mapping[str, Ledger]) -> None:
     known = [
         (place, one.rss_bytes)
         for place, one in enumerate(ledgers.values())
@@ -138,34 +125,34 @@ def _draw_rss(axes: Axes, ledgers: Mapping[str, Ledger]) -> None:
     ]
     if not known:
         return
-    places, sizes = zip(*known, strict=True)
-    if len(ledgers) <= LABELS:
-        begins, ends = [place - CAP for place in places], [place + CAP for place in places]
-        axes.hlines(sizes, begins, ends, color=INK, lw=CAP_LINE, label="RSS")
-    else:
-        axes.step(places, sizes, color=INK, lw=CAP_LINE, where="mid", label="RSS")
+    half = CAP if len(ledgers) <= LABELS else 0.5
+    apart = float("nan") if len(ledgers) <= LABELS else None  # a stroke a column, or one line
+    x = [end for place, _ in known for end in (place - half, place + half, apart)]
+    y = [end for _, size in known for end in (size, size, apart)]
+    panel.line(
+        [at for at in x if at is not None], [at for at in y if at is not None],
+        Look(edge=INK, width=CAP_LINE), RSS,
+    )  # fmt: skip
     if len(ledgers) <= FEW:
         for place, size in known:
-            axes.annotate(
-                format_bytes(size), (place, size), (0, 4), textcoords="offset points",
-                ha="center", va="bottom", weight="bold",
-            )  # fmt: skip
+            panel.words(
+                format_bytes(size), place, size, up=4, anchor="middle", upright="bottom", bold=True
+            )
 
 
-def _frame(axes: Axes, ledgers: Mapping[str, Ledger], tops: list[int]) -> None:
+def _frame(panel: Panel, ledgers: Mapping[str, Ledger], tops: list[int]) -> None:
     low = min(one.part(UNTOUCHED) for one in ledgers.values())
     high = max([1, *tops, *(one.rss_bytes or 0 for one in ledgers.values())])
-    axes.set_xlim(-0.6, len(ledgers) - 0.4)
-    axes.set_ylim(low, high * 1.02)
-    slanted: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(*_names(ledgers), **(slanted if _slanted(ledgers) else {}))
-    draw_byte_axis(axes, low, high, along="y")
-    axes.spines["bottom"].set_visible(False)
-    axes.axhline(0, color=INK, lw=0.8)
+    panel.x.scale = Scale(-0.6, len(ledgers) - 0.4)
+    panel.y.scale = Scale(low, high * 1.02)
+    panel.x.name(*_names(ledgers), muted=False, slanted=_slanted(ledgers))
+    name_bytes(panel.y, low, high)
+    panel.has_foot = False
+    panel.rule(Look(edge=INK, width=0.8), y=0)
     if -low > VISIBLE * (high - low):
-        axes.text(
-            1.02, 0, "below zero: claimed by the\nruntime, never touched",
-            transform=axes.transAxes, va="bottom", alpha=MUTED, fontsize=7.5,
+        panel.words(
+            "below zero: claimed by the\nruntime, never touched", "right", "bottom", right=8,
+            upright="bottom", size=7.5, opacity=MUTED,
         )  # fmt: skip
 
 
@@ -188,16 +175,12 @@ def _short(moment: str) -> str:
     return moment[: LABEL_CHARACTERS - 1] + "…"
 
 
-def _draw_legend(axes: Axes, layers: list[_Layer], has_rss: bool) -> None:
+def _explain(chart: Chart, panel: Panel) -> None:
     """In the columns' own order: the top of the stack first."""
-    handles, labels = axes.get_legend_handles_labels()
-    by_label = dict(zip(labels, handles, strict=True))
-    order = [*(["RSS"] if has_rss else []), *(layer.label for layer in reversed(layers))]
-    axes.legend(
-        [by_label[label] for label in order], order,
-        loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0, handlelength=1.6,
-        handleheight=1.0, labelspacing=0.55,
-    )  # fmt: skip
+    lines = [one for one in panel.labelled() if isinstance(one, Line)]
+    layers = [one for one in panel.labelled() if isinstance(one, Area)]
+    left = SCALE + COLUMNS + 0.1
+    chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
 
 
 def _describe(ledgers: Mapping[str, Ledger]) -> str:

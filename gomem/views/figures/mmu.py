@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.units import format_fraction, format_seconds
-from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, new_figure, style
+from gomem.views.figures.chart import INK, MUTED, Chart, Look
+from gomem.views.figures.figure import Drawing
 from gomem.views.figures.look import BLUE
-from gomem.views.figures.time_axis import draw_durations
+from gomem.views.figures.time_axis import name_durations
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.mutator_utilization import MutatorUtilization
@@ -25,28 +26,23 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
         name: Unique on its page.
     """
     curve = utilization.curve.dropna(subset=["minimum_fraction"])
-    with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
-        axes = figure.add_axes((LEFT / WIDTH, FOOT / HEIGHT, width / WIDTH, height / HEIGHT))
-        axes.plot(
-            curve["window_seconds"], curve["minimum_fraction"], color=BLUE, lw=1.8, marker="o",
-            ms=4, clip_on=False,
-        )  # fmt: skip
-        windows = utilization.curve["window_seconds"]
-        draw_durations(axes, windows.min(), windows.max(), along="x")
-        axes.set_xlabel("length of the window", alpha=MUTED, fontsize=7.5, labelpad=2)
-        axes.set_ylim(0, 1)
-        axes.yaxis.set_ticks(SHARES, [f"{100 * share:.0f} %" for share in SHARES], alpha=MUTED)
-        axes.grid(visible=True, axis="y", color=INK, alpha=FAINT, lw=0.6)
-        mean = utilization.mean_fraction
-        if mean is not None:
-            axes.axhline(mean, color=INK, lw=1.0, ls="--")
-            axes.annotate(
-                f"{format_fraction(mean)}\nover all", (1, mean), (6, 0), va="center",
-                xycoords=axes.get_yaxis_transform(), textcoords="offset points", fontsize=7.5,
-            )  # fmt: skip
-    return Drawing(name, "Minimum mutator utilisation", _describe(utilization), figure)
+    chart = Chart(WIDTH, HEIGHT)
+    panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
+    windows = utilization.curve["window_seconds"]
+    name_durations(panel.x, windows.min(), windows.max())
+    panel.words(
+        "length of the window", "right", "bottom", up=-15, anchor="end", upright="top", size=7.5,
+        opacity=MUTED,
+    )  # fmt: skip
+    panel.y.name(SHARES, [f"{100 * share:.0f} %" for share in SHARES], grid=True)
+    panel.line(
+        curve["window_seconds"], curve["minimum_fraction"], Look(edge=BLUE, width=1.8), marker="o"
+    )
+    mean = utilization.mean_fraction
+    if mean is not None:
+        panel.rule(Look(edge=INK, width=1.0, dash="--"), y=mean)
+        panel.words(f"{format_fraction(mean)}\nover all", "right", mean, right=6, size=7.5)
+    return Drawing(name, "Minimum mutator utilisation", _describe(utilization), chart)
 
 
 def _describe(utilization: MutatorUtilization) -> str:

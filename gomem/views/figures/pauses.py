@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import format_count, format_seconds
-from gomem.views.figures.figure import FAINT, INK, MUTED, Drawing, new_figure, style
+from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
 from gomem.views.figures.look import BLUE, VERMILLION
-from gomem.views.figures.time_axis import draw_durations
+from gomem.views.figures.time_axis import name_durations
 from gomem.views.words import TIMES
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from gomem.analysis.collector.pauses import GcPauses
 
@@ -33,60 +33,51 @@ def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
         name: Unique on its page.
     """
     width = (WIDTH - LEFT - RIGHT - GAP) / 2
-    with style():
-        figure = new_figure(WIDTH, HEIGHT)
-        for place, what in enumerate(COLOURS):
-            left = LEFT + place * (width + GAP)
-            height = HEIGHT - TOP - FOOT
-            box = (left / WIDTH, FOOT / HEIGHT, width / WIDTH, height / HEIGHT)
-            _draw_panel(figure.add_axes(box), pauses, what)
-    return Drawing(name, "Distributions of stops and intervals", _describe(pauses), figure)
+    chart = Chart(WIDTH, HEIGHT)
+    for place, what in enumerate(COLOURS):
+        left = LEFT + place * (width + GAP)
+        right = WIDTH - left - width
+        _draw_panel(chart.panel(left=left, right=right, top=TOP, bottom=FOOT), pauses, what)
+    return Drawing(name, "Distributions of stops and intervals", _describe(pauses), chart)
 
 
-def _draw_panel(axes: Axes, pauses: GcPauses, what: str) -> None:
+def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
     bins = pauses.histogram[pauses.histogram["what"] == what]
-    axes.set_title(TIMES[what][0], loc="left", fontsize=8.5, weight="bold", pad=25)
+    panel.words(TIMES[what][0], "left", "top", up=25, upright="bottom", bold=True)
     if bins.empty:
-        axes.set_axis_off()
+        panel.has_foot = False
         return
     highs = bins["high_seconds"].to_numpy(float)
-    lows = np.append(
-        highs[0] / 10**0.2, highs[:-1]
-    )  # the first one begins at 0, off any such scale
+    # The first one begins at 0, off any such scale.
+    lows = np.append(highs[0] / 10**0.2, highs[:-1])
     counts = bins["cycles"].to_numpy(float)
-    axes.bar(
-        lows, counts, highs - lows, align="edge", color=COLOURS[what], edgecolor=INK, lw=0.5,
-        bottom=0,
-    )  # fmt: skip
-    axes.set_yscale("log")
-    axes.set_ylim(BOTTOM, max(10.0, counts.max() * 1.5))
-    _draw_counts(axes, counts.max())
+    look = Look(COLOURS[what], edge=INK, width=0.5)
+    for low, high, count in zip(lows.tolist(), highs.tolist(), counts.tolist(), strict=True):
+        if count:
+            panel.bar(low, 0, high - low, count, look)
+    _name_counts(panel, float(counts.max()))
     decades = np.log10([lows[0] * 1.001, highs[-1] / 1.001])
-    draw_durations(axes, 10 ** np.floor(decades[0]), 10 ** np.ceil(decades[1]), along="x")
-    axes.grid(visible=False, axis="x")
-    _draw_quantiles(axes, pauses.quantiles[pauses.quantiles["what"] == what])
+    name_durations(panel.x, 10 ** np.floor(decades[0]), 10 ** np.ceil(decades[1]))
+    panel.x.grid = False
+    _draw_quantiles(panel, pauses.quantiles[pauses.quantiles["what"] == what])
 
 
-def _draw_counts(axes: Axes, largest: float) -> None:
+def _name_counts(panel: Panel, largest: float) -> None:
+    panel.y.scale = Scale(BOTTOM, max(10.0, largest * 1.5), log=True)
     ticks = [10**power for power in range(8) if 10**power <= max(10, largest)]
-    axes.yaxis.set_ticks(ticks, [format_count(tick) for tick in ticks], alpha=MUTED)
-    axes.yaxis.set_ticks([], minor=True)
-    axes.grid(visible=True, axis="y", color=INK, alpha=FAINT, lw=0.6)
-    axes.set_axisbelow(True)
+    panel.y.name(ticks, [format_count(tick) for tick in ticks], grid=True)
 
 
-def _draw_quantiles(axes: Axes, quantiles: pd.DataFrame) -> None:
+def _draw_quantiles(panel: Panel, quantiles: pd.DataFrame) -> None:
     """Median and p99, named above on a line each: they may stand close."""
     values = quantiles.set_index("quantile")["seconds"]
-    low, high = np.log(axes.get_xlim())
     for line, (quantile, label) in enumerate(MARKED.items()):
-        seconds = max(float(values[quantile]), axes.get_xlim()[0])
-        axes.axvline(seconds, color=INK, lw=1.0, ls="--")
-        to_the_right = np.log(seconds) < (low + high) / 2
-        axes.annotate(
-            f"{label} {format_seconds(values[quantile])}", (seconds, 1), (0, 2 + 10 * line),
-            xycoords=axes.get_xaxis_transform(), textcoords="offset points",
-            ha="left" if to_the_right else "right", va="bottom", fontsize=7.5,
+        seconds = max(float(values[quantile]), panel.x.scale.low)
+        panel.rule(Look(edge=INK, width=1.0, dash="--"), x=seconds)
+        to_the_right = panel.x.scale.shares(seconds) < 0.5
+        panel.words(
+            f"{label} {format_seconds(values[quantile])}", seconds, "top", up=2 + 10 * line,
+            anchor="start" if to_the_right else "end", upright="bottom", size=7.5,
         )  # fmt: skip
 
 

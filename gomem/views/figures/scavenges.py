@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import format_bytes, format_count
-from gomem.views.figures.figure import INK, MUTED, Drawing, draw_byte_axis, style
+from gomem.views.figures.chart import INK, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import ORANGE, YELLOW
-from gomem.views.figures.time_axis import draw_clock
+from gomem.views.figures.time_axis import name_times
 from gomem.views.figures.two_axes import upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 HEIGHT, WORK, TOP, GAP = 2.6, 0.85, 0.2, 0.32  # inches
 POINTS = 400  # columns that a figure has room for
@@ -31,40 +31,35 @@ def plot_gc_scavenges(
         name: Unique on its page.
     """
     placed = scavenges.dropna(subset=["log_seconds"])
-    with style():
-        figure, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
-        _draw_total(total, placed, end_seconds)
-        _draw_work(work, placed, end_seconds)
-    return Drawing(name, "Memory given back over time", _describe(scavenges), figure)
+    chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)
+    _draw_total(total, placed, end_seconds)
+    _draw_work(work, placed, end_seconds)
+    return Drawing(name, "Memory given back over time", _describe(scavenges), chart)
 
 
-def _draw_total(axes: Axes, placed: pd.DataFrame, end: float) -> None:
+def _draw_total(panel: Panel, placed: pd.DataFrame, end: float) -> None:
     known = _thinned(placed.dropna(subset=["released_total_bytes"]))
     at = np.append(known["log_seconds"].to_numpy(float), end)
     total = known["released_total_bytes"].to_numpy(float)
     if len(total):
-        axes.fill_between(
-            at, np.append(total, total[-1]), step="post", facecolor=YELLOW, edgecolor=INK, lw=0.6
-        )
+        panel.area(at, 0, np.append(total, total[-1]), Look(YELLOW, edge=INK), steps=True)
     high = float(total.max(initial=1.0))
-    axes.set_ylim(0, high * 1.04)
-    draw_byte_axis(axes, 0, high, along="y")
-    draw_clock(axes, 0, end, labelled=False)
-    _heading(axes, "released in all (HeapReleased)")
+    panel.y.scale = Scale(0, high * 1.04)
+    name_bytes(panel.y, 0, high)
+    name_times(panel.x, 0, end, labelled=False)
+    panel.heading("released in all (HeapReleased)")
 
 
-def _draw_work(axes: Axes, placed: pd.DataFrame, end: float) -> None:
-    """Stems in one path; of lines that share a column the one that gave back most."""
+def _draw_work(panel: Panel, placed: pd.DataFrame, end: float) -> None:
+    """A stem for each line; of lines that share a column the one that gave back most."""
     worked = _thinned(placed[placed["released_bytes"].fillna(0) > 0])
     at, size = worked["log_seconds"].to_numpy(float), worked["released_bytes"].to_numpy(float)
-    nothing = np.full(len(at), np.nan)
-    stems = np.stack([np.zeros(len(at)), size, nothing], axis=1).ravel()
-    axes.plot(np.repeat(at, 3), stems, color=ORANGE, lw=1.4, solid_capstyle="butt")
+    panel.stems(at, 0, size, Look(edge=ORANGE, width=1.4))
     high = float(size.max(initial=1.0))
-    axes.set_ylim(0, high * 1.04)
-    draw_byte_axis(axes, 0, high, along="y")
-    draw_clock(axes, 0, end)
-    _heading(axes, "given back since the line before")
+    panel.y.scale = Scale(0, high * 1.04)
+    name_bytes(panel.y, 0, high)
+    name_times(panel.x, 0, end)
+    panel.heading("given back since the line before")
 
 
 def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
@@ -75,10 +70,6 @@ def _thinned(lines: pd.DataFrame) -> pd.DataFrame:
     column = ((at - at.min()) / (at.max() - at.min()) * (POINTS - 1)).fillna(0).astype(int)
     most = lines["released_bytes"].fillna(0).groupby(column).idxmax()
     return lines.loc[most]
-
-
-def _heading(axes: Axes, text: str) -> None:
-    axes.text(0, 1.03, text, transform=axes.transAxes, va="bottom", alpha=MUTED, fontsize=7.5)
 
 
 def _describe(scavenges: pd.DataFrame) -> str:

@@ -8,19 +8,19 @@ from gomem.units import format_bytes
 from gomem.views.figures.before_after_rows import (
     HATCHES,
     SIDES,
-    WIDTH,
-    add_legend,
-    add_rows,
-    height_of,
+    explain_sides,
     label_rows,
+    rows_panel,
 )
-from gomem.views.figures.figure import INK, Drawing, draw_byte_axis, new_figure, style
+from gomem.views.figures.chart import INK, Look, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SITES_DRAWN = 10
 NAMES, STATES = 2.6, 0.7  # inches beside the rows
+BAR = 0.3  # of a row
 
 
 def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
@@ -32,21 +32,17 @@ def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
         name: Unique on its page.
     """
     rows = sites.head(SITES_DRAWN).to_dict("records")
-    with style():
-        figure = new_figure(WIDTH, height_of(len(rows)))
-        axes = add_rows(figure, len(rows), left=NAMES, right=STATES)
-        high = max([1.0, *(max(row["before"], row["after"]) for row in rows)])
-        for place, row in enumerate(rows):
-            for side, (colour, _, shift) in SIDES.items():
-                axes.barh(
-                    place - shift, row[side], 0.3, color=colour, edgecolor=INK, lw=0.6,
-                    hatch=HATCHES[side],
-                )  # fmt: skip
-        label_rows(axes, [row["function"] for row in rows], [row["state"] for row in rows])
-        axes.set_xlim(0, high * 1.02)
-        draw_byte_axis(axes, 0, high, along="x")
-        add_legend(axes, bars=True)
-    return Drawing(name, "Allocation sites before and after", _describe(rows), figure)
+    chart, panel = rows_panel(len(rows), left=NAMES, right=STATES)
+    high = max([1.0, *(max(row["before"], row["after"]) for row in rows)])
+    for place, row in enumerate(rows):
+        for side, (colour, _, shift) in SIDES.items():
+            look = Look(colour, HATCHES[side], INK)
+            panel.bar(0, place - shift - BAR / 2, row[side], BAR, look)
+    label_rows(panel, [row["function"] for row in rows], [row["state"] for row in rows])
+    panel.x.scale = Scale(0, high * 1.02)
+    name_bytes(panel.x, 0, high)
+    explain_sides(chart, left=NAMES, bars=True)
+    return Drawing(name, "Allocation sites before and after", _describe(rows), chart)
 
 
 def _describe(rows: list[dict[str, Any]]) -> str:

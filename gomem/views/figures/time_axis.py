@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.units import MICROSECOND, MILLISECOND, NANOSECOND
-from gomem.views.figures.figure import FAINT, INK, MUTED
+from gomem.views.figures.chart import Scale
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from gomem.views.figures.chart import Axis
 
 # Steps that people count time in, in seconds.
 _STEPS = (
@@ -42,32 +42,20 @@ def duration_label(seconds: float) -> str:
     return f"{seconds / size:.0f} {unit}"
 
 
-def draw_clock(axes: Axes, low: float, high: float, *, labelled: bool = True) -> None:
-    """Ticks, labels and faint lines for the time since the log began, along x."""
+def name_times(axis: Axis, low: float, high: float, *, labelled: bool = True) -> None:
+    """Ticks, labels and faint lines for the time since the log began."""
+    axis.scale = Scale(low, high if high > low else low + 1)
     ticks = time_ticks(low, high)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
-    labels = [time_label(tick, step) if labelled else "" for tick in ticks]
-    axes.set_xlim(low, high if high > low else low + 1)
-    axes.xaxis.set_ticks(ticks, labels, alpha=MUTED)
+    axis.name(ticks, [time_label(at, step) if labelled else "" for at in ticks], grid=True)
     if ticks and high - ticks[-1] < AT_THE_EDGE * (high - low):
-        axes.get_xticklabels()[-1].set_horizontalalignment("right")
-    axes.grid(visible=True, axis="x", color=INK, alpha=FAINT, lw=0.6)
-    axes.set_axisbelow(True)
+        axis.end_last()
 
 
-def draw_durations(axes: Axes, low: float, high: float, *, along: str) -> None:
+def name_durations(axis: Axis, low: float, high: float) -> None:
     """A logarithmic axis of durations, its lines a decade apart."""
+    axis.scale = Scale(low, high, log=True)
     decades = [10.0**power for power in range(-7, 8) if low <= 1.001 * 10.0**power <= 1.002 * high]
-    axis = axes.xaxis if along == "x" else axes.yaxis
-    if along == "x":
-        axes.set_xscale("log")
-        axes.set_xlim(low, high)
-    else:
-        axes.set_yscale("log")
-        axes.set_ylim(low, high)
-    axis.set_ticks([], minor=True)  # first, or whoever asks for labels makes a hundred ticks
-    axis.set_ticks(decades, [duration_label(decade) for decade in decades], alpha=MUTED)
-    if along == "x" and decades and 1.01 * decades[-1] >= high:
-        axes.get_xticklabels()[-1].set_horizontalalignment("right")
-    axes.grid(visible=True, axis="x" if along == "x" else "y", color=INK, alpha=FAINT, lw=0.6)
-    axes.set_axisbelow(True)
+    axis.name(decades, [duration_label(decade) for decade in decades], grid=True)
+    if decades and 1.01 * decades[-1] >= high:
+        axis.end_last()

@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.figure import (
-    INK,
-    MUTED,
-    Drawing,
-    draw_bar,
-    draw_byte_axis,
-    new_figure,
-    style,
-)
+from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import LOOK, edge_of
+from gomem.views.figures.svg import POINTS
 from gomem.views.words import PARTS, minus, part_name
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from gomem.analysis.memory.rss_vs_heap import Ledger
 
 WIDTH = 7.6  # inches, as all lengths here
 ROW = 0.27
 NAMES, NUMBERS = 1.62, 1.62  # beside the bars: names to their left, numbers to their right
+BYTES = 0.88  # right of the bars: where bytes end, and shares have the rest
 AXIS = 0.38
 TOP = 0.08
 BAR = 0.62  # of a row
@@ -41,20 +34,13 @@ def plot_rss_vs_heap(ledger: Ledger, *, name: str = "ledger", moment: str = "") 
     """
     rows = _rows(ledger)
     height = TOP + ROW * max(1, len(rows)) + AXIS
-    with style():
-        figure = new_figure(WIDTH, height)
-        box = (
-            NAMES / WIDTH,
-            AXIS / height,
-            (WIDTH - NAMES - NUMBERS) / WIDTH,
-            1 - (AXIS + TOP) / height,
-        )
-        axes = figure.add_axes(box)
-        _draw_bars(axes, rows)
-        _draw_words(axes, rows, ledger.rss_bytes)
-        _frame(axes, rows)
+    chart = Chart(WIDTH, height)
+    panel = chart.panel(left=NAMES, right=NUMBERS, top=TOP, bottom=AXIS)
+    _frame(panel, rows)
+    _draw_bars(panel, rows)
+    _draw_words(panel, rows, ledger.rss_bytes)
     title = f"Resident memory, part by part: {moment}" if moment else "Resident memory by part"
-    return Drawing(name, title, describe_ledger(ledger), figure)
+    return Drawing(name, title, describe_ledger(ledger), chart)
 
 
 _Row = tuple[str, int, int]  # part, where its bar begins, its bytes
@@ -72,47 +58,35 @@ def _rows(ledger: Ledger) -> list[_Row]:
     return rows
 
 
-def _draw_bars(axes: Axes, rows: list[_Row]) -> None:
+def _draw_bars(panel: Panel, rows: list[_Row]) -> None:
     for place, (part, begin, size) in enumerate(rows):
         colour, hatch = LOOK.get(part, (INK, ""))
-        draw_bar(
-            axes, begin, place - BAR / 2, size, BAR, facecolor=colour, hatch=hatch, lw=0.6,
-            edgecolor=edge_of(colour, INK), alpha=MUTED if part == _TOTAL else None,
-        )  # fmt: skip
+        opacity = MUTED if part == _TOTAL else 1.0
+        look = Look(colour, hatch, edge_of(colour, INK), opacity=opacity)
+        panel.bar(begin, place - BAR / 2, size, BAR, look)
         if place + 1 < len(rows) and rows[place + 1][0] != _TOTAL:
-            end = begin + size
-            axes.plot(
-                [end, end], [place + BAR / 2, place + 1 - BAR / 2], color=INK, lw=0.6, alpha=MUTED
-            )
+            ends = [place + BAR / 2, place + 1 - BAR / 2]
+            panel.line([begin + size] * 2, ends, Look(edge=INK, opacity=MUTED))
 
 
-def _draw_words(axes: Axes, rows: list[_Row], rss_bytes: int | None) -> None:
+def _draw_words(panel: Panel, rows: list[_Row], rss_bytes: int | None) -> None:
     """Names left of the bars, bytes and share right of them, each in its column."""
-    beside = axes.get_yaxis_transform()
-    width = WIDTH - NAMES - NUMBERS
     for place, (part, _, size) in enumerate(rows):
-        weight = "bold" if part == _TOTAL else "normal"
-        words: dict[str, Any] = {
-            "transform": beside,
-            "va": "center",
-            "weight": weight,
-            "clip_on": False,
-        }
-        axes.text(-0.1 / width, place, part_name(part), ha="right", **words)
-        axes.text(1 + 0.88 / width, place, minus(format_bytes(size)), ha="right", **words)
+        words: dict[str, Any] = {"y": place, "anchor": "end", "bold": part == _TOTAL}
+        panel.words(part_name(part), "left", right=-7, **words)
+        panel.words(minus(format_bytes(size)), "right", right=BYTES * POINTS, **words)
         if rss_bytes:
             share = minus(format_fraction(size / rss_bytes))
-            axes.text(1 + NUMBERS / width, place, share, ha="right", alpha=MUTED, **words)
+            panel.words(share, "right", right=NUMBERS * POINTS, opacity=MUTED, **words)
 
 
-def _frame(axes: Axes, rows: list[_Row]) -> None:
+def _frame(panel: Panel, rows: list[_Row]) -> None:
     ends = [0, *(begin for _, begin, _ in rows), *(begin + size for _, begin, size in rows)]
     low, high = min(ends), max(ends) or 1
-    axes.set_xlim(low, high * 1.01)
-    axes.set_ylim(max(1, len(rows)) - 0.5, -0.5)
-    axes.set_yticks([])
-    draw_byte_axis(axes, low, high, along="x")
-    axes.axvline(0, color=INK, lw=0.6)
+    panel.x.scale = Scale(low, high * 1.01)
+    panel.y.scale = Scale(max(1, len(rows)) - 0.5, -0.5)
+    name_bytes(panel.x, low, high)
+    panel.rule(Look(edge=INK), x=0)
 
 
 def describe_ledger(ledger: Ledger) -> str:

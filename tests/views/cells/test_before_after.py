@@ -31,7 +31,7 @@ def without_benchmarks():
 
 
 def labels(drawing) -> list[str]:
-    return [label.get_text() for label in drawing.figure.axes[0].get_yticklabels()]
+    return [tick.label for tick in drawing.chart.panels[0].y.ticks]
 
 
 def test_a_row_is_drawn_for_each_benchmark_with_a_median_before(pooled):

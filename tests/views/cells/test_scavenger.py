@@ -6,6 +6,7 @@ import gomem
 from gomem.errors import CaptureError
 from gomem.views.cells.scavenger import heap_return_frame, plot_scavenger, scavenger_sentences
 from tests.builders import FIXTURES
+from tests.views.figures import marks
 
 CAPTURES = FIXTURES / "captures"
 
@@ -17,8 +18,10 @@ def lazily_freed():
 
 def heights(diagnosis: gomem.Diagnosis) -> dict[str, list[int]]:
     """Heights of the bars that were drawn, by what the legend calls them."""
-    axes = plot_scavenger({"": diagnosis}).figure.axes[0]
-    return {bars.get_label(): [int(bar.get_height()) for bar in bars] for bars in axes.containers}
+    drawn: dict[str, list[int]] = {}
+    for bar in marks.bars(plot_scavenger({"": diagnosis}).chart.panels[0]):
+        drawn.setdefault(bar.label, []).append(int(bar.height))
+    return drawn
 
 
 def test_a_column_is_the_heap_s_address_space(lazily_freed):

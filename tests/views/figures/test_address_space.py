@@ -6,6 +6,7 @@ from gomem.analysis.memory.address_space import address_regions
 from gomem.units import MIB
 from gomem.views.figures.address_space import plot_address_space
 from tests.builders import FIXTURES, MOMENTS, diagnosed, moment_id
+from tests.views.figures import marks
 
 ZEROING = FIXTURES / "captures/zeroing-go1.23.4"
 
@@ -23,8 +24,8 @@ def test_filled_area_is_resident_memory():
     whole = regions["size_bytes"].sum()
 
     drawing = plot_address_space(regions)
-    patches = drawing.figure.axes[0].patches
-    filled = sum(box.get_width() * box.get_height() for box in patches[::2]) * whole
+    boxes = marks.bars(drawing.chart.panels[0])
+    filled = sum(box.width * box.height for box in boxes[::2]) * whole
 
     assert filled == pytest.approx(regions["rss_bytes"].sum(), rel=0.01)
 
@@ -32,7 +33,8 @@ def test_filled_area_is_resident_memory():
 def test_a_box_is_as_wide_as_its_region_is_mapped():
     regions = regions_of(ZEROING, "2-loaded")
 
-    widths = [box.get_width() for box in plot_address_space(regions).figure.axes[0].patches[1::2]]
+    boxes = marks.bars(plot_address_space(regions).chart.panels[0])
+    widths = [box.width for box in boxes[1::2]]
 
     assert max(widths) == pytest.approx(
         regions["size_bytes"].max() / regions["size_bytes"].sum(), rel=1e-6
@@ -42,9 +44,9 @@ def test_a_box_is_as_wide_as_its_region_is_mapped():
 def test_every_kind_that_is_there_is_in_the_legend():
     drawing = plot_address_space(regions_of(ZEROING, "2-loaded"))
 
-    labels = {text.get_text() for text in drawing.figure.axes[0].get_legend().get_texts()}
-
-    assert {"binary", "go-heap", "go-runtime", "kernel", "thread-stack"} == labels
+    assert {"binary", "go-heap", "go-runtime", "kernel", "thread-stack"} == set(
+        drawing.chart.legend.labels
+    )
 
 
 def test_the_words_say_each_region_with_its_share():

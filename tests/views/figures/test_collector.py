@@ -12,6 +12,7 @@ from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.timeline import WINDOWS, gc_timeline
 from gomem.units import MIB
 from gomem.views.document import Figure, Folded, Table
+from gomem.views.figures.chart import Rule
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.mmu import plot_mmu
@@ -28,6 +29,7 @@ from gomem.views.report.collector_figures import (
 from gomem.views.report.collector_tables import live_heap_table, times_table
 from tests.builders import CAPTURES, as_text, diagnosed
 from tests.gc_logs import captured_facts, cycles_of, facts_of
+from tests.views.figures import marks
 
 MANY = 400_000
 LARGEST_SVG = 150_000  # characters: a page of five such figures still opens at once
@@ -49,12 +51,17 @@ def many_cycles() -> pd.DataFrame:
 
 
 def legend(drawing):
-    return [text.get_text() for text in drawing.figure.legends[0].get_texts()]
+    return drawing.chart.legend.labels
 
 
-def tops(axes):
+def tops(panel):
     """The highest point of each filled area."""
-    return [float(area.get_paths()[0].vertices[:, 1].max()) for area in axes.collections]
+    return [float(np.nanmax(area.high)) for area in marks.areas(panel)]
+
+
+def ends(stems):
+    """Where stems drawn as one line end."""
+    return list(stems.y[1::3])
 
 
 def test_forty_collections_are_saw_teeth():
@@ -62,12 +69,15 @@ def test_forty_collections_are_saw_teeth():
     From the live heap of 10 MiB up to the 18 at which the next one begins; it ends at 19.
     """
     drawing = plot_gc_timeline(gc_timeline(cycles_of(*[{}] * 40)))
-    heap, pauses = drawing.figure.axes
+    heap, pauses = drawing.chart.panels
 
     assert ["allocated since", "live heap", "goal"] == legend(drawing)
     assert [19 * MIB, 10 * MIB] == tops(heap)
-    assert [20 * MIB] * 41 == list(heap.lines[0].get_ydata())
-    assert 40 == len(pauses.lines[1].get_ydata())
+    (goal,) = marks.lines(heap)
+    assert {20 * MIB} == set(goal.y)
+    stems, dots = marks.lines(pauses)
+    assert 40 == len(dots.y)
+    assert list(dots.y) == ends(stems)
 
 
 def test_of_four_hundred_thousand_collections_no_peak_is_lost():
@@ -76,21 +86,22 @@ def test_of_four_hundred_thousand_collections_no_peak_is_lost():
     the line is the median of each column, and so a usual stop of 10 and some 70 µs.
     """
     drawing = plot_gc_timeline(gc_timeline(many_cycles()))
-    heap, pauses = drawing.figure.axes
+    heap, pauses = drawing.chart.panels
 
     assert 999 * MIB == max(tops(heap))
     assert [0.50001] == pytest.approx(tops(pauses))
-    assert WINDOWS + 1 == len(pauses.lines[0].get_ydata())
-    assert 0.00006 < min(pauses.lines[0].get_ydata()) < max(pauses.lines[0].get_ydata()) < 0.0001
+    (median,) = marks.lines(pauses)
+    assert WINDOWS + 1 == len(set(median.x))
+    assert 0.00006 < min(median.y) < max(median.y) < 0.0001
     assert len(drawing.svg()) < LARGEST_SVG
 
 
 def test_a_restart_is_marked():
     cycles = cycles_of({}, {}, {"number": 1, "at": 0.5})
 
-    heap = plot_gc_timeline(gc_timeline(cycles)).figure.axes[0]
+    heap = plot_gc_timeline(gc_timeline(cycles)).chart.panels[0]
 
-    assert ["restart"] == [text.get_text() for text in heap.texts]
+    assert ["restart"] == marks.words(heap)
 
 
 def test_of_very_many_restarts_there_is_a_number():
@@ -99,10 +110,10 @@ def test_of_very_many_restarts_there_is_a_number():
     """
     facts = facts_of(*[{"number": 1}] * 30)
 
-    heap = plot_gc_timeline(facts.timeline).figure.axes[0]
+    heap = plot_gc_timeline(facts.timeline).chart.panels[0]
 
-    assert ["29 restarts"] == [text.get_text() for text in heap.texts]
-    assert 1 == len(heap.lines)
+    assert ["29 restarts"] == marks.words(heap)
+    assert not any(isinstance(one, Rule) for one in heap.marks)
 
 
 def test_of_very_many_runs_the_longest_have_a_row():
@@ -121,7 +132,8 @@ def test_of_very_many_runs_the_longest_have_a_row():
 def test_a_log_without_a_goal_is_drawn_without_one():
     drawing = plot_gc_timeline(gc_timeline(cycles_of({}, {}, goal=17592186044415)))
 
-    assert np.isnan(drawing.figure.axes[0].lines[0].get_ydata().astype(float)).all()
+    (goal,) = marks.lines(drawing.chart.panels[0])
+    assert np.isnan(goal.y).all()
 
 
 def test_cpu_is_stacked_in_cores():
@@ -131,7 +143,7 @@ def test_cpu_is_stacked_in_cores():
     drawing = plot_gc_activity(gc_timeline(cycles_of({}, {}, {})))
 
     assert ["world stopped", "assists", "background workers", "idle Ps"] == legend(drawing)
-    assert [0.0, 0.0003, 0.001, 0.0015] == pytest.approx(tops(drawing.figure.axes[0]))
+    assert [0.0, 0.0003, 0.001, 0.0015] == pytest.approx(tops(drawing.chart.panels[0]))
 
 
 def test_the_activity_of_many_collections_is_small_too():
@@ -144,17 +156,17 @@ def test_bars_are_collections():
     """
     pauses = gc_pauses(cycles_of({"first": 1}, {"first": 1}, {"first": 100}))
 
-    axes = plot_gc_pauses(pauses).figure.axes[0]
+    panel = plot_gc_pauses(pauses).chart.panels[0]
 
-    assert [2, 1] == [bar.get_height() for bar in axes.patches if bar.get_height()]
-    assert ["p50 1.02 ms", "p99 100 ms"] == [text.get_text() for text in axes.texts]
+    assert [2, 1] == [bar.height for bar in marks.bars(panel)]
+    assert ["world stopped", "p50 1.02 ms", "p99 100 ms"] == marks.words(panel)
 
 
 def test_one_collection_has_no_interval_to_draw():
-    stopped, interval = plot_gc_pauses(gc_pauses(cycles_of({}))).figure.axes
+    stopped, interval = plot_gc_pauses(gc_pauses(cycles_of({}))).chart.panels
 
-    assert 1 == len([bar for bar in stopped.patches if bar.get_height()])
-    assert [] == list(interval.patches)
+    assert 1 == len(marks.bars(stopped))
+    assert [] == marks.bars(interval)
 
 
 def test_the_curve_has_a_point_for_each_window_that_fits():
@@ -163,18 +175,18 @@ def test_the_curve_has_a_point_for_each_window_that_fits():
     """
     utilization = mutator_utilization(cycles_of({}, {}, {}))
 
-    curve = plot_mmu(utilization).figure.axes[0].lines[0]
+    (curve,) = marks.lines(plot_mmu(utilization).chart.panels[0])
 
-    assert list(WINDOWS_SECONDS[:11]) == list(curve.get_xdata())
+    assert list(WINDOWS_SECONDS[:11]) == list(curve.x)
     assert "–" == mmu_table(utilization).rows[-1][1].text
 
 
 def test_the_scavengers_lines_are_drawn_where_they_stand():
     facts = facts_of({}, {"after": SCAV}, {}, {"after": SCAV})
 
-    total, work = plot_gc_scavenges(facts.scavenges, 5.0).figure.axes
+    total, work = plot_gc_scavenges(facts.scavenges, 5.0).chart.panels
 
-    assert [2.0, 4.0] == list(work.lines[0].get_xdata()[::3])
+    assert [2.0, 4.0] == list(marks.lines(work)[0].x[::3])
     assert 128 * 1024 == tops(total)[0]
     assert "2 lines gave back 128 KiB" in plot_gc_scavenges(facts.scavenges, 5.0).description
 

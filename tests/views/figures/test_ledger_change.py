@@ -5,6 +5,7 @@ import pandas as pd
 from gomem.analysis.memory.ledger_change import LedgerChange, change_ledger
 from gomem.units import MIB
 from gomem.views.figures.ledger_change import plot_ledger_change
+from tests.views.figures import marks
 
 
 def change(before: dict[str, int], after: dict[str, int]) -> LedgerChange:
@@ -22,11 +23,11 @@ MOVED = change(
 
 
 def bars(drawing) -> list[tuple[float, float]]:
-    return [(bar.get_x(), bar.get_width() / MIB) for bar in drawing.figure.axes[0].patches]
+    return [(bar.left, bar.width / MIB) for bar in marks.bars(drawing.chart.panels[0])]
 
 
 def words(drawing) -> list[str]:
-    return [text.get_text() for text in drawing.figure.axes[0].texts]
+    return marks.words(drawing.chart.panels[0])
 
 
 def test_every_bar_begins_at_zero_and_the_last_is_rss():

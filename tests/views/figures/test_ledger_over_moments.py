@@ -1,8 +1,10 @@
 """The ledger over the moments: what was drawn, not its pixels."""
 
+import numpy as np
 import pytest
 
 from gomem.views.figures.ledger_over_moments import plot_timeline
+from tests.views.figures import marks
 from tests.views.ledgers import ledger
 
 LEDGERS = {
@@ -13,11 +15,10 @@ LEDGERS = {
 
 def pieces(drawing):
     """Place, lower and upper end of each piece of each column."""
-    for layer in drawing.figure.axes[0].patches:
-        path = layer.get_path()
-        for corners in path.vertices.reshape(-1, 5, 2):  # as many as a closed rectangle has
-            (left, low), (right, top) = corners.min(axis=0), corners.max(axis=0)
-            yield round((left + right) / 2), low, top
+    for layer in marks.areas(drawing.chart.panels[0]):
+        columns = np.stack([layer.x, layer.low, layer.high], axis=1).reshape(-1, 3, 3)
+        for left, right, _ in columns:  # the third corner separates one column from the next
+            yield round((left[0] + right[0]) / 2), left[1], left[2]
 
 
 def tops(drawing, moments):
@@ -27,7 +28,7 @@ def tops(drawing, moments):
 
 
 def legend(drawing):
-    return [text.get_text() for text in drawing.figure.axes[0].get_legend().get_texts()]
+    return drawing.chart.legend.labels
 
 
 def test_the_top_of_each_column_is_rss():
@@ -63,7 +64,7 @@ def test_any_number_of_moments_can_be_drawn(moments):
     drawing = plot_timeline({f"moment {n}": ledger(10, heap_objects=10) for n in range(moments)})
 
     assert [10] * moments == tops(drawing, moments)
-    assert len(drawing.figure.axes[0].get_xticklabels()) <= 12
+    assert len(drawing.chart.panels[0].x.ticks) <= 12
 
 
 def test_moments_without_rss_have_no_line():

@@ -1,6 +1,7 @@
 """The waterfall: what was drawn, not its pixels."""
 
 from gomem.views.figures.waterfall import plot_rss_vs_heap
+from tests.views.figures import marks
 from tests.views.ledgers import ledger
 
 # 100 claimed, of which 30 never touched, and 5 of the binary: 75 resident.
@@ -9,12 +10,11 @@ LEDGER = ledger(75, heap_objects=80, heap_idle=20, heap_untouched=-30, heap_unex
 
 def bars(drawing):
     """Where each bar begins and ends, from the top."""
-    patches = drawing.figure.axes[0].patches
-    return [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in patches]
+    return [(bar.left, bar.left + bar.width) for bar in marks.bars(drawing.chart.panels[0])]
 
 
 def words(drawing):
-    return [text.get_text() for text in drawing.figure.axes[0].texts]
+    return marks.words(drawing.chart.panels[0])
 
 
 def test_each_bar_begins_where_the_one_above_it_ends():

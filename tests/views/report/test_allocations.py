@@ -16,6 +16,7 @@ from gomem.views.share import Hidden, share
 from tests.builders import FIXTURES, as_text, diagnosed
 from tests.causes.test_allocation_spike import taken
 from tests.heap_profiles import heap, seen
+from tests.views.figures import marks
 
 CAPTURES = FIXTURES / "captures"
 SPIKY = CAPTURES / "spiky-go1.27.3"
@@ -149,18 +150,18 @@ def test_the_figure_of_growth_has_the_levels_of_each_profile():
 
     drawing = plot_growth(diagnosis.heap_series, diagnosis.growth)
 
-    lines = drawing.figure.axes[0].get_lines()[:4]
+    lines = marks.lines(drawing.chart.panels[0])[:4]
     assert ["main.newAuditRecord", "main.collectBatch", "io.ReadAll", "main.warm"] == [
-        line.get_label() for line in lines
+        line.label for line in lines
     ]
     levels = diagnosis.heap_series.values.loc[diagnosis.growth["stack"].iloc[0]]
-    assert list(levels) == list(lines[0].get_ydata())
+    assert list(levels) == list(lines[0].y)
     assert "main.newAuditRecord: ramp, 0 B at first, 32.5 MiB at last" in drawing.description
 
 
-def test_a_name_that_looks_like_a_formula_is_drawn_as_it_is():
+def test_a_name_that_looks_like_a_formula_or_a_tag_is_drawn_as_it_is():
     """
-    matplotlib takes text between dollars for mathematics, and fails on what is none.
+    Nothing in it means anything to who draws it, or to the page.
     """
     names = ("main.$\\frac{<script$", "main.root")
     series = series_of(
