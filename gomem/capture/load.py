@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, place
+from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest, place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, kind_of
@@ -124,18 +124,19 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
     ]
 
 
-def _manifest(sources: Sequence[Source], gathering: _Gathering) -> dict[str, Any]:
-    """The manifest that `gomem capture` wrote, or nothing."""
+def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
+    """The manifest that `gomem capture` wrote, or an empty one."""
     for source in sources:
-        if PurePosixPath(source.name).name != MANIFEST:
+        if not is_manifest(source.name):
             continue
-        _, manifest = first_value(source.data)
-        if isinstance(manifest, dict) and manifest.get("schema") == MANIFEST_SCHEMA:
+        gathering.damage += source.damage
+        _, content = first_value(source.data)
+        if isinstance(content, dict) and content.get("schema") == MANIFEST_SCHEMA:
             gathering.damage += json_values(source.data, source.name)[1]
-            return manifest
+            return Manifest(source.name, content)
         what = "not a gomem manifest; moments are found from folders and names instead"
         gathering.damage.append(Damage(source.name, "", what))
-    return {}
+    return Manifest()
 
 
 def _read_all(
@@ -144,7 +145,7 @@ def _read_all(
     progress: Callable[[str, int, int], None] | None,
 ) -> None:
     for source in sources:
-        if PurePosixPath(source.name).name == MANIFEST:
+        if is_manifest(source.name):
             continue
         kind = kind_of(source.data, source.name)
         gathering.damage += source.damage
@@ -179,13 +180,13 @@ def _read(
     return read_artefact(kind, source, progress=advance)
 
 
-def _version(given: str | None, manifest: dict[str, Any], gathering: _Gathering) -> GoVersion:
+def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> GoVersion:
     if given is not None:
         version = known_version(given, "--go-version")
         if version is None:
             raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
         return version
-    version = known_version(str(manifest.get("go_version", "")), f"{MANIFEST} go_version")
+    version = known_version(str(manifest.content.get("go_version", "")), f"{MANIFEST} go_version")
     if version is not None:
         return version
     for artefact in gathering.artefacts:

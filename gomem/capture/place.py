@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ from gomem.capture.clock import ISO, parse_time
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
-from gomem.sources.names import natural_key
+from gomem.sources.names import natural_key, uncompressed_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gomem.capture.moment import Artefact
 
@@ -33,55 +33,81 @@ TOP_MOMENT = "(top)"
 _SEPARATORS = re.compile(r"[-_. ()]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The manifest of a capture.
+
+    Attributes:
+        name: Its path in the capture; what it names lies in the folder that it lies in.
+        content: What it holds; empty without one.
+    """
+
+    name: str = MANIFEST
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file is the manifest, by its name."""
+    return uncompressed_name(PurePosixPath(name).name) == MANIFEST
+
+
 def place(
-    artefacts: Sequence[Artefact], manifest: dict[str, Any], present: Collection[str]
+    artefacts: Sequence[Artefact], manifest: Manifest, present: Collection[str]
 ) -> tuple[list[Artefact], list[Damage]]:
     """Give every artefact its moment.
 
     Args:
         artefacts: As they were read, in the capture's order.
-        manifest: What `gomem.json` holds; empty without one.
+        manifest: The capture's manifest, if it has one.
         present: Names of all files of the capture, readable or not.
 
     Returns:
         The artefacts with moment and time, in the same order, and what the manifest gets wrong.
     """
-    of_manifest = _manifest_places(manifest)
+    of_manifest = _manifest_places(manifest, present)
     damage = [
-        Damage(MANIFEST, "", f"the manifest names {path}, which is not there")
+        Damage(manifest.name, "", f"the manifest names {path}, which is not there")
         for path in of_manifest
         if path not in present
     ]
     placed: list[Artefact] = []
+    listed: dict[str, list[Artefact]] = defaultdict(list)
     by_folder: dict[str, list[Artefact]] = defaultdict(list)
     for artefact in artefacts:
         if artefact.source.name in of_manifest:
             moment, time = of_manifest[artefact.source.name]
             timed = replace(artefact, time=time, time_source="manifest") if time else artefact
-            placed.append(replace(timed, moment=moment))
+            listed[_folder(artefact)].append(replace(timed, moment=moment))
         elif artefact.kind.scope == OF_THE_WHOLE:
             placed.append(artefact)
         else:
             by_folder[_folder(artefact)].append(artefact)
     for folder, group in by_folder.items():
         top = TOP_MOMENT if len(by_folder) > 1 else ONLY_MOMENT
-        placed += _place_folder(group, folder, folder or top)
+        placed += _place_folder(group, folder, folder or top, listed.get(folder, []))
+    placed += [artefact for group in listed.values() for artefact in group]
     order = {artefact.source.name: number for number, artefact in enumerate(artefacts)}
     return sorted(placed, key=lambda artefact: order[artefact.source.name]), damage
 
 
-def _place_folder(group: list[Artefact], folder: str, name: str) -> list[Artefact]:
-    """A folder is one moment, unless a kind repeats in it or its names have different times."""
+def _place_folder(
+    group: list[Artefact], folder: str, name: str, listed: list[Artefact]
+) -> list[Artefact]:
+    """A folder is one moment, unless a kind repeats in it or its names have different times.
+
+    Files that the manifest does not list belong to the moment of those beside them that it lists.
+    """
     named_times = {artefact.time for artefact in group if artefact.time_source == "name"}
-    if not _repeated(group) and len(named_times) < 2:
-        return [replace(artefact, moment=name) for artefact in group]
+    moments = {artefact.moment for artefact in listed} or {name}
+    if not _repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
+        return [replace(artefact, moment=min(moments)) for artefact in group]
     by_stem: dict[str, list[Artefact]] = defaultdict(list)
     for artefact in group:
         by_stem[stem_of(PurePosixPath(artefact.source.name).name)].append(artefact)
     placed = []
     for stem, same in by_stem.items():
         moment = "/".join(part for part in (folder, stem) if part) or name
-        placed += _by_clock(same, moment)
+        placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
     return placed
 
 
@@ -95,15 +121,21 @@ def _folder(artefact: Artefact) -> str:
     return "" if parent == "." else parent
 
 
-def _manifest_places(manifest: dict[str, Any]) -> dict[str, tuple[str, datetime | None]]:
-    """Moment and time of each path that the manifest names."""
+def _manifest_places(
+    manifest: Manifest, present: Collection[str]
+) -> dict[str, tuple[str, datetime | None]]:
+    """Moment and time of each path that the manifest names; of a file compressed since, of that."""
+    folder = PurePosixPath(manifest.name).parent
+    compressed = {uncompressed_name(name): name for name in present}
     places: dict[str, tuple[str, datetime | None]] = {}
-    for moment in _dicts(manifest.get("moments")):
+    for moment in _dicts(manifest.content.get("moments")):
         artefacts = moment.get("artefacts")
         entries = list(artefacts.values()) if isinstance(artefacts, dict) else artefacts
         for entry in _dicts(entries):
             name = str(moment.get("name", ONLY_MOMENT))
-            places[str(entry.get("path", ""))] = (name, parse_time(entry.get("time")))
+            path = (folder / str(entry.get("path", ""))).as_posix()
+            known = path if path in present else compressed.get(path, path)
+            places[known] = (name, parse_time(entry.get("time")))
     return places
 
 

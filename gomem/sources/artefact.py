@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
+from gomem.sources.byte_order_marks import without_mark
 from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
 from gomem.sources.file_dates import file_time
 from gomem.sources.missing import no_such_path
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """One artefact's bytes, decompressed, with its name and what is known of its time.
+    """One artefact's bytes, decompressed and in UTF-8, with its name and what is known of its time.
 
     Attributes:
         name: How messages and tables call it; inside a capture its path there, with `/`.
@@ -98,10 +99,10 @@ def source_of(
     stored_bounds = Bounds(bounds.artefact_bytes, bounds.artefact_bytes)
     stored = b"".join(stored_bounds.within(_readable(chunks, name, damage), name, damage))
     if is_compressed(stored):
-        content = decompressed(Tape(io.BytesIO(stored)), name, damage)
+        content = without_mark(decompressed(Tape(io.BytesIO(stored)), name, damage))
         data = b"".join(bounds.within(content, name, damage, " when decompressed"))
     else:
-        data = b"".join(bounds.within([stored], name, damage))
+        data = b"".join(bounds.within(without_mark([stored]), name, damage))
     return Source(name, data, stored, modified, tuple(damage))
 
 

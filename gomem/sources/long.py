@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, cast
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import Source, open_path, stream_name
 from gomem.sources.bounds import Bounds
+from gomem.sources.byte_order_marks import without_mark
 from gomem.sources.decompress import Tape, decompressed
 from gomem.sources.names import readable_name
 from gomem.units import MIB
@@ -62,7 +63,7 @@ class Stream:
             progress(self.stored_bytes or 0, self.stored_bytes)
 
     def _chunks(self, tape: Tape) -> Iterator[bytes]:
-        content = decompressed(tape, self.name, self.damage)
+        content = without_mark(decompressed(tape, self.name, self.damage))
         try:
             yield from self.bounds.within(content, self.name, self.damage)
         except OSError as error:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_COMPRESSED = re.compile(r"(?i)(?<=.)\.(?:gz|zst)$")
+
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Sort key in which `heap-9` comes before `heap-10`."""
@@ -26,3 +30,8 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
 def readable_name(name: str) -> str:
     """A name as the file system gave it, with `\ufffd` for bytes that are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def uncompressed_name(name: str) -> str:
+    """What a file was called before gzip or zstd put its ending behind the name."""
+    return _COMPRESSED.sub("", name)

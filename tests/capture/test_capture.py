@@ -1,6 +1,8 @@
 """Moments are found as a person would lay files out; damage is kept; kinds come from content."""
 
+import gzip
 import io
+import json
 import shutil
 import tarfile
 from datetime import UTC, datetime
@@ -191,6 +193,75 @@ def test_a_manifest_that_names_a_missing_file_is_damage(tmp_path):
     assert ["the manifest names 2-loaded/smaps, which is not there"] == [
         one.what for one in capture.damaged
     ]
+
+
+def test_a_manifest_is_found_further_down_and_compressed(tmp_path):
+    """
+    Unpacked into a folder and then `gzip -r`: moments, times and release are still the manifest's.
+    """
+    folder = tmp_path / "tmp/api"
+    shutil.copytree(ZEROING, folder)
+    for path in [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".gz"]:
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+
+    whole, capture = gomem.load(ZEROING), gomem.load(tmp_path)
+
+    assert () == capture.damaged
+    assert list(whole.moments["time"]) == list(capture.moments["time"])
+    assert moments_of(whole) == moments_of(capture)
+    assert "go1.24.2" == str(capture.go_version)
+
+
+def test_a_compressed_manifest_that_is_cut_is_damage(tmp_path):
+    shutil.copytree(ZEROING, tmp_path / "c")
+    manifest = tmp_path / "c/gomem.json"
+    (tmp_path / "c/gomem.json.gz").write_bytes(gzip.compress(manifest.read_bytes())[:-12])
+    manifest.unlink()
+
+    assert {"gomem.json.gz"} == {one.source for one in gomem.load(tmp_path / "c").damaged}
+
+
+def test_a_file_that_the_manifest_does_not_list_belongs_to_those_beside_it(tmp_path):
+    """
+    A cgroup's file that somebody added to the folder of a moment, below another folder.
+    """
+    shutil.copytree(ZEROING, tmp_path / "api")
+    (tmp_path / "api/2-loaded/memory.current").write_text("178102272\n")
+
+    capture = gomem.load(tmp_path)
+
+    assert ["1-start", "2-loaded"] == moments_of(capture)
+    assert ["2-loaded"] == list(capture.cgroup["moment"])
+
+
+@pytest.mark.parametrize("copy", ["smaps.txt", "smaps.bak", "smaps (1)"])
+def test_a_copy_of_a_listed_file_is_not_counted_twice(copy, tmp_path):
+    """
+    RSS of the moment was the sum of both.
+    """
+    shutil.copytree(ZEROING, tmp_path / "c")
+    shutil.copy(LOADED / "smaps", tmp_path / "c/2-loaded" / copy)
+
+    capture = gomem.load(tmp_path / "c")
+
+    recorded = gomem.read_smaps(LOADED / "smaps").mappings["Rss"].sum()
+    assert recorded == capture["2-loaded"].smaps["Rss"].sum()
+    assert 3 == len(capture.moments)
+
+
+def test_files_beside_those_of_several_moments_are_none_of_them(tmp_path):
+    """
+    Loose files of two moments, by the manifest; the third smaps is of neither.
+    """
+    moments = [
+        {"name": name, "artefacts": [{"path": f"smaps-{name}"}]} for name in ("first", "second")
+    ]
+    manifest = {"schema": "gomem.capture/1", "moments": moments}
+    lay_out(tmp_path, {"smaps-first": "smaps", "smaps-second": "smaps", "status-third": "status"})
+    (tmp_path / "gomem.json").write_text(json.dumps(manifest))
+
+    assert {"first", "second", "third"} == set(moments_of(gomem.load(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Names of files: ordered as people count, and shown whatever bytes they are."""
 
-from gomem.sources.names import natural_key, readable_name
+import pytest
+
+from gomem.sources.names import natural_key, readable_name, uncompressed_name
 
 
 def test_numbers_in_names_count_as_numbers():
@@ -27,3 +29,18 @@ def test_bytes_that_are_no_text_become_replacement_characters():
 
     assert "caf\ufffd/smaps" == readable_name(name)
     assert "café/smaps" == readable_name("café/smaps")
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("1/smaps.gz", "1/smaps"),
+        ("gc.log.ZST", "gc.log"),
+        ("heap.pb.gz.gz", "heap.pb.gz"),
+        ("smaps", "smaps"),
+        (".gz", ".gz"),
+        ("a.gz.txt", "a.gz.txt"),
+    ],
+)
+def test_a_compressed_name_without_its_ending(name, plain):
+    assert plain == uncompressed_name(name)

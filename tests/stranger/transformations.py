@@ -173,6 +173,18 @@ def in_a_folder_of_another_name(files: Files) -> Handed:
     )
 
 
+@transformation(Loss.NOTHING)
+def folders_further_down(files: Files) -> Handed:
+    """Unpacked into a folder, into a folder."""
+    return Handed({f"tmp/api/{path}": data for path, data in files.items()})
+
+
+@transformation(Loss.CLOCK)
+def folders_further_down_without_manifest(files: Files) -> Handed:
+    """The same, collected by hand."""
+    return _by_hand({f"tmp/api/{path}": data for path, data in files.items()}, files)
+
+
 @transformation(Loss.CLOCK)
 def moments_renamed(files: Files) -> Handed:
     """Names that say nothing, in the same order."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gomem.errors import Damage, excerpt
 
-HEADER = re.compile(rb"Limit +Soft Limit +Hard Limit +Units *")
+HEADER = re.compile(rb"Limit +Soft Limit +Hard Limit +Units\s*")
 NO_LIMIT = 2**63  # from here on nothing is limited, though the kernel prints the number
 LINE = re.compile(rb"(Max [a-z -]+?) {2,}(\d{1,20}|unlimited) +(\d{1,20}|unlimited) *([a-z]*) *")
 

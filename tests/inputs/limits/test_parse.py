@@ -20,6 +20,14 @@ def test_a_recorded_file_is_rows():
     assert "bytes" == limits.loc["Max stack size", "unit"]
 
 
+def test_line_ends_of_windows_and_cut_blanks_change_nothing():
+    recorded = RECORDED.read_bytes()
+    pasted = b"\r\n".join(line.rstrip() for line in recorded.splitlines())
+
+    assert kind_of(pasted) is BY_NAME["limits"]
+    assert parse_limits(recorded, source="") == parse_limits(pasted, source="")
+
+
 def test_unlimited_is_unknown_and_not_a_number():
     limits = read_limits(RECORDED).limits.set_index("limit")
 
