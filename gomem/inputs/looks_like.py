@@ -78,6 +78,10 @@ _FORMS = (
         f"{_WITHOUT_DEBUG}: curl -o goroutine.pb.gz http://HOST/debug/pprof/goroutine",
     ),
     _form(
+        rb"(?:.*\n){0,20}?gc[0-9]+\([0-9]+\): [0-9]+\+", "a gctrace log of Go 1.4 or older",
+        "its lines have no time since the start and no goal; record one with Go 1.5 or later",
+    ),
+    _form(
         rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "the stack traces of a program that crashed",
         "gomem reads what is collected before that; GODEBUG=gctrace=1 logs survive a crash",
     ),

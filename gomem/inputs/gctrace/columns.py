@@ -66,19 +66,38 @@ class _Lines:
 
 
 @dataclass
+class Broken:
+    """A line that is ours and cannot be read.
+
+    Attributes:
+        line: Its number, from 0.
+        text: From where it begins as ours.
+        length: Bytes of the whole line.
+        has_loose_pieces: Whether pieces that may be its own stand in later lines.
+    """
+
+    line: int
+    text: bytes
+    length: int
+    has_loose_pieces: bool = False
+
+
+@dataclass
 class Readings:
     """Takes what is read of a piece of a log.
 
     Attributes:
         lines_done: How many of its lines are done with.
         others: Counts of other lines of the runtime.
+        gaps: Lines in which a person says that lines are left out.
     """
 
     lines_done: int = 0
     others: Counter[str] = field(default_factory=Counter)
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
-    broken: list[tuple[int, bytes]] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    gaps: list[int] = field(default_factory=list)
 
     def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
         """Take lines of one form, as arrays."""
@@ -88,9 +107,9 @@ class Readings:
         """Take one line, as its numbers are printed."""
         self._single.setdefault(grammar, []).append((line, numbers))
 
-    def add_broken(self, line: int, text: bytes) -> None:
+    def add_broken(self, line: int, text: bytes, length: int) -> None:
         """Take a line that is ours and cannot be read."""
-        self.broken.append((line, text))
+        self.broken.append(Broken(line, text, length))
 
     def lines(self, event: str) -> list[_Lines]:
         """All lines of an event, by form."""
@@ -129,7 +148,7 @@ class LogSoFar:
         at_seconds: When it began.
         announced: Whether a `GC forced` still waits for its collection.
         broken: Broken lines since the last collection.
-        too_old: Lines of releases before 1.5.
+        gap: Whether somebody says that lines are left out since.
         grammars: Forms met.
     """
 
@@ -139,18 +158,21 @@ class LogSoFar:
     at_seconds: float = 0.0
     announced: bool = False
     broken: int = 0
-    too_old: int = 0
+    gap: bool = False
     grammars: set[Grammar] = field(default_factory=set)
 
-    def go_on(self, cycles: Columns, announced: bool, broken: Sequence[int]) -> None:
+    def go_on(self, cycles: Columns, announced: bool, readings: Readings) -> None:
         """Keep in mind how a piece ended."""
         self.announced = announced
+        broken = [one.line for one in readings.broken]
         if not len(cycles["line"]):
             self.broken += len(broken)
+            self.gap = self.gap or bool(readings.gaps)
             return
         self.run, self.number = int(cycles["run"][-1]), int(cycles["number"].data[-1])
         self.at_seconds = float(cycles["at_seconds"][-1])
         self.broken = sum(line > cycles["line"][-1] for line in broken)
+        self.gap = any(line > cycles["line"][-1] for line in readings.gaps)
 
 
 def lay_out(
@@ -167,8 +189,7 @@ def lay_out(
         _place(events, cycles, so_far)
     damage = _broken(readings, unwrapped, source) + _impossible(cycles, unwrapped, source)
     damage += _missing(cycles, readings, unwrapped, so_far)
-    so_far.go_on(cycles, announced, [line for line, _ in readings.broken])
-    so_far.too_old += readings.others["too_old"]
+    so_far.go_on(cycles, announced, readings)
     so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
         events["time"] = unwrapped.times_of(events["line"])
@@ -176,14 +197,6 @@ def lay_out(
     others = _others(readings, (cycles, scavenges, pacer))
     forms = [grammar for grammar in GRAMMARS if grammar in so_far.grammars]
     return GcTraceColumns(cycles, scavenges, pacer, others, releases(forms)), damage
-
-
-def too_old(so_far: LogSoFar) -> list[Damage]:
-    """Lines of releases whose logs are not read, noted once for the whole log."""
-    if not so_far.too_old:
-        return []
-    what = f"{so_far.too_old} lines of the collector's from Go 1.4 or older; wanted 1.5 or later"
-    return [Damage(so_far.source, "", what)]
 
 
 def _numbers(column: Sequence[bytes], part: Field) -> np.ndarray:
@@ -339,8 +352,8 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
 def _broken(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
     what = "a line of the collector's that is torn, or of no known release"
     return [
-        Damage(source, unwrapped.place_of(line), what, excerpt(text))
-        for line, text in readings.broken
+        Damage(source, unwrapped.place_of(one.line), what, excerpt(one.text))
+        for one in readings.broken
     ]
 
 
@@ -359,7 +372,9 @@ def _impossible(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Dama
 def _missing(
     cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
 ) -> list[Damage]:
-    """Collections whose numbers are skipped, where no broken line accounts for them.
+    """Collections whose numbers are skipped, where nothing accounts for them.
+
+    Broken lines may be theirs, and a person who quotes a log may say that lines are left out.
 
     A log may begin late; so nothing is missing before the first collection of its first run.
     """
@@ -369,14 +384,16 @@ def _missing(
     earlier = number[0] - 1 if so_far.number is None else so_far.number
     previous = np.concatenate(([earlier], number[:-1]))
     previous[np.diff(run, prepend=so_far.run) > 0] = 0
-    broken = np.sort([broken_line for broken_line, _ in readings.broken])
+    broken, gaps = np.sort([one.line for one in readings.broken]), np.sort(readings.gaps)
     damage = []
     for row in np.flatnonzero(number - previous > 1):
         first, last = int(previous[row]) + 1, int(number[row]) - 1
         since = line[row - 1] if row else -1
         noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
         noted += 0 if row else so_far.broken
-        if noted < last - first + 1:
+        left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
+        left_out = left_out or (not row and so_far.gap)
+        if noted < last - first + 1 and not left_out:
             which = f"collection {first}" if first == last else f"collections {first} to {last}"
             what = f"{which} of run {run[row]} not found before this line"
             damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))

@@ -232,6 +232,7 @@ _SCAV_LINES = [
 ]
 
 _SCVG_RELEASED = ": {released_bytes:MB} MB released"
+_SCVG_RELEASED_KB = ": {released_bytes:KiB} KB released"  # betas of 1.13
 _SCVG_HEAP = (
     ": inuse: {heap_inuse_bytes:MB}, idle: {heap_idle_bytes:MB}, sys: {heap_sys_bytes:MB}, "
     "released: {released_total_bytes:MB}, consumed: {consumed_bytes:MB} (MB)"
@@ -250,6 +251,8 @@ _SCVG_LINES = [
     *_scvg("scvg-{_:n}", OLDEST, (1, 12), forced=True),
     *_scvg("scvg", (1, 13), (1, 13), forced=False),
     *_scvg("forced scvg", (1, 13), (1, 13), forced=True),
+    Grammar("scvg", "scvg" + _SCVG_RELEASED_KB, (1, 13), (1, 13), (("forced", False),)),
+    Grammar("scvg", "forced scvg" + _SCVG_RELEASED_KB, (1, 13), (1, 13), (("forced", True),)),
 ]
 
 _ASSIST = (

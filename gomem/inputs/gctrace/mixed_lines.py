@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gomem.inputs.gctrace.excerpts import GAP_LINE, TEMPLATE
 from gomem.inputs.gctrace.grammar import GRAMMARS, Grammar
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES, Patience, mend, shape
 
@@ -29,7 +30,7 @@ FAMILIAR_FRACTION = 0.05
 OWN_LINE = re.compile(
     rb"gc [0-9]+ @[0-9]+\.[0-9]{3}s [0-9]+%"
     rb"|scav (?:[0-9]+ )?[0-9]+ KiB work"
-    rb"|(?:forced )?scvg-?[0-9]*: (?:[0-9]+ MB released|inuse: [0-9])"
+    rb"|(?:forced )?scvg-?[0-9]*: (?:[0-9]+ [MK]B released|inuse: [0-9])"
     rb"|pacer: (?:assist ratio=|H_m_prev=|sweep done at heap|[0-9]+% CPU \()"
 )
 # What a line begins with, and of which event it then is; the collector's also ends words.
@@ -41,6 +42,7 @@ _BEGINNINGS = {
     b"scan: ": "scan",
     b"GC forced": "gc-forced",
 }
+_GAP = rb"\.\.|\xe2\x80\xa6|nip|mitted"
 _FORCED = b"forced "  # may stand in front of scvg
 _CERTAIN_BEGIN = re.compile(
     rb"gc [0-9]+ @[0-9]|scav [0-9]+ [0-9K]|(?:forced )?scvg-?[0-9]*: [0-9i]"
@@ -50,17 +52,17 @@ _CERTAIN_BEGIN = re.compile(
 _PIECE = re.compile(
     rb" ms clock, | ms cpu, | MB goal, | MB stacks, | MB globals, | KiB work| KiB total, "
     rb"| KiB now, |% util\b|assist ratio=| MB\) workers=|; swept [0-9]| pages/byte|% CPU \([0-9]"
-    rb"| exp\.\) |cons/mark |H_m_prev=|u_a/u_g=| MB released\n|, consumed: [0-9]"
+    rb"| exp\.\) |cons/mark |H_m_prev=|u_a/u_g=| [MK]B released\n|, consumed: [0-9]"
 )
 # Other lines of the runtime in the same stream: counted, so that they are not the program's.
 _OTHER = re.compile(
     rb"^(?:(?P<schedtrace>SCHED [0-9]+ms: )|(?P<inittrace>init \S+ @[0-9.]+ ms, )"
     rb"|(?P<checkfinalizers>checkfinalizers: queue: )"
     rb"|(?P<allocfreetrace>trace(?:alloc|free|gc)\()"
-    rb"|(?P<too_old>gc[0-9]+\([0-9]+\): ))",
+    rb"|(?P<too_old>gc[0-9]+\([0-9]+\): )|(?P<template>[^\n]{0,40}gc # @#s #%: ))",
     re.MULTILINE,
 )
-_OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\(|gc[0-9])"
+_OTHER_BEGIN = rb"\n(?:SCHED |init |checkf|trace[a-z]+\(|gc[0-9])|gc # @#s"
 # How the runtime goes on where a release adds to a line; a program's own text seldom does.
 _UNKNOWN_TAIL = re.compile(rb" ?[(\[,]")
 _NEWLINE = re.compile(rb"\r?\n")
@@ -197,6 +199,9 @@ def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
     if _is_in(b"\n" + lines.text, _OTHER_BEGIN):
         for match in _OTHER.finditer(lines.text, 0, position):
             readings.others[str(match.lastgroup)] += 1
+    if _is_in(lines.text, _GAP):
+        for match in GAP_LINE.finditer(lines.text, 0, position):
+            readings.gaps.append(int(lines.numbers[lines.line_at(match.start())]))
     if position > stop:
         return int(lines.numbers[lines.line_at(position - 1)]) + 1
     return before_line
@@ -245,15 +250,21 @@ class _Search:
             return
         for match in _PIECE.finditer(self.lines.text, self.searched_to, stop):
             line = self.lines.line_at(match.start())
+            if TEMPLATE.search(self.lines.text, int(self.lines.starts[line]), match.end()):
+                continue
             if self.broken_line is None or line >= min(
                 self.lines.runs[self.broken_line], self.broken_line + WINDOW_LINES
             ):
                 self._break(line, int(self.lines.starts[line]))
+            else:
+                self.readings.broken[-1].has_loose_pieces = True
         self.searched_to = max(self.searched_to, stop)
 
     def _break(self, line: int, start: int) -> None:
-        text = self.lines.text[start : self.lines.starts[line + 1]]
-        self.readings.add_broken(int(self.lines.numbers[line]), text.rstrip(b"\r\n"))
+        end = int(self.lines.starts[line + 1])
+        text = self.lines.text[start:end].rstrip(b"\r\n")
+        length = end - int(self.lines.starts[line])
+        self.readings.add_broken(int(self.lines.numbers[line]), text, length)
         self.broken_line = line
 
     def _read(self, forms: tuple[Grammar, ...], at: int, end: int) -> _Reading | None:

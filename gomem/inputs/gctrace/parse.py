@@ -33,8 +33,8 @@ from gomem.inputs.gctrace.columns import (
     Readings,
     join,
     lay_out,
-    too_old,
 )
+from gomem.inputs.gctrace.excerpts import take_excerpts
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers
 from gomem.inputs.gctrace.mixed_lines import MixedLines, has_own_line, search
@@ -51,6 +51,7 @@ CHUNK_BYTES = 1 << 22  # many windows; bounds the memory, keeps offsets in 32 bi
 LONGEST_LINE_BYTES = 1 << 26  # a longer one is cut: no log is held whole for want of a newline
 PART_LINES = 1 << 13
 NEWLINE = 10
+ARROW, ARROW_IN_HTML = b"->", b"-&gt;"
 
 _FORMS = tuple(grammar for grammar in GRAMMARS if grammar.is_columnar)
 _KEYS = pa.array(
@@ -109,7 +110,7 @@ def parse_pieces(
     unwrapper = Unwrapper(source)
     held = Unwrapped()
     for piece, last in _whole_lines(pieces):
-        ahead = held.followed_by(unwrapper.unwrap(piece))
+        ahead = held.followed_by(unwrapper.unwrap(piece.replace(ARROW_IN_HTML, ARROW)))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
         if not last and len(ahead.text) - end > LONGEST_LINE_BYTES:
             end = len(ahead.text)
@@ -120,7 +121,7 @@ def parse_pieces(
         held = ahead.after(readings.lines_done, done)
         if last:
             pa.default_memory_pool().release_unused()
-        yield columns, [*ahead.damage, *damage, *(too_old(so_far) if last else ())]
+        yield columns, [*ahead.damage, *damage]
 
 
 def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
@@ -165,6 +166,7 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     in_window = len(lines) - int(np.searchsorted(offsets, offsets[-1] - WINDOW_BYTES))
     kept = 0 if last else max(0, min(mixed.trailing_lines, WINDOW_LINES, in_window))
     done = search(mixed, len(lines) - kept, readings)
+    take_excerpts(readings, int(np.diff(offsets).max(initial=0)))
     readings.lines_done = done
     return min(int(offsets[done]), size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,7 @@ CYCLES = (
     Column("heap_goal_bytes", "Int64", "B", f"Goal of this collection; missing if none. {_HERE}"),
     Column("stacks_bytes", "Int64", "B", f"Stacks scanned; all stacks in 1.18, 1.19. {_HERE}"),
     Column("globals_bytes", "Int64", "B", f"Globals with pointers; since 1.18. {_HERE}"),
-    Column("gomaxprocs", "int64", "count", "GOMAXPROCS when it began."),
+    Column("gomaxprocs", "Int64", "count", "GOMAXPROCS when it began."),
     _LINE,
 )
 
@@ -139,6 +140,18 @@ OTHER = (
 )
 
 
+_NOTES = {
+    "partial": "{} collections' lines are cut, or have numbers left out: what is whole of them is "
+    "counted, the rest is unknown",
+    "excerpt": "{} lines are too short to say which they are",
+    "template": "the form of the line, as the documentation writes it, is quoted beside the log",
+    "too_old": "{} lines are of Go 1.4 or older: their form has no time since the start and no "
+    "goal, and is not read",
+}
+# Of a line that was read whole all of these are known, in every release.
+_OF_A_WHOLE_LINE = ("mark_seconds", "cpu_background_seconds", "heap_live_bytes", "gomaxprocs")
+
+
 @dataclass(frozen=True)
 class GcLog(WithDamage):
     """A gctrace log.
@@ -158,6 +171,17 @@ class GcLog(WithDamage):
     other: pd.DataFrame
     go_version_range: GoVersion
     damaged: tuple[Damage, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is besides that is no damage: quoted lines, and those of another form."""
+        counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
+        counts["partial"] = int(self.cycles[list(_OF_A_WHOLE_LINE)].isna().any(axis=1).sum())
+        return tuple(
+            words.format(format_count(counts[kind]))
+            for kind, words in _NOTES.items()
+            if counts[kind]
+        )
 
     def joined(self, others: Sequence[GcLog]) -> GcLog:
         """One log of several, in their order: each file's processes are runs of their own."""

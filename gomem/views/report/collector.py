@@ -42,8 +42,9 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
         return None
     if facts.cycles.empty:
         nothing = Paragraph("The log has no collection.")
-        return Section("collector", "The collector", (nothing,))
+        return Section("collector", "The collector", (nothing, *_notes(facts)))
     blocks = (
+        *_notes(facts),
         *_over_time(facts),
         times_table(facts.pauses),
         costs_table(facts.cost),
@@ -53,6 +54,11 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
         *_given_back(facts),
     )
     return Section("collector", "The collector", blocks)
+
+
+def _notes(facts: CollectorAnswers) -> tuple[Block, ...]:
+    """What the log holds besides that is no damage."""
+    return (Notes(facts.log.notes),) if facts.log.notes else ()
 
 
 def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:

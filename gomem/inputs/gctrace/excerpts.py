@@ -1,0 +1,88 @@
+"""Lines of a log that a person quoted: what is whole in a line that was cut or shortened.
+
+People paste a log with the columns cut where their terminal ended, and leave numbers out:
+
+    gc 12 @0.107s 7%: 0.032+2.3+0.001 ms clock, 0.064+0/0.018/4.5+0.002 ms cpu, 64->64->64 MB, 12
+    gc 13 @0.110s 7%: ... ms clock, ... ms cpu, 64->64->64 MB, 128 MB goal, 2 P
+    ...
+    gc 40 @0.410s 7%: …
+
+Nothing was lost in the incident, so it is no damage. Each group of numbers is read where it is
+whole, with the words that end it; the others are unknown. A line that is only cut is a quotation's
+when others end at the same column, and nothing of it stands elsewhere, as of a torn one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gomem.inputs.gctrace.grammar import NEWEST, OLDEST, Grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.inputs.gctrace.columns import Broken, Readings
+
+TEMPLATE = re.compile(rb"gc # @#s #%: ")  # the form itself, as the documentation writes it
+ELLIPSIS = re.compile(rb"\.\.\.|\xe2\x80\xa6")
+GAP_LINE = re.compile(
+    rb"^[ \t>#|]*[\[(<]?(?:\.\.\.*|(?:\xe2\x80\xa6)+|[Ss]nip(?:ped)?|[Oo]mitted)[\])>]?[ \t]*\r?$",
+    re.MULTILINE,
+)
+FEWEST_CUT = 2  # lines that end at the same column
+
+_BEGIN = "gc {number:n} @{at_seconds:s}s {gc_cpu_since_start_fraction:%}%"
+_CLOCK = ": {sweep_termination_seconds:ms}+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock"
+_CPU = (
+    ", {cpu_sweep_termination_seconds:ms}+{cpu_assist_seconds:ms}/{cpu_background_seconds:ms}"
+    "/{cpu_idle_seconds:ms}+{cpu_mark_termination_seconds:ms} ms cpu"
+)
+_GROUPS = (
+    _CLOCK,
+    _CPU,
+    ", {heap_at_start_bytes:MB}->{heap_at_mark_end_bytes:MB}->{heap_live_bytes:MB} MB",
+    " {heap_goal_bytes:MB} MB goal",
+    " {stacks_bytes:MB} MB stacks",
+    " {globals_bytes:MB} MB globals",
+    " {gomaxprocs:n} P",
+)
+_PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS))
+
+
+def take_excerpts(readings: Readings, longest_line: int) -> None:
+    """Read what is whole in the broken lines that a person cut or shortened.
+
+    Args:
+        readings: What was read of a piece of the log; its broken lines become fewer.
+        longest_line: Bytes of the longest line of the piece, where columns are cut.
+    """
+    ends = Counter(one.length for one in readings.broken if _is_beginning(one))
+    left = []
+    for one in readings.broken:
+        cut = one.length == longest_line and ends[one.length] >= FEWEST_CUT and _is_beginning(one)
+        if not cut and not ELLIPSIS.search(one.text):
+            left.append(one)
+        elif not _read(one, readings):
+            readings.others["excerpt"] += 1
+    readings.broken[:] = left
+
+
+def _is_beginning(one: Broken) -> bool:
+    """Whether a line begins as one of the collector's and nothing of it stands elsewhere."""
+    return not one.has_loose_pieces and _PARTS[0].pattern.match(one.text) is not None
+
+
+def _read(one: Broken, readings: Readings) -> bool:
+    """Take the groups that are whole, if the line's number and time are."""
+    if _PARTS[0].pattern.match(one.text) is None:
+        return False
+    found = [(part, part.pattern.search(one.text)) for part in _PARTS]
+    whole = [(part, match) for part, match in found if match is not None]
+    text = "".join(part.text for part, _ in whole)
+    numbers: Sequence[bytes] = [number for _, match in whole for number in match.groups()]
+    forced = one.text.rstrip().endswith(b"(forced)")
+    flags = (("forced", forced), ("leak_check", b"(checking for goroutine leaks)" in one.text))
+    readings.add_one(Grammar("gc", text, OLDEST, NEWEST, flags), one.line, tuple(numbers))
+    return True
