@@ -32,6 +32,7 @@ KIND_OF_A_MAPPING = {
 }
 # Steps that several analyses share are questions of their own.
 SHARED = {
+    "gomem.analysis.collector.gogc",
     "gomem.analysis.collector.steps",
     "gomem.analysis.memory.mapping_kinds",
     "gomem.analysis.memory.resident_totals",

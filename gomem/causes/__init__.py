@@ -10,6 +10,7 @@ from gomem.causes import (
     data_damaged,
     data_missing,
     data_skew,
+    data_thin,
     file_mapping,
     forced_gc,
     gc_pressure,
@@ -54,4 +55,5 @@ CAUSES: tuple[Cause, ...] = (
     data_skew.CAUSE,
     data_damaged.CAUSE,
     data_missing.CAUSE,
+    data_thin.CAUSE,
 )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.growth import Series
     from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.finding import Lack
     from gomem.errors import Damage
     from gomem.releases import GoVersion
 
@@ -149,6 +150,7 @@ class Answers:
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
+        lacks: What rules needed and had not.
         counterparts: The baseline's moment that each moment is compared with, by name.
     """
 
@@ -165,6 +167,7 @@ class Answers:
     growth: pd.DataFrame | None = None
     limit_growth: TimeToLimit | None = None
     counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
+    lacks: tuple[Lack, ...] = ()
 
     @property
     def largest_rss_bytes(self) -> int | None:

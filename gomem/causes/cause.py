@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gomem.causes.answers import Answers
-    from gomem.causes.finding import Evidence, Severity
+    from gomem.causes.finding import Evidence, Lack, Severity
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Cause:
         rule: Looks at the answers and gives every finding of this cause, at most one per moment.
         past: What its bytes were, as the beginning of a sentence that goes on with a size, for
             when it is over; empty where the rule's own words are about the past already.
+        lack: Looks at the same where the rule found nothing, and says what there was too little of;
+            None for a cause that needs no number of samples.
     """
 
     code: str
@@ -34,6 +36,7 @@ class Cause:
     references: tuple[str, ...]
     rule: Callable[[Answers], list[Finding]]
     past: str = ""
+    lack: Callable[[Answers], Lack | None] | None = None
 
     def finding(
         self,
@@ -55,7 +58,7 @@ class Cause:
             title: Plain words with the number in it.
             moment: Where it shows most; None for the whole capture.
             size: Bytes that it explains; None if it is not about memory.
-            cpu_fraction: Share of the process's CPU that it costs; None if it is not about CPU.
+            cpu_fraction: Share of the available CPU that it costs; see `Finding`.
             evidence: What proves it.
             confidence: `certain`, `likely` or `possible`.
             mechanism: Why it happens here, where the cause's own words do not say it all.

@@ -13,7 +13,6 @@ from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mut
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.scavenges import gc_scavenges
-from gomem.analysis.collector.steps import gc_steps
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
 
@@ -34,11 +33,13 @@ class CollectorAnswers:
         path: The log, as evidence names it.
         gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off, None
             where nothing says.
+        memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none.
     """
 
     log: GcLog
     path: str
     gogc_fraction: float | None = None
+    memory_limit_bytes: float | None = None
 
     @property
     def cycles(self) -> pd.DataFrame:
@@ -63,7 +64,7 @@ class CollectorAnswers:
     @cached_property
     def triggers(self) -> GcTriggers:
         """Why each collection ran."""
-        return gc_triggers(self.cycles, self.gogc_fraction)
+        return gc_triggers(self.cycles, self.gogc_fraction, self.memory_limit_bytes)
 
     @cached_property
     def pacing(self) -> HeapPacing:
@@ -100,13 +101,13 @@ class CollectorAnswers:
         """The run that was watched longest."""
         return max(self.live, key=lambda one: one.seconds, default=None)
 
-    def steps_of(self, *triggers: str) -> pd.DataFrame:
-        """The steps that begin with a collection of these triggers."""
-        steps = gc_steps(self.cycles)
-        return steps[self.triggers.cycles.loc[steps.index, "trigger"].isin(triggers)]
+    @property
+    def available_cpu_seconds(self) -> float:
+        """CPU that GOMAXPROCS allowed from each run's first collection to its last."""
+        return self.cost.available_cpu_seconds
 
-    def marking_cpu_of(self, *triggers: str) -> float | None:
-        """CPU that marking of these triggers took of what GOMAXPROCS allowed meanwhile."""
-        steps = self.steps_of(*triggers)
-        available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
-        return float(steps["marking_cpu_seconds"].sum()) / available if available > 0 else None
+    def marking_share_of(self, trigger: str) -> float | None:
+        """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed."""
+        available = self.available_cpu_seconds
+        spent = float(self.triggers.of(trigger)["marking_cpu_seconds"])
+        return spent / available if available > 0 else None

@@ -37,6 +37,27 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """What a rule needed and had not: it saw its cause, and too little of it.
+
+    Attributes:
+        code: The cause.
+        seen: What was seen of it, in words: the finding that it would be.
+        had: How much there was, in words.
+        needed: How much the rule needs, in words.
+        next_step: How to get it.
+        evidence: The same in numbers.
+    """
+
+    code: str
+    seen: str
+    had: str
+    needed: str
+    next_step: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One known cause, found in a capture.
 
@@ -51,7 +72,10 @@ class Finding:
         next_step: What to do.
         references: Issues and documents.
         confidence: One of `CONFIDENCES`.
-        cpu_fraction: Share of the process's CPU that it costs; None if it is not about CPU.
+        cpu_fraction: CPU that it costs, of all that GOMAXPROCS allowed while it held; None if it is
+            not about CPU. The log's `ms cpu` without idle marking gives the one, `P` times the
+            time the other, as the runtime counts `GCCPUFraction`. A program that leaves Ps idle
+            spends a larger share of what it used.
         moments: All at which it holds; empty if it is of the whole capture.
         now: Whether it holds at the capture's last moment.
     """

@@ -9,22 +9,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.thresholds import Thresholds
+
+FORCED = "forced"
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if many of its collections were forced."""
+    """One finding for the whole log, if many of its collections were forced, or they cost much."""
     facts, limits = answers.gc, answers.thresholds
-    if facts is None:
+    if facts is None or not (_many(facts, limits) or _dear(facts, limits)):
         return []
-    cost = facts.cost
-    least = max(limits.forced_cycles, limits.forced_fraction * cost.cycles)
-    return [_finding(facts)] if cost.forced >= least else []
+    return [_finding(facts, limits)]
+
+
+def lack(answers: Answers) -> Lack | None:
+    """Forced collections that cost much for as long as the log is, which is not long."""
+    facts, limits = answers.gc, answers.thresholds
+    if facts is None or _many(facts, limits) or _dear(facts, limits):
+        return None
+    share = facts.marking_share_of(FORCED)
+    if share is None or share < limits.marking_fraction:
+        return None
+    cpu = float(facts.triggers.of(FORCED)["marking_cpu_seconds"])
+    forced = facts.cost.forced
+    return Lack(
+        CAUSE.code,
+        seen=f"forced collections take {format_fraction(share)} of the CPU",
+        had=f"there are {format_count(forced)} of them, which marked for {format_seconds(cpu)}",
+        needed=f"{format_count(limits.forced_cycles)} of them, or "
+        f"{format_seconds(limits.enough_cpu_seconds)} of marking",
+        next_step="Let the log run on: GODEBUG=gctrace=1.",
+        evidence=(
+            Evidence(facts.path, "forced", forced, "count"),
+            Evidence(facts.path, "marking_cpu_seconds of forced", cpu, "s"),
+        ),
+    )
 
 
 CAUSE = Cause(
@@ -37,18 +62,36 @@ CAUSE = Cause(
     "they collect when it helps.",
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
     rule=find,
+    lack=lack,
 )
 
 
-def _finding(facts: CollectorAnswers) -> Finding:
+def _many(facts: CollectorAnswers, limits: Thresholds) -> bool:
     cost = facts.cost
-    forced = facts.triggers.counts.set_index("trigger").loc["forced"]
+    return cost.forced >= max(limits.forced_cycles, limits.forced_fraction * cost.cycles)
+
+
+def _dear(facts: CollectorAnswers, limits: Thresholds) -> bool:
+    """Whether they cost much, however few they are."""
+    share = facts.marking_share_of(FORCED)
+    spent = float(facts.triggers.of(FORCED)["marking_cpu_seconds"])
+    enough = spent >= limits.enough_cpu_seconds
+    return share is not None and enough and share >= limits.marking_fraction
+
+
+def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
+    cost = facts.cost
+    forced = facts.triggers.of(FORCED)
+    marking = facts.marking_share_of(FORCED)
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
     share = cost.forced / cost.cycles
+    costs = "" if marking is None else f": marking for them takes {format_fraction(marking)} of CPU"
+    dear = marking is not None and marking >= limits.forced_marking_fraction
     return CAUSE.finding(
-        Severity.WARNING,
+        Severity.WARNING if dear else Severity.INFO,
         f"the program forced {format_count(cost.forced)} of {format_count(cost.cycles)} "
-        f"collections ({format_fraction(share)}), in {format_seconds(cost.seconds)}",
+        f"collections ({format_fraction(share)}) in {format_seconds(cost.seconds)}{costs}",
+        cpu_fraction=marking,
         evidence=(
             Evidence(facts.path, "forced", cost.forced, "count"),
             Evidence(facts.path, "cycles", cost.cycles, "count"),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_fraction, format_seconds
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers
@@ -18,20 +18,47 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
 
 SITES = 3  # named as evidence
+PACER = "pacer"
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if the pacer's collections cost much."""
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or not _pressed(facts, limits):
+    if facts is None or not _pressed(facts, limits) or not _enough(facts, limits):
         return []
     return [_finding(answers, facts)]
 
 
+def lack(answers: Answers) -> Lack | None:
+    """Collections that cost much, but too few of them, and too little in all."""
+    facts, limits = answers.gc, answers.thresholds
+    if facts is None or not _pressed(facts, limits) or _enough(facts, limits):
+        return None
+    cost = facts.cost
+    return Lack(
+        CAUSE.code,
+        seen=f"marking takes {format_fraction(facts.marking_share_of(PACER))} of the CPU",
+        had=f"in {format_count(cost.cycles)} collections, of which "
+        f"{format_count(cost.steady_cycles)} are no start-up's and marked for "
+        f"{format_seconds(cost.steady_marking_cpu_seconds)}",
+        needed=f"{format_count(limits.enough_cycles)} such collections, or "
+        f"{format_seconds(limits.enough_cpu_seconds)} of marking",
+        next_step="Let the log run on under load: GODEBUG=gctrace=1.",
+        evidence=(
+            Evidence(facts.path, "cycles", cost.cycles, "count"),
+            Evidence(facts.path, "steady_cycles", cost.steady_cycles, "count"),
+            Evidence(
+                facts.path, "steady_marking_cpu_seconds", cost.steady_marking_cpu_seconds, "s"
+            ),
+        ),
+    )
+
+
 _REMEDY = (
     "{allocate_less} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector "
-    "more room: GOGC=200, with GOMEMLIMIT as a bound{room}."
+    "more room: {room}."
 )
+_MORE_ROOM = "GOGC=200, with GOMEMLIMIT as a bound"
 _TAKE_A_PROFILE = "Take an allocs profile to see who allocates, and allocate less there"
 CAUSE = Cause(
     code="gc-pressure",
@@ -40,35 +67,49 @@ CAUSE = Cause(
     "memory is in use. Each one marks everything that is live, with a quarter of the Ps; where "
     "that is too slow, goroutines that allocate must mark first (assists), and their requests take "
     "longer.",
-    remedy=_REMEDY.format(allocate_less=_TAKE_A_PROFILE, room=""),
+    remedy=_REMEDY.format(allocate_less=_TAKE_A_PROFILE, room=_MORE_ROOM),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     rule=find,
+    lack=lack,
 )
 
 
 def _pressed(facts: CollectorAnswers, limits: Thresholds) -> bool:
     """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
-    cost = facts.cost
-    paced = int(facts.triggers.counts.set_index("trigger")["cycles"]["pacer"])
-    cpu, interval = cost.marking_cpu_fraction, cost.interval.p50
-    if paced < max(limits.enough_cycles, limits.deciding_fraction * cost.cycles):
-        return False
+    cpu, interval = facts.marking_share_of(PACER), facts.cost.interval.p50
     if cpu is None or interval is None:
+        return False
+    marked = facts.triggers.counts["marking_cpu_seconds"].sum()
+    paced = float(facts.triggers.of(PACER)["marking_cpu_seconds"])
+    if paced < limits.deciding_fraction * marked:
         return False
     frequent = interval <= limits.frequent_interval_seconds
     return cpu >= (limits.frequent_marking_fraction if frequent else limits.marking_fraction)
+
+
+def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:
+    """Whether so much was seen, beyond a start-up, by number or by what it cost."""
+    cost = facts.cost
+    return (
+        cost.steady_cycles >= limits.enough_cycles
+        or cost.steady_marking_cpu_seconds >= limits.enough_cpu_seconds
+    )
 
 
 def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
     cost, sites = facts.cost, _site_evidence(answers)
     rate = cost.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
+    cpu = facts.marking_share_of(PACER)
+    many = cost.steady_cycles >= answers.thresholds.enough_cycles
     return CAUSE.finding(
         Severity.WARNING,
-        f"marking takes {format_fraction(cost.marking_cpu_fraction)} of the CPU, a collection "
+        f"marking takes {format_fraction(cpu)} of the CPU, a collection "
         f"every {format_seconds(cost.interval.p50)}{allocates}",
+        cpu_fraction=cpu,
         evidence=(*_log_evidence(facts), *sites),
-        next_step=_next_step(facts, sites),
+        next_step=_next_step(facts, answers.thresholds, sites),
+        confidence="certain" if many else "likely",
     )
 
 
@@ -76,6 +117,7 @@ def _log_evidence(facts: CollectorAnswers) -> tuple[Evidence, ...]:
     values = facts.cost.values
     units = {
         "cycles": "count",
+        "seconds": "s",
         "interval_p50_seconds": "s",
         "marking_cpu_fraction": "fraction",
         "gc_cpu_fraction": "fraction",
@@ -104,9 +146,20 @@ def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
     )
 
 
-def _next_step(facts: CollectorAnswers, sites: tuple[Evidence, ...]) -> str:
+def _next_step(facts: CollectorAnswers, limits: Thresholds, sites: tuple[Evidence, ...]) -> str:
     largest = sites[0].field.partition(" ")[2] if sites else ""
     less = f"Allocate less in {largest}, which allocates most" if sites else _TAKE_A_PROFILE
-    room = facts.pacing.summary.set_index("what")["p50"]["headroom_bytes"]
+    return _REMEDY.format(allocate_less=less, room=_room(facts, limits))
+
+
+def _room(facts: CollectorAnswers, limits: Thresholds) -> str:
+    """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
+    pacing = facts.pacing.summary.set_index("what")["p50"]
+    share, room = pacing["headroom_fraction"], pacing["headroom_bytes"]
+    if share < limits.small_room_fraction:
+        return (
+            f"goals leave {format_fraction(share)} above the live heap, so see whether GOGC is set "
+            "that low, or a GOMEMLIMIT holds them down"
+        )
     more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""
-    return _REMEDY.format(allocate_less=less, room=more)
+    return _MORE_ROOM + more

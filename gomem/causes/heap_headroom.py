@@ -22,14 +22,14 @@ LIMIT = "limit"
 def find(answers: Answers) -> list[Finding]:
     """One note for the whole log, if the room between live heap and goal is large."""
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or facts.cost.cycles < limits.enough_cycles:
+    if facts is None:
         return []
-    if len(facts.steps_of(LIMIT)) > limits.deciding_fraction * facts.cost.cycles:
+    if facts.triggers.of(LIMIT)["cycles"] > limits.deciding_fraction * facts.cost.cycles:
         return []  # the room is what GOMEMLIMIT leaves: somebody has chosen it
-    room = facts.pacing.cycles["headroom_bytes"].dropna()
-    if room.empty or float(room.median()) < limits.headroom_bytes:
+    room = facts.pacing.summary.set_index("what").loc["headroom_bytes"]
+    if room["n"] < limits.headroom_goals or room["p50"] < limits.headroom_bytes:
         return []
-    headroom = int(room.median())
+    headroom = int(room["p50"])
     rss = answers.largest_rss_bytes
     if rss is not None and headroom < limits.headroom_fraction * rss:
         return []

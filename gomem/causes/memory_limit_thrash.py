@@ -7,10 +7,11 @@ the same.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -19,22 +20,35 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
 
 LIMIT = "limit"
-KNOWN = "runtime/metrics"  # where GOGC is from, if it need not be inferred
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much."""
     facts, limits = answers.gc, answers.thresholds
-    if facts is None:
+    if facts is None or not _cramped(facts, limits) or not _enough(facts, limits):
         return []
-    steps = facts.steps_of(LIMIT)
-    cpu = facts.marking_cpu_of(LIMIT)
-    if len(steps) < limits.enough_cycles or cpu is None:
-        return []
-    frequent = float(steps["seconds"].median()) <= limits.frequent_interval_seconds
-    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
-    cramped = frequent and _room(facts) <= limits.limit_room_fraction
-    return [_finding(facts, cpu, limits)] if cpu >= least or cramped else []
+    return [_finding(facts, limits)]
+
+
+def lack(answers: Answers) -> Lack | None:
+    """Collections that a limit drives, but too few of them, and too cheap in all."""
+    facts, limits = answers.gc, answers.thresholds
+    if facts is None or not _cramped(facts, limits) or _enough(facts, limits):
+        return None
+    limited = facts.triggers.of(LIMIT)
+    cycles, cpu = int(limited["cycles"]), float(limited["marking_cpu_seconds"])
+    return Lack(
+        CAUSE.code,
+        seen="a memory limit leaves the heap next to no room",
+        had=f"in {format_count(cycles)} collections, which marked for {format_seconds(cpu)}",
+        needed=f"{format_count(limits.enough_cycles)} such collections, or "
+        f"{format_seconds(limits.enough_cpu_seconds)} of marking",
+        next_step="Let the log run on under load: GODEBUG=gctrace=1.",
+        evidence=(
+            Evidence(facts.path, "limit-driven cycles", cycles, "count"),
+            Evidence(facts.path, "marking_cpu_seconds", cpu, "s"),
+        ),
+    )
 
 
 CAUSE = Cause(
@@ -46,38 +60,57 @@ CAUSE = Cause(
     remedy="Raise GOMEMLIMIT (and the container's limit above it), or make the live heap smaller: "
     "take an inuse_space profile. A limit well above the live heap costs nothing: leave room for a "
     "collection's worth of allocation.",
-    references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#57069"),
+    references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#58106"),
     rule=find,
+    lack=lack,
 )
 
 
-def _room(facts: CollectorAnswers) -> float:
-    """What a goal leaves above the live heap it was made from, as a part of it; the median."""
-    pacing = facts.pacing.cycles["headroom_fraction"]
-    return float(pacing.loc[facts.steps_of(LIMIT).index].astype(float).median())
+def _cramped(facts: CollectorAnswers, limits: Thresholds) -> bool:
+    """Whether collections that a limit drives cost much, or have no room and follow one another."""
+    limited = facts.triggers.of(LIMIT)
+    cpu, interval = limited["marking_cpu_fraction"], limited["interval_p50_seconds"]
+    if math.isnan(cpu):
+        return False
+    frequent = interval <= limits.frequent_interval_seconds
+    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
+    no_room = limited["room_p50_fraction"] <= limits.limit_room_fraction
+    return bool(cpu >= least or (frequent and no_room))
 
 
-def _finding(facts: CollectorAnswers, cpu: float, limits: Thresholds) -> Finding:
-    steps = facts.steps_of(LIMIT)
-    rows = facts.cycles.loc[steps.index]
-    live = int(rows["heap_live_bytes"].dropna().median())
-    goal = int(rows["heap_goal_bytes"].dropna().median())
-    interval = float(steps["seconds"].median())
+def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:
+    limited = facts.triggers.of(LIMIT)
+    return bool(
+        limited["cycles"] >= limits.enough_cycles
+        or limited["marking_cpu_seconds"] >= limits.enough_cpu_seconds
+    )
+
+
+def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
+    limited = facts.triggers.of(LIMIT)
+    cycles = int(limited["cycles"])
+    live, goal = int(limited["heap_live_p50_bytes"]), int(limited["heap_goal_p50_bytes"])
+    cpu, interval = float(limited["marking_cpu_fraction"]), float(limited["interval_p50_seconds"])
     critical = cpu >= limits.critical_marking_fraction
-    gogc = facts.triggers.gogc["known_from"]
+    limit = facts.memory_limit_bytes
+    of_limit = "" if limit is None else f", GOMEMLIMIT is {format_bytes(limit)}"
     return CAUSE.finding(
         Severity.CRITICAL if critical else Severity.WARNING,
-        f"a memory limit drives {format_count(len(steps))} collections, one every "
+        f"a memory limit drives {format_count(cycles)} collections, one every "
         f"{format_seconds(interval)}, and marking takes {format_fraction(cpu)} of the CPU: "
-        f"{format_bytes(live)} is live, the goal is {format_bytes(goal)}",
+        f"{format_bytes(live)} is live, the goal is {format_bytes(goal)}{of_limit}",
         size=live,
+        cpu_fraction=cpu,
         evidence=(
-            Evidence(facts.path, "limit-driven cycles", len(steps), "count"),
+            Evidence(facts.path, "limit-driven cycles", cycles, "count"),
             Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
             Evidence(facts.path, "heap_goal_p50_bytes", goal, "B"),
             Evidence(facts.path, "interval_p50_seconds", interval, "s"),
             Evidence(facts.path, "marking_cpu_fraction", cpu, "fraction"),
-            Evidence(facts.path, "GOGC known from", str(gogc.iloc[0]), ""),
+            Evidence(facts.path, "goals that no GOGC makes", facts.triggers.beyond_any, "count"),
+            Evidence(
+                facts.path, "GOGC known from", str(facts.triggers.gogc["known_from"].iloc[0]), ""
+            ),
         ),
-        confidence="certain" if set(gogc) == {KNOWN} else "likely",
+        confidence="certain" if facts.triggers.gogc_is_known or limit is not None else "likely",
     )

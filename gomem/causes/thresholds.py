@@ -87,9 +87,12 @@ class Thresholds:
     Attributes:
         enough_cycles: Collections before any of them says something. A heap that doubles from 4 MiB
             to 4 TiB needs twenty, so a start-up alone never gets there.
-        deciding_fraction: Share of the collections that makes what triggered them the one that
-            decides. gc-pressure speaks where at least so many are the pacer's; heap-headroom is
-            silent where more are a memory limit's, because then somebody has chosen that room.
+        enough_cpu_seconds: CPU of collecting that says something in however few collections: what
+            took less in all is over before anybody has looked.
+        deciding_fraction: Share of the marking that makes what triggered it the one that decides.
+            gc-pressure speaks where at least so much is the pacer's; heap-headroom is silent where
+            more of the collections are a memory limit's, because then somebody has chosen that
+            room.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Of marking, because the log overstates what stops take.
         frequent_marking_fraction: Share that is one where collections are also frequent. The
@@ -98,17 +101,22 @@ class Thresholds:
             most requests then meet a marking phase, with its assists and its write barriers.
         critical_marking_fraction: Share at which the collector hardly rests. While it marks it is
             given a quarter of the Ps, so if it spends a quarter over all, it is always marking.
+        small_room_fraction: Room above the live heap, as a part of it, of which to ask who made it
+            so small: half of what GOGC=100 leaves.
         limit_room_fraction: Room that a memory limit leaves above the live heap, as a part of it;
             at this or less, frequent collections are a finding however cheap: each byte by which
             the live heap grows makes them more frequent still.
         forced_cycles: Collections forced by the program; a few come from tests and heap profiles.
         forced_fraction: The same, of all. Below a quarter the pacer still decides.
+        forced_marking_fraction: Share of GOMAXPROCS for marking in forced collections that makes
+            them a warning: below a hundredth nobody pays for them, and they are worth a note.
         pause_seconds: A stop of the world that is long. Go 1.5 promised less than 10 ms; since 1.8
             stops take less than 1 ms, so 10 ms say that something is wrong.
         long_fraction: Share of collections that stopped that long: one in a hundred is a p99.
         long_cycles: How many at least: a busy kernel takes the CPU away once or twice.
         worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
             second.
+        headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
         headroom_bytes: Room for garbage that is worth a word: below, nobody's limit turns on it.
         headroom_fraction: The same, as a share of RSS where that is known.
 
@@ -153,18 +161,22 @@ class Thresholds:
     spike_intervals: int = 8
 
     enough_cycles: int = 20
+    enough_cpu_seconds: float = 1.0
     deciding_fraction: float = 0.5
     marking_fraction: float = 0.10
     frequent_marking_fraction: float = 0.05
     frequent_interval_seconds: float = 0.1
     critical_marking_fraction: float = 0.25
+    small_room_fraction: float = 0.5
     limit_room_fraction: float = 0.05
     forced_cycles: int = 10
     forced_fraction: float = 0.25
+    forced_marking_fraction: float = 0.01
     pause_seconds: float = 0.010
     long_fraction: float = 0.01
     long_cycles: int = 3
     worst_pause_seconds: float = 0.1
+    headroom_goals: int = 3
     headroom_bytes: int = 64 * MIB
     headroom_fraction: float = 0.25
 

@@ -357,7 +357,7 @@ def _notes(
 
 def _gomaxprocs(side: Sequence[Diagnosis]) -> set[int]:
     logs = [one.capture.gc for one in side if one.capture.gc is not None]
-    return {int(procs) for log in logs for procs in log.cycles["gomaxprocs"].unique()}
+    return {int(procs) for log in logs for procs in log.cycles["gomaxprocs"].dropna().unique()}
 
 
 def _sites_notes(

@@ -6,7 +6,8 @@ once it has been read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.moment import MOMENT
 from gomem.causes import CAUSES
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, Answers, MomentFacts
 from gomem.causes.collector_answers import CollectorAnswers
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.changes import (
@@ -49,6 +50,7 @@ from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts, shown_first
 from gomem.inputs.schema import empty
+from gomem.releases import GoRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 TOP_SITES = 20
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
+KNOWS_LIMITS = GoRelease(19)  # GOMEMLIMIT
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -190,13 +193,25 @@ class Diagnosis:
 
     @cached_property
     def collector(self) -> CollectorAnswers | None:
-        """What the log says; GOGC is from runtime/metrics, if every moment has the same."""
+        """What the log says; settings are from runtime/metrics, if every moment has the same."""
         if self.capture.gc is None:
             return None
-        values = {facts.metrics[GOGC] for facts in self.moments if GOGC in facts.metrics}
-        known = values.pop() / 100 if len(values) == 1 else None
-        paths = ", ".join(self.capture.of_kind("gctrace"))
-        return CollectorAnswers(self.capture.gc, paths or "gctrace", known)
+        gogc, limit = self._same_everywhere(GOGC), self._same_everywhere(GOMEMLIMIT)
+        newest = self.capture.go_version.high
+        knows_none = newest is not None and newest < KNOWS_LIMITS
+        if knows_none or (limit is not None and limit >= NO_GOMEMLIMIT):
+            limit = math.inf
+        return CollectorAnswers(
+            self.capture.gc,
+            ", ".join(self.capture.of_kind("gctrace")) or "gctrace",
+            None if gogc is None else gogc / 100,
+            limit,
+        )
+
+    def _same_everywhere(self, metric: str) -> float | None:
+        """A setting that every moment which has it agrees on."""
+        values = {facts.metrics[metric] for facts in self.moments if metric in facts.metrics}
+        return float(values.pop()) if len(values) == 1 else None
 
     @property
     def collection_cost(self) -> dict[str, int | float | None]:
@@ -308,6 +323,8 @@ class Diagnosis:
     def findings(self) -> tuple[Finding, ...]:
         """Known causes, one finding a cause, ranked by what they cost the process now."""
         answers = self.answers
+        lacks = [cause.lack(answers) for cause in CAUSES if cause.lack is not None]
+        answers = replace(answers, lacks=tuple(lack for lack in lacks if lack is not None))
         found = (finding for cause in CAUSES for finding in cause.rule(answers))
         return one_a_cause(found, self.scale)
 

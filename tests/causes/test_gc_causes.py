@@ -6,6 +6,7 @@ import pytest
 
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes import (
+    data_thin,
     forced_gc,
     gc_pressure,
     heap_growth,
@@ -85,11 +86,90 @@ def test_rare_collections_are_pressure_from_a_tenth_of_the_cpu_on():
     assert [] == found(answers(*every_cpu(2.0, 360)))
 
 
+def doubling(count):
+    """A heap that doubles from 1 MiB on, and marks for a second and a half each time."""
+    heaps = [{"live": 2**n, "start": 2**n, "end": 2**n + 1, "goal": 2**n + 2} for n in range(count)]
+    lines = every_cpu(2.0, 1500)[:count]
+    return [line | heap for line, heap in zip(lines, heaps, strict=True)]
+
+
 def test_a_start_up_is_no_pressure():
     """
-    Nineteen doublings, however busy, end.
+    Fifteen doublings, however busy, end: each finds a heap that has grown.
     """
-    assert [] == found(answers(*every_cpu(0.010, 10)[:19]))
+    case = answers(*doubling(15))
+
+    assert [] == gc_pressure.find(case)
+    assert "wanted 20 such collections, or 1.00 s of marking" in thin(case)
+
+
+def test_few_collections_that_cost_much_are_pressure():
+    """
+    Eight in 16 s, of a heap that stays: 6 s of CPU say it, though eight are few.
+    """
+    (finding,) = gc_pressure.find(answers(*every_cpu(2.0, 750)[:8]))
+
+    assert "likely" == finding.confidence
+    assert 750 / 4000 == pytest.approx(finding.cpu_fraction)
+
+
+def thin(case):
+    """What rules had too little of."""
+    lacks = [cause.lack(case) for cause in (gc_pressure, forced_gc, memory_limit_thrash)]
+    found = data_thin.find(replace(case, lacks=tuple(lack for lack in lacks if lack)))
+    assert all((Severity.INFO, "data-thin") == (one.severity, one.code) for one in found)
+    return " ".join(one.title for one in found)
+
+
+def test_what_was_seen_too_little_of_is_said():
+    """
+    Eight collections in 80 ms: 5.5 % of the CPU, and 9 ms of it in all.
+    """
+    case = answers(*every(0.010, background=0.8)[:8])
+
+    assert [] == found(case)
+    assert (
+        "too little was seen to call it gc-pressure: marking takes 5.5 % of the CPU, but in 8 "
+        "collections, of which 7 are no start-up's and marked for 7.70 ms; wanted 20 such "
+        "collections, or 1.00 s of marking"
+    ) == thin(case)
+
+
+def test_nothing_is_thin_where_nothing_is_seen():
+    assert "" == thin(answers(*every(1.0)[:3]))
+    assert "" == thin(answers())
+    assert "" == thin(Answers((), GoVersion()))
+
+
+def test_a_few_collections_at_the_limit_say_so():
+    """
+    The shape of golang/go#58106: eight collections in 17 s whose goals lie at the live heap, each
+    marking for 2.6 s of 3 Ps.
+    """
+    lines = [
+        {
+            "number": 157 + n, "at": 1071 + 2.4 * n, "p": 3, "assist": 900, "background": 1700,
+            "live": 2050, "start": 2050, "end": 2180, "goal": 2050,
+            "stacks": "48 MB stacks, 0 MB globals, ",
+        }
+        for n in range(8)
+    ]  # fmt: skip
+
+    (finding,) = memory_limit_thrash.find(answers(*lines, gogc_fraction=None))
+
+    assert (Severity.CRITICAL, "likely") == (finding.severity, finding.confidence)
+    assert 2.6 / 7.2 == pytest.approx(finding.cpu_fraction)
+    assert "drives 7 collections, one every 2.40 s" in finding.title
+
+
+def test_a_limit_that_is_known_makes_thrash_certain():
+    case = answers(*every(0.010, **LIMITED, background=2), gogc_fraction=None)
+    facts = replace(case.gc, memory_limit_bytes=float(210 * MIB))
+
+    (finding,) = memory_limit_thrash.find(replace(case, gc=facts))
+
+    assert "certain" == finding.confidence
+    assert "GOMEMLIMIT is 210 MiB" in finding.title
 
 
 def test_the_sites_stand_beside_the_pressure():

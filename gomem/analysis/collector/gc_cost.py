@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import NANOSECOND_DIGITS, ROUNDING_BYTES, STOPS, gc_steps
+from gomem.analysis.collector.steps import (
+    MARKING,
+    NANOSECOND_DIGITS,
+    ROUNDING_BYTES,
+    STOPS,
+    available_seconds,
+    gc_steps,
+)
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+STEP_OF_GROWTH = 1.25  # less than GOGC=100 lets the heap of a start-up grow each time
 _STW = "How long the world stood still for a collection, both stops together:"
 _INTERVAL = "From the start of one collection to the start of the next:"
 COSTS = (
@@ -33,8 +42,11 @@ COSTS = (
     Column("interval_p90_seconds", "float64", "s", f"{_INTERVAL} nine in ten are at most this."),
     Column("interval_p99_seconds", "float64", "s", f"{_INTERVAL} 99 in 100 are at most this."),
     Column("interval_max_seconds", "float64", "s", f"{_INTERVAL} the longest."),
+    Column("available_cpu_seconds", "float64", "s", "CPU that GOMAXPROCS allowed meanwhile."),
     Column("gc_cpu_fraction", "float64", "fraction", "CPU that collections took, at most."),
     Column("marking_cpu_fraction", "float64", "fraction", "CPU that marking took, at least."),
+    Column("steady_cycles", "Int64", "count", "Collections that no growth of the heap explains."),
+    Column("steady_marking_cpu_seconds", "float64", "s", "CPU that marking took in them."),
     Column("assist_fraction", "float64", "fraction", "Of marking, what assists did."),
     Column("allocation_rate_bytes_per_second", "float64", "B/s", "What the program allocated."),
     Column("allocation_rate_low_bytes_per_second", "float64", "B/s", "The least it can be."),
@@ -92,10 +104,14 @@ class GcCost:
             counts it; to two digits, cut.
         longest_stop_seconds: The longest single stop.
         interval: Time from the start of one collection to the start of the next.
+        available_cpu_seconds: CPU that GOMAXPROCS allowed in `seconds`.
         gc_cpu_fraction: CPU that collections took, idle marking left out, of all that GOMAXPROCS
             allowed in `seconds`. With stops as they are printed, so at most this: see
             `steps.STOP_CPU`.
         marking_cpu_fraction: Of it, what marking took: at least this.
+        steady_cycles: Collections but those that found the heap grown by `STEP_OF_GROWTH` since
+            the last such one: a start-up has no others.
+        steady_marking_cpu_seconds: CPU that marking took in them.
         assist_fraction: The part of marking that allocating goroutines had to do.
         allocation_rate: Bytes a second, summed over the collections that follow one another.
         heap_live_first_bytes: Marked by the first collection; to 1 MiB.
@@ -112,8 +128,11 @@ class GcCost:
     stw: Quantiles
     longest_stop_seconds: float | None
     interval: Quantiles
+    available_cpu_seconds: float
     gc_cpu_fraction: float | None
     marking_cpu_fraction: float | None
+    steady_cycles: int
+    steady_marking_cpu_seconds: float
     assist_fraction: float | None
     allocation_rate: Rate
     heap_live_first_bytes: int | None
@@ -148,6 +167,7 @@ def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
     steps = gc_steps(cycles)
     stops = cycles[list(STOPS)].to_numpy(float)
     heaps = cycles[["heap_at_start_bytes", "heap_at_mark_end_bytes"]].max().max()
+    steady = _steady(cycles)
     return GcCost(
         cycles=len(cycles),
         runs=int(cycles["run"].nunique()),
@@ -157,8 +177,11 @@ def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
         stw=Quantiles.of(stops.sum(axis=1).round(NANOSECOND_DIGITS)),
         longest_stop_seconds=float(np.nanmax(stops)) if len(cycles) else None,
         interval=Quantiles.of(steps.loc[steps["follows"], "seconds"].to_numpy(float)),
+        available_cpu_seconds=float(available_seconds(steps).sum()),
         gc_cpu_fraction=_cpu_fraction(steps, "cpu_seconds"),
         marking_cpu_fraction=_cpu_fraction(steps, "marking_cpu_seconds"),
+        steady_cycles=int(steady.sum()),
+        steady_marking_cpu_seconds=float(cycles.loc[steady, list(MARKING)].sum().sum()),
         assist_fraction=_assist_fraction(cycles),
         allocation_rate=_allocation_rate(steps[steps["follows"]]),
         heap_live_first_bytes=_at(cycles["heap_live_bytes"], 0),
@@ -168,9 +191,19 @@ def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
     )
 
 
+def _steady(cycles: pd.DataFrame) -> pd.Series:
+    """Which collections found no heap that had grown by a step since the last that did."""
+    live = cycles["heap_live_bytes"].astype(float).clip(lower=ROUNDING_BYTES)
+    peaks = live.groupby(cycles["run"], sort=False).cummax()
+    steps = np.floor(np.log(peaks) / math.log(STEP_OF_GROWTH))
+    before = steps.groupby(cycles["run"], sort=False).shift(1)
+    return steps.eq(before)
+
+
 def _cpu_fraction(steps: pd.DataFrame, kind: str) -> float | None:
-    available = float((steps["gomaxprocs"] * steps["seconds"]).sum())
-    return float(steps[kind].sum()) / available if available > 0 else None
+    available = available_seconds(steps)
+    spent = float(steps[kind].where(available.notna()).sum())
+    return spent / float(available.sum()) if available.sum() > 0 else None
 
 
 def _assist_fraction(cycles: pd.DataFrame) -> float | None:
@@ -186,8 +219,9 @@ def _allocation_rate(steps: pd.DataFrame) -> Rate:
     not negative; what the heap grew by adds up over collections that follow one another, so that
     only the first and the last size of such a row count.
     """
+    steps = steps.dropna(subset=["heap_grown_bytes", "heap_freed_bytes"])
     seconds = float(steps["seconds"].sum())
-    if not seconds > 0 or steps[["heap_grown_bytes", "heap_freed_bytes"]].isna().any(axis=None):
+    if not seconds > 0:
         return Rate(None, None, None)
     freed = steps["heap_freed_bytes"].to_numpy(np.int64)
     grown = int(steps["heap_grown_bytes"].sum())

@@ -125,7 +125,7 @@ def lost_time(cycles: pd.DataFrame) -> LostTime:
     first, last = (np.nan_to_num(cycles[name].to_numpy(float)) for name in STOPS)
     beside = _sum_of(cycles, CONCURRENT)
     ps = cycles["gomaxprocs"].clip(lower=1)  # whatever a harmed log says, a program has one
-    taken = _sum_of(cycles, MARKING) / ps.to_numpy(float)
+    taken = np.nan_to_num(_sum_of(cycles, MARKING) / ps.to_numpy(float, na_value=np.nan))
     lasting = first + beside + last
     starts = _one_after_another(cycles["at_seconds"].to_numpy(float), lasting)
     phases = np.stack([np.zeros_like(first), first, beside, last], axis=1)

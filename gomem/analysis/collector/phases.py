@@ -158,7 +158,8 @@ def _without_short(names: np.ndarray) -> np.ndarray:
 
 def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
     seconds = float(np.nansum(steps["seconds"]))
-    available = float(np.nansum(steps["gomaxprocs"] * steps["seconds"]))
+    known = ~np.isnan(steps["cpu_seconds"])
+    available = float(np.nansum((steps["gomaxprocs"] * steps["seconds"])[known]))
     allocated = float(np.nansum(steps["heap_grown_bytes"] + steps["heap_freed_bytes"]))
     cpu = float(np.nansum(steps["cpu_seconds"]))
     return {

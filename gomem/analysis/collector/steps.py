@@ -46,14 +46,19 @@ def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
             "run": cycles["run"],
             "follows": cycles["number"].add(1).eq(after["number"]),
             "seconds": (after["at_seconds"] - cycles["at_seconds"]).round(NANOSECOND_DIGITS),
-            "gomaxprocs": cycles["gomaxprocs"],
-            "cpu_seconds": cycles[list(CPU_PARTS)].sum(axis=1),
-            "marking_cpu_seconds": cycles[list(MARKING)].sum(axis=1),
+            "gomaxprocs": cycles["gomaxprocs"].astype(float),
+            "cpu_seconds": cycles[list(CPU_PARTS)].sum(axis=1, min_count=1),
+            "marking_cpu_seconds": cycles[list(MARKING)].sum(axis=1, min_count=1),
             "heap_grown_bytes": after["heap_at_start_bytes"] - start,
             "heap_freed_bytes": end - cycles["heap_live_bytes"],
         }
     )
     return steps[same_run]
+
+
+def available_seconds(steps: pd.DataFrame) -> pd.Series:
+    """CPU that GOMAXPROCS allowed in each step whose own CPU is known; of the others it is not."""
+    return (steps["gomaxprocs"] * steps["seconds"]).where(steps["cpu_seconds"].notna())
 
 
 def stopped_seconds(cycles: pd.DataFrame) -> pd.Series:

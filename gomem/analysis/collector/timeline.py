@@ -87,7 +87,7 @@ def _extremes(cycles: pd.DataFrame, places: np.ndarray, windows: int) -> pd.Data
         {
             **{name: cycles[column] for name, column in HEAPS.items()},
             "run": cycles["run"],
-            "gomaxprocs": cycles["gomaxprocs"],
+            "gomaxprocs": cycles["gomaxprocs"].astype(float),
             "stopped": stopped_seconds(cycles),
             **{f"{kind}_cpu": cycles[parts].sum(axis=1) for kind, parts in CPU.items()},
         }

@@ -113,7 +113,9 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """How GOGC is known, which decides what counts as driven by a memory limit."""
     known = triggers.gogc.dropna(subset=["gogc_fraction"])
     if known.empty:
-        return ("GOGC is off or unknown, so nothing says which collections a memory limit drove",)
+        return (
+            "GOGC is off or not known, so only goals that no GOGC makes count as a memory limit's",
+        )
     one = known.iloc[0]
     value = f"GOGC is taken to be {100 * float(one['gogc_fraction']):.0f}"
     return (f"{value}, from {one['known_from']}",)

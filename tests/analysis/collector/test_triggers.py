@@ -11,8 +11,19 @@ FIRST = {"start": 3, "end": 4, "live": 4, "goal": 4}  # of a program with GOGC=1
 NO_STACKS = {"stacks": ""}  # Go 1.17 and older
 
 
-def triggers(*changes, gogc_fraction=None, **usual):
-    return list(gc_triggers(cycles_of(*changes, **usual), gogc_fraction).cycles["trigger"])
+BIG = {"live": 100, "start": 180, "end": 185, "goal": 200}  # GOGC=100 of a heap that tells
+LOW = BIG | {"start": 110, "goal": 120}
+
+
+def triggers(*changes, gogc_fraction=None, memory_limit_bytes=None, **usual):
+    answer = gc_triggers(cycles_of(*changes, **usual), gogc_fraction, memory_limit_bytes)
+    return list(answer.cycles["trigger"])
+
+
+def gogc(*changes, **usual):
+    """GOGC as the goals tell it, and how it is known."""
+    row = gc_triggers(cycles_of(*changes, **usual)).gogc.iloc[0]
+    return (None if math.isnan(row["gogc_fraction"]) else row["gogc_fraction"], row["known_from"])
 
 
 def test_what_the_log_says_is_taken_from_it():
@@ -21,34 +32,153 @@ def test_what_the_log_says_is_taken_from_it():
     assert ["pacer", "forced", "periodic"] == triggers(FIRST | {"goal": 5}, forced, periodic)
 
 
-def test_a_goal_below_what_gogc_sets_is_a_limits():
+def test_goals_that_agree_tell_gogc():
     """
-    GOGC=100 asks for 20 MiB over 10 live. A goal of 14 was not made by it.
+    150 above 100 live four times, whose first collection has none before it: GOGC=150.
     """
-    assert ["pacer", "pacer", "pacer", "limit"] == triggers(FIRST, {"goal": 8}, {}, {"goal": 14})
+    assert (1.5, "4 of 4 goals") == gogc(*[BIG | {"goal": 250}] * 5)
 
 
-def test_the_first_goal_tells_gogc():
+@pytest.mark.parametrize(("goal", "known"), [(248, 1.47), (249, 1.5), (137, 0.37), (126, 0.25)])
+def test_of_values_that_fit_alike_the_roundest_is_taken(goal, known):
     """
-    It is 4 MiB x GOGC / 100, of a heap that was never marked: 16 MiB say GOGC=400, and then a goal
-    of 20 MiB over 10 live is too low.
+    Rounding leaves two or three for a heap of 100 MiB; where none is round, the middle of them.
     """
-    answer = gc_triggers(cycles_of({"start": 12, "goal": 16, "live": 4}, {"goal": 20}, {}))
-
-    assert 4.0 == answer.gogc["gogc_fraction"].iloc[0]
-    assert "limit" == answer.cycles["trigger"].iloc[2]
+    assert known == gogc(*[BIG | {"start": 120, "goal": goal}] * 5, **NO_STACKS)[0]
 
 
-def test_a_first_goal_that_a_large_allocation_raised_tells_nothing():
+def test_the_room_that_stacks_and_globals_ask_for_is_theirs():
     """
-    The heap began at 30 MiB, so the goal was put above it: GOGC is the room of the other goals.
+    100 + (100 + 30 + 20) x 1 are 250: GOGC=100, and not 150.
     """
-    answer = gc_triggers(cycles_of({"start": 30, "goal": 30, "live": 10}, {}, {}))
+    stacks = "30 MB stacks, 20 MB globals, "
 
-    assert ["pacer", "pacer", "pacer"] == list(answer.cycles["trigger"])
-    assert [(1.0, "the room that most goals leave")] == [
-        tuple(row) for row in answer.gogc[["gogc_fraction", "known_from"]].to_numpy()
-    ]
+    assert (1.0, "4 of 4 goals") == gogc(*[BIG | {"goal": 250, "stacks": stacks}] * 5)
+
+
+def test_releases_without_stacks_have_another_formula():
+    assert (1.5, "4 of 4 goals") == gogc(*[BIG | {"goal": 250}] * 5, **NO_STACKS)
+
+
+def test_a_first_goal_says_nothing():
+    """
+    One that began late had its goal moved up: 25 MiB are no GOGC=625.
+    """
+    assert (None, "nothing here") == gogc({"start": 24, "goal": 25, "live": 2}, {"live": 2}, {})
+
+
+@pytest.mark.parametrize(("live", "known"), [(7, None), (8, 1.0)])
+def test_a_small_heap_says_nothing(live, known):
+    """
+    Its goal is the least there is, or rounding is most of its room.
+    """
+    assert known == gogc(*[{"live": live, "start": live + 1, "goal": 2 * live}] * 5)[0]
+
+
+@pytest.mark.parametrize(("count", "known"), [(3, None), (4, 1.0)])
+def test_two_goals_agree_by_chance(count, known):
+    """
+    Of so many collections one less has a goal that tells.
+    """
+    assert known == gogc(*[BIG] * count)[0]
+
+
+@pytest.mark.parametrize(("others", "known"), [(4, 1.0), (5, None)])
+def test_half_of_the_goals_must_agree(others, known):
+    """
+    Four do; each of the others says something else.
+    """
+    odd = [BIG | {"goal": 150 + 20 * number, "start": 140} for number in range(4, 4 + others)]
+
+    assert known == gogc(*[BIG] * 5, *odd)[0]
+
+
+@pytest.mark.parametrize(("start", "known"), [(199, None), (198, 1.0)])
+def test_a_collection_that_began_late_says_nothing(start, known):
+    assert known == gogc(*[BIG | {"start": start}] * 5)[0]
+
+
+def test_goals_that_a_limit_lowers_are_not_asked():
+    """
+    Five that agree tell it, whatever six at the live heap say.
+    """
+    assert 1.0 == gogc(*[BIG] * 6, *[BIG | {"goal": 100}] * 6)[0]
+
+
+def test_goals_lower_than_the_others_agree_on_are_a_limits():
+    """
+    GOGC=100 asks for 200 MiB over 100 live. Goals of 120, 130 and 140 were not made by it.
+    """
+    lower = [LOW | {"goal": goal} for goal in (120, 130, 140)]
+
+    assert [*["pacer"] * 5, *["limit"] * 3] == triggers(*[BIG] * 5, *lower)
+
+
+def test_two_lower_goals_prove_no_limit():
+    assert ["pacer"] * 7 == triggers(*[BIG] * 5, LOW, LOW | {"goal": 130})
+
+
+def test_lower_goals_that_agree_are_another_gogc():
+    """
+    A program that sets its GOGC to 20 while it runs has no limit.
+    """
+    assert ["pacer"] * 8 == triggers(*[BIG] * 5, *[LOW] * 3)
+
+
+def test_one_odd_goal_in_ten_is_still_another_gogc():
+    """
+    Nine agree on 20; the tenth does not. A second odd one is one too many.
+    """
+    low, odd = [LOW] * 9, LOW | {"goal": 140}
+
+    assert "limit" not in triggers(*[BIG] * 30, *low, odd)
+    assert "limit" in triggers(*[BIG] * 30, *low, odd, LOW | {"goal": 150})
+
+
+def test_goals_at_the_live_heap_are_a_limits_whatever_gogc_is():
+    """
+    While the heap is swept GOGC leaves 1 MiB at least.
+    """
+    late = {"live": 50, "goal": 50, "start": 51, "end": 52}
+
+    assert ["pacer", *["limit"] * 4] == triggers(*[late] * 5)
+    assert ["pacer"] * 5 == triggers(*[late | {"goal": 51}] * 5)
+
+
+@pytest.mark.parametrize(("live", "why"), [(199, "pacer"), (200, "limit")])
+def test_less_than_one_per_cent_of_room_is_a_limits(live, why):
+    """
+    A goal of 1 MiB more than 199 may be one of 1.99: GOGC=1. Above 200 it may not.
+    """
+    late = {"live": live, "goal": live + 1, "start": live, "end": live + 2}
+
+    assert ["pacer", *[why] * 4] == triggers(*[late] * 5)
+
+
+def test_hardly_any_room_is_a_limits_where_there_is_one():
+    """
+    4 MiB above 200 may be GOGC=2; where three others prove a limit, it is none.
+    """
+    roomy, none = ({"live": 200, "start": 200, "goal": goal} for goal in (204, 200))
+
+    assert ["pacer"] * 4 == triggers(*[roomy] * 4)
+    assert ["pacer", "limit", *["limit"] * 3] == triggers(none, roomy, *[none] * 3)
+    assert ["pacer", "pacer", *["limit"] * 2] == triggers(none, roomy, *[none] * 2)
+
+
+def test_a_limit_that_is_set_made_the_goals_without_room():
+    roomy = {"live": 200, "start": 200, "goal": 204}
+
+    assert ["pacer", "limit"] == triggers(roomy, roomy, memory_limit_bytes=300 << 20)
+
+
+def test_where_no_limit_is_set_none_made_a_goal():
+    """
+    SetGCPercent(0) does that too.
+    """
+    late = {"live": 50, "goal": 50, "start": 51, "end": 52}
+
+    assert ["pacer"] * 5 == triggers(*[late] * 5, memory_limit_bytes=math.inf)
 
 
 def test_what_the_metrics_say_of_gogc_comes_first():
@@ -63,21 +193,13 @@ def test_with_gogc_off_every_goal_is_a_limits():
     assert ["pacer", "limit", "limit"] == triggers({}, {}, {}, gogc_fraction=math.inf)
 
 
-def test_goals_without_any_room_are_a_limits_even_if_gogc_is_not_known():
-    """
-    A log that begins late, with goals at the live heap: no GOGC that anybody sets does that.
-    """
-    late = {"live": 200, "goal": 200, "start": 201, "end": 202}
-    lines = [late | {"number": number} for number in range(50, 60)]
-
-    assert ["pacer", *["limit"] * 9] == triggers(*lines)
-
-
 def test_a_release_without_limits_has_none():
     """
     Lines without stacks are of Go 1.17 or older; a low goal there is another GOGC.
     """
-    assert ["pacer"] * 3 == triggers(FIRST, {"goal": 8}, {"goal": 14}, **NO_STACKS)
+    late = {"live": 50, "goal": 50, "start": 51, "end": 52}
+
+    assert ["pacer"] * 5 == triggers(*[late] * 5, **NO_STACKS)
 
 
 @pytest.mark.parametrize("live", [5, 10, 20])
@@ -89,7 +211,7 @@ def test_rounding_makes_no_limit(live):
     """
     goal = 2 * live - 1
 
-    assert ["pacer"] * 2 == triggers(FIRST | {"live": live}, {"goal": goal})
+    assert ["pacer"] * 2 == triggers({"live": live}, {"goal": goal}, gogc_fraction=1.0)
 
 
 def test_the_costs_of_each_trigger_add_up():
@@ -110,3 +232,20 @@ def test_no_collection_has_no_reason():
 
     assert answer.cycles.empty
     assert [0, 0, 0, 0] == list(answer.counts["cycles"])
+
+
+def test_what_is_usual_of_each_trigger_is_told():
+    """
+    Three seconds apart: 2 ms of marking in 6 s of 2 Ps for two of the pacer's, the third has no
+    step.
+    """
+    lines = [{"at": 3.0 * number} for number in (1, 2, 3)]
+
+    pacer = gc_triggers(cycles_of(*lines), 1.0).of("pacer")
+
+    assert 0.002 == pytest.approx(pacer["marking_cpu_seconds"])
+    assert 0.002 / 12 == pytest.approx(pacer["marking_cpu_fraction"])
+    assert (3.0, 10 << 20, 20 << 20, 1.0) == tuple(
+        pacer[["interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes",
+               "room_p50_fraction"]]
+    )  # fmt: skip

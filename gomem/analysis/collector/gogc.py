@@ -1,0 +1,180 @@
+"""Which GOGC did a run have, as far as the goals in its log tell?
+
+The runtime makes a goal from what the collection before it marked:
+
+    to 1.17   goal = live + live x GOGC/100
+    from 1.18 goal = live + (live + stacks + globals) x GOGC/100
+
+Not every goal says so. The first one was made before anything was marked, and a goal is never less
+than 4 MiB x GOGC/100: so collections of a small heap tell nothing. A goal is moved up where a
+collection began late (64 KiB above its start), and never leaves less than 1 MiB above the live heap
+while that is swept. A memory limit (from 1.19) moves it down, and then the other rules do not hold.
+
+GOGC is a whole per cent, and sizes are printed in whole MiB. So each goal allows a few values, and
+a value that most of the goals allow is taken for the run's. If there is none, GOGC is not known:
+it changed while the program ran, a limit made most of the goals, or too few of them tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.units import MIB
+
+ENOUGH_LIVE_BYTES = 8 * MIB  # below, goals are the least there is, or rounding is most of the room
+LEAST_GOGC = 0.01  # GOGC is a whole per cent; 0 would collect without a break
+ENOUGH_GOALS = 3  # two agree by chance
+AGREEING_FRACTION = 0.5  # of the goals that tell, for a value to be the run's
+MOST_PERCENT = 100_000
+# Of several values that fit the goals equally well the likeliest: people set round ones.
+ROUND_PERCENTS = (100, 50, 25, 10, 5)
+
+IntArray = np.ndarray
+
+
+@dataclass(frozen=True)
+class Goals:
+    """Goals of collections, each with what the collection before it marked; NaN where unknown.
+
+    Attributes:
+        run: Which process.
+        live: Marked by the collection before, if its line is there.
+        goal: Made from it.
+        start: The heap when the collection began.
+        scanned: Stacks and globals beside the live heap; 0 where the release prints none.
+        may_be_limited: Whether the release knows a memory limit, as far as its lines say.
+    """
+
+    run: IntArray
+    live: np.ndarray
+    goal: np.ndarray
+    start: np.ndarray
+    scanned: np.ndarray
+    may_be_limited: np.ndarray
+
+    @classmethod
+    def of(cls, cycles: pd.DataFrame) -> Goals:
+        """Goals of collections as `gomem.inputs.gctrace.table.CYCLES` describes them."""
+        sizes = {
+            name: cycles[f"{name}_bytes"].to_numpy(float, na_value=np.nan)
+            for name in ("heap_live", "heap_goal", "heap_at_start", "stacks", "globals")
+        }
+        run, number = cycles["run"].to_numpy(), cycles["number"].to_numpy()
+        follows = np.zeros(len(run), bool)
+        follows[1:] = (run[1:] == run[:-1]) & (number[1:] == number[:-1] + 1)
+        beside = np.nan_to_num(sizes["stacks"]) + np.nan_to_num(sizes["globals"])
+        return cls(
+            run=run,
+            live=np.where(follows, _before(sizes["heap_live"]), np.nan),
+            goal=sizes["heap_goal"],
+            start=sizes["heap_at_start"],
+            scanned=np.where(follows, _before(beside), np.nan),
+            may_be_limited=~np.isnan(sizes["stacks"]),
+        )
+
+    @property
+    def beyond_any(self) -> np.ndarray:
+        """Goals that no GOGC makes, so that they are a memory limit's.
+
+        While the heap is swept GOGC leaves 1 MiB above it, whatever it is set to; and set to 1, the
+        least but for 0, it leaves 1 % of the live heap. A goal with less room is a limit's.
+        """
+        with np.errstate(invalid="ignore"):
+            none_left = self.goal <= self.live
+            less_than_one = self.goal + ROUNDING_BYTES <= (1 + LEAST_GOGC) * self.live
+            return self.may_be_limited & (none_left | less_than_one)
+
+    @property
+    def telling(self) -> np.ndarray:
+        """Goals that GOGC alone can have made: of a live heap large enough, begun in time."""
+        with np.errstate(invalid="ignore"):
+            in_time = self.start + ROUNDING_BYTES < self.goal
+            return (self.live >= ENOUGH_LIVE_BYTES) & in_time & ~self.beyond_any
+
+    def percents(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest GOGC that each goal allows, both sides' rounding granted."""
+        printed = np.where(self.may_be_limited, 2 * ROUNDING_BYTES, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            most_live = self.live + ROUNDING_BYTES
+            low = (self.goal - most_live) / (most_live + self.scanned + printed)
+            high = (self.goal + ROUNDING_BYTES - self.live) / (self.live + self.scanned)
+        return np.ceil(100 * low).clip(1, MOST_PERCENT), np.floor(100 * high).clip(0, MOST_PERCENT)
+
+
+def _before(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([[np.nan], values[:-1]])
+
+
+def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFrame:
+    """The GOGC that goals allow, counted: of very many goals few rows, which add up.
+
+    Args:
+        goals: The goals.
+        which: Those to take; by default the telling ones.
+
+    Returns:
+        `run`, `low`, `high` in per cent, and `goals`, how many allow from the one to the other.
+    """
+    which = goals.telling if which is None else which
+    low, high = goals.percents()
+    frame = pd.DataFrame(
+        {
+            "run": goals.run[which],
+            "low": low[which].astype(np.int64),
+            "high": high[which].astype(np.int64),
+        }
+    )
+    return frame.groupby(["run", "low", "high"], sort=True).size().rename("goals").reset_index()
+
+
+def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
+    """For each run the GOGC that most of its goals allow.
+
+    Args:
+        allowed: As `allowed_percents` counts them.
+
+    Returns:
+        Under each run `percent`, missing unless enough goals agree; `agreeing` and `telling`, how
+        many goals do, of how many. Of equally good values the highest, because a memory limit
+        only ever lowers a goal.
+    """
+    totals = allowed.groupby("run")["goals"].sum()
+    fits = allowed[allowed["low"] <= allowed["high"]]
+    if fits.empty:
+        return pd.DataFrame({"percent": np.nan, "agreeing": 0, "telling": totals})
+    events = pd.DataFrame(
+        {
+            "run": np.tile(fits["run"], 2),
+            "percent": np.concatenate([fits["low"], fits["high"] + 1]),
+            "change": np.concatenate([fits["goals"], -fits["goals"]]),
+        }
+    )
+    events = events.groupby(["run", "percent"], sort=True)["change"].sum().reset_index()
+    events["agreeing"] = events["change"].cumsum()  # sums to 0 at the end of each run
+    events["until"] = events["percent"].shift(-1, fill_value=0) - 1
+    most = events.groupby("run")["agreeing"].transform("max")
+    best = events[events["agreeing"] == most].drop_duplicates("run", keep="last").set_index("run")
+    frame = pd.DataFrame(
+        {
+            "percent": _roundest(best["percent"].astype(float), best["until"].astype(float)),
+            "agreeing": best["agreeing"],
+            "telling": totals,
+        }
+    )
+    frame["agreeing"] = frame["agreeing"].fillna(0).astype(np.int64)
+    enough = frame["agreeing"] >= np.maximum(ENOUGH_GOALS, AGREEING_FRACTION * frame["telling"])
+    frame["percent"] = frame["percent"].where(enough)
+    return frame
+
+
+def _roundest(low: pd.Series, high: pd.Series) -> pd.Series:
+    """From one per cent to another the roundest, or where none is round the middle."""
+    found = (low + high) // 2
+    for step in reversed(ROUND_PERCENTS):
+        first = np.ceil(low / step) * step
+        found = found.mask(first <= high, first)
+    return found
