@@ -1,7 +1,8 @@
 """Anonymous memory that no count explains: mapped by the program itself, or large mallocs.
 
 It is neither in one of Go's arenas nor within what the runtime counts for its own structures, and
-it does not have the shape of malloc's arenas. What maps it: syscall.Mmap and libraries built on it
+it does not have the shape of malloc's arenas; what is most likely malloc's is native-memory. What
+maps the rest: syscall.Mmap and libraries built on it
 (off-heap caches, arenas), and C's malloc for pieces of 128 KiB and more.
 """
 
@@ -9,6 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -26,9 +30,7 @@ def find(answers: Answers) -> list[Finding]:
     return [
         _finding(moment, limits.large_rss_fraction)
         for moment in answers.moments
-        if moment.mappings is not None
-        and moment.ledger is not None
-        and moment.ledger.part("anonymous_other")
+        if unnamed_mappings(moment)["Rss"].sum()
         >= limits.notable(limits.anonymous_bytes, moment.rss_bytes)
     ]
 
@@ -52,18 +54,25 @@ CAUSE = Cause(
 )
 
 
+def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
+    """Anonymous mappings that are neither Go's nor most likely malloc's; none without smaps."""
+    if moment.mappings is None:
+        return pd.DataFrame({"Rss": []})
+    mine = (moment.mappings["kind"] == KIND) & ~malloced_blocks(moment.mappings)
+    return moment.mappings[mine]
+
+
 def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
-    assert moment.ledger is not None
     assert moment.mappings is not None
-    size, rss = moment.ledger.part("anonymous_other"), moment.rss_bytes or 0
-    mine = moment.mappings[moment.mappings["kind"] == KIND]
+    mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
+    size = int(mine["Rss"].sum())
     largest = mine.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
     smaps = moment.path("smaps")
     evidence = [
         Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss), "B")
         for row in largest.itertuples()
     ]
-    evidence.append(Evidence(smaps, "Rss", rss, "B"))
+    evidence += moment.rss_evidence
     if moment.memstats is not None:
         claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))

@@ -17,6 +17,7 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
+from gomem.causes.finding import Evidence
 from gomem.causes.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 GOROUTINES = "/sched/goroutines:goroutines"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
+
+
+def gomemlimit_of(metrics: Mapping[str, float]) -> int | None:
+    """The GOMEMLIMIT that runtime/metrics show; None if none is set, or nothing says."""
+    set_to = metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
+    return int(set_to) if set_to < NO_GOMEMLIMIT else None
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,14 @@ class MomentFacts:
         """Resident bytes, if they are known."""
         return None if self.ledger is None else self.ledger.rss_bytes
 
+    @property
+    def rss_evidence(self) -> tuple[Evidence, ...]:
+        """RSS, with the artefact and the field that say so; none where it is unknown."""
+        if self.ledger is None or self.ledger.rss_bytes is None:
+            return ()
+        kind, _, field_name = self.ledger.rss_source.partition(" ")
+        return (Evidence(self.path(kind), field_name, self.ledger.rss_bytes, "B"),)
+
     @cached_property
     def worst_case(self) -> WorstCase | None:
         """What RSS would be if all that is mapped were resident; None without both sides."""
@@ -118,8 +133,7 @@ class MomentFacts:
     @property
     def gomemlimit_bytes(self) -> int | None:
         """The GOMEMLIMIT that is set; None if none is, or nothing says."""
-        set_to = self.metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
-        return int(set_to) if set_to < NO_GOMEMLIMIT else None
+        return gomemlimit_of(self.metrics)
 
     @cached_property
     def address_space(self) -> AddressSpace | None:

@@ -50,6 +50,12 @@ CAUSE = Cause(
 )
 
 
+_CLEAN = (
+    "It brings no process to its limit: the kernel takes clean pages back before it kills, and a "
+    "container's working set counts the recently used ones alone. "
+)
+
+
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Resident bytes that the kernel cannot take back without swap.
 
@@ -71,19 +77,39 @@ def _finding(moment: MomentFacts, mine: pd.DataFrame, limits: Thresholds) -> Fin
         Evidence(smaps, f"Rss of {_file_name(str(path))}", int(resident), "B")
         for path, resident in by_path.head(SHOWN).items()
     ]
+    share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
     return CAUSE.finding(
         Severity.WARNING if large else Severity.INFO,
-        f"mapped files and shared memory take {format_bytes(size)} ({format_fraction(size / rss)} "
-        f"of RSS); {format_bytes(staying)} of it cannot be reclaimed",
+        f"{_whose(by_path, share)}: {_reclaim(size, staying)}",
         moment=moment.name,
         size=size,
         evidence=(
             *evidence,
             Evidence(smaps, "Rss of mapped files and shared memory", size, "B"),
             Evidence(smaps, "Rss of it that cannot be reclaimed", staying, "B"),
-            Evidence(smaps, "Rss", rss, "B"),
+            *moment.rss_evidence,
         ),
+        next_step="" if large else _CLEAN + CAUSE.remedy,
     )
+
+
+def _whose(by_path: pd.Series, share: str) -> str:
+    """Which file takes it, or the largest of several."""
+    largest = _file_name(str(by_path.index[0]))
+    if len(by_path) == 1:
+        return f"the mapped file or shared memory {largest} takes {share}"
+    return (
+        f"{len(by_path)} mapped files and shared memories take {share}, the largest, {largest}, "
+        f"{format_bytes(int(by_path.iloc[0]))}"
+    )
+
+
+def _reclaim(size: int, staying: int) -> str:
+    if staying == 0:
+        return "the kernel takes all of it back when memory is short"
+    if staying == size:
+        return "none of it can be reclaimed"
+    return f"{format_bytes(staying)} of it cannot be reclaimed, the rest can when memory is short"
 
 
 def _file_name(path: str) -> str:

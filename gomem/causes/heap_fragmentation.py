@@ -85,8 +85,7 @@ def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
         if pd.notna(memstats[name])
     ]
     evidence += _sparsest_class(moment)
-    if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
+    evidence += moment.rss_evidence
     return CAUSE.finding(
         severity,
         f"{format_bytes(size)} of the heap in use is free slots{beyond}: "

@@ -108,7 +108,7 @@ def _finding(
         evidence=(
             Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment), "B"),
             Evidence(smaps, beyond, excess_bytes(moment), "B"),
-            Evidence(smaps, "Rss", moment.rss_bytes or 0, "B"),
+            *moment.rss_evidence,
             Evidence("Go release", version.evidence, str(version), ""),
         ),
         mechanism=by_release + CAUSE.mechanism,

@@ -1,8 +1,10 @@
 """Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
 
-The runtime keeps free heap up to about 1.1 × the heap goal, so that it need not ask the kernel
-again at once; that much is no finding. What lies above it should go back: from Go 1.13 on by the
-background scavenger within seconds of the second collection, before that after five idle minutes.
+From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
+or less under a GOMEMLIMIT, so that it need not ask the kernel again at once; that much is no
+finding. What lies above it should go back within seconds of the second collection. Before 1.13
+nothing has a goal: what lies above NextGC, up to which the heap is filled again, waits for its five
+idle minutes.
 """
 
 from __future__ import annotations
@@ -11,16 +13,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.scavenger import has_scavenger
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
-
-BACKGROUND_SCAVENGER = GoRelease(13)
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -33,17 +33,16 @@ def find(answers: Answers) -> list[Finding]:
     ]
 
 
-_KEPT = (
-    "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). The runtime wants to keep "
-    "about 1.1 × NextGC; this is what lies above that. "
-)
+_KEPT = "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). "
 CAUSE = Cause(
     code="idle-heap-kept",
     mechanism=_KEPT
-    + "Since Go 1.13 a background scavenger gives the rest back, using about 1 % of "
-    "a CPU, and not before the second collection after the drop. Seconds after a drop this is "
-    "normal; if it lasts for minutes, the program does not collect (an idle program collects every "
-    "two minutes), or its free pages are scattered. Before Go 1.13 it took five idle minutes.",
+    + "The runtime wants to keep about 1.1 × NextGC, or less if 0.95 × GOMEMLIMIT leaves less; "
+    "this is what lies above that. Since Go 1.13 a background scavenger gives it back, using about "
+    "1 % of a CPU, and not before the second collection after the drop. Seconds after a drop this "
+    "is normal; if it lasts for minutes, the program does not collect (an idle program collects "
+    "every two minutes), or its free pages are scattered. Before Go 1.13 it took five idle "
+    "minutes.",
     remedy="Take another moment a minute later. If the idle heap is still there, call "
     "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go 1.19), so "
     "that the goal shrinks.",
@@ -72,9 +71,11 @@ def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
         Evidence(memstats, name, int(heap[name]), "B")
         for name in ("HeapIdle", "HeapReleased", "HeapInuse", "NextGC")
     ]
-    if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
-    old = version.high is not None and version.high < BACKGROUND_SCAVENGER
+    evidence += moment.rss_evidence
+    for name, field in _GOALS.items():
+        if pd.notna(heap[name]):
+            evidence.append(Evidence("scavenger", field, int(heap[name]), "B"))
+    old = not has_scavenger(version)
     return CAUSE.finding(
         Severity.WARNING,
         f"{format_bytes(kept)} of heap is idle and still resident: the heap in use is "
@@ -84,15 +85,26 @@ def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
         evidence=evidence,
         mechanism=_without_scavenger(version) if old else "",
         next_step=_MOVE_ON if old else "",
-        confidence="certain" if moment.mappings is not None else "likely",
+        confidence=_confidence(moment),
     )
+
+
+_GOALS = {"goal_bytes": "goal", "limit_goal_bytes": "goal that GOMEMLIMIT sets"}
 
 
 def _without_scavenger(version: GoVersion) -> str:
     return (
-        f"{_KEPT}{version} gives idle spans back only after they have lain idle for five minutes, "
-        "or when the program calls debug.FreeOSMemory."
+        f"{_KEPT}Up to NextGC the heap is filled again before the next collection; this is what "
+        f"lies above that. {version} has no scavenger with a goal: it gives idle spans back only "
+        "after they have lain idle for five minutes, or when the program calls debug.FreeOSMemory."
     )
+
+
+def _confidence(moment: MomentFacts) -> str:
+    """What is idle by MemStats may have gone back before smaps was read."""
+    if moment.skew.crosses_a_collection:
+        return "possible"
+    return "certain" if moment.mappings is not None else "likely"
 
 
 _MOVE_ON = (

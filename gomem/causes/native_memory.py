@@ -1,14 +1,17 @@
 """C's memory: malloc's heaps and threads' stacks, which show in no number of Go's runtime.
 
 Only a program with cgo, or one that loads C libraries, has it. It stands in smaps as brk
-`[heap]`, in malloc's own arenas of 64 MiB, and in the stacks of threads. A heap profile does not
-show it and GOMEMLIMIT does not count it, so a leak of it looks like a leak of Go's.
+`[heap]`, in malloc's own arenas of 64 MiB, in mappings that malloc makes for single large blocks,
+and in the stacks of threads. A heap profile does not show it and GOMEMLIMIT does not count it, so a
+leak of it looks like a leak of Go's.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -19,6 +22,13 @@ if TYPE_CHECKING:
 KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
 
 
+_BLOCKS = (
+    " Blocks from 128 KiB on (M_MMAP_THRESHOLD) it maps one by one, without a name: anonymous "
+    "mappings that Go does not count are most likely such blocks in a program whose C code "
+    "allocates, but could be mapped by the program itself."
+)
+
+
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much of C's memory."""
     limits = answers.thresholds
@@ -26,7 +36,7 @@ def find(answers: Answers) -> list[Finding]:
     return [
         _finding(moment, seen[0], limits.large_rss_fraction)
         for moment in seen
-        if native_bytes(moment) >= limits.notable(limits.native_bytes, moment.rss_bytes)
+        if native_memory(moment).bytes >= limits.notable(limits.native_bytes, moment.rss_bytes)
     ]
 
 
@@ -46,32 +56,69 @@ CAUSE = Cause(
 )
 
 
-def native_bytes(moment: MomentFacts) -> int:
-    """Resident bytes of C's heap and of threads' stacks."""
-    return 0 if moment.ledger is None else sum(map(moment.ledger.part, KINDS.values()))
+@dataclass(frozen=True)
+class NativeMemory:
+    """C's resident bytes at one moment.
+
+    Attributes:
+        known_bytes: In malloc's heaps and threads' stacks.
+        block_bytes: In large blocks that malloc most likely mapped on their own.
+    """
+
+    known_bytes: int
+    block_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """Both together."""
+        return self.known_bytes + self.block_bytes
+
+
+def native_memory(moment: MomentFacts) -> NativeMemory:
+    """C's resident bytes; 0 where nothing says."""
+    if moment.ledger is None or moment.mappings is None:
+        return NativeMemory(0, 0)
+    blocks = moment.mappings.loc[malloced_blocks(moment.mappings), "Rss"]
+    return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 
 def _finding(moment: MomentFacts, first: MomentFacts, large_fraction: float) -> Finding:
     assert moment.ledger is not None
-    size, rss = native_bytes(moment), moment.rss_bytes or 0
+    native, rss = native_memory(moment), moment.rss_bytes or 0
     smaps = moment.path("smaps")
     evidence = [
         Evidence(smaps, f"Rss of {kind}", moment.ledger.part(part), "B")
         for kind, part in KINDS.items()
         if moment.ledger.part(part)
     ]
-    evidence.append(Evidence(smaps, "Rss", rss, "B"))
+    if native.block_bytes:
+        blocks = "Rss of anonymous blocks from 128 KiB on"
+        evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
+    evidence += moment.rss_evidence
     if first is not moment:
-        before = native_bytes(first)
-        evidence.append(Evidence(first.path("smaps"), "Rss of both, first moment", before, "B"))
+        before = native_memory(first).bytes
+        evidence.append(Evidence(first.path("smaps"), "Rss of all this, first moment", before, "B"))
     if moment.memstats is not None:
         held = int(moment.memstats["HeapInuse"])
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     return CAUSE.finding(
-        Severity.WARNING if size >= large_fraction * rss else Severity.INFO,
-        f"{format_bytes(size)} is C's, not Go's: {format_fraction(size / rss)} of RSS in malloc's "
-        "heaps and threads' stacks",
+        Severity.WARNING if native.bytes >= large_fraction * rss else Severity.INFO,
+        _title(native, rss),
         moment=moment.name,
-        size=size,
+        size=native.bytes,
         evidence=evidence,
+        mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
+        confidence="likely" if native.block_bytes else "certain",
+    )
+
+
+def _title(native: NativeMemory, rss: int) -> str:
+    share = f"{format_bytes(native.bytes)} ({format_fraction(native.bytes / rss)} of RSS)"
+    known = "in malloc's heaps and threads' stacks"
+    if not native.block_bytes:
+        return f"{share} is C's, not Go's: it is {known}"
+    return (
+        f"{share} is C's, not Go's: {format_bytes(native.known_bytes)} {known}, "
+        f"{format_bytes(native.block_bytes)} in large blocks of their own, which malloc most "
+        "likely mapped"
     )

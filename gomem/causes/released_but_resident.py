@@ -1,7 +1,8 @@
 """Memory that Go gave back with MADV_FREE and that the kernel has not taken yet.
 
-From Go 1.12 to 1.15 the runtime released with MADV_FREE where the kernel has it (4.5): the pages
-stay resident, and in every RSS, until the kernel is short of memory. smaps shows them as LazyFree.
+The pages stay resident, and in every RSS, until the kernel is short of memory; smaps shows them as
+LazyFree, whatever the release. MADV_FREE is the default from Go 1.12 to 1.15, where the kernel has
+it (4.5); since Go 1.16 only GODEBUG=madvdontneed=0 asks for it.
 """
 
 from __future__ import annotations
@@ -10,31 +11,55 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
+    from gomem.releases import GoVersion
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much LazyFree memory in the arenas."""
     limits = answers.thresholds
-    return [_finding(moment) for moment in answers.moments if _much(moment, limits)]
+    version = answers.go_version
+    return [_finding(moment, version) for moment in answers.moments if _much(moment, limits)]
 
 
 CAUSE = Cause(
     code="released-but-resident",
-    mechanism="The runtime released the memory with MADV_FREE (the default of Go 1.12 to 1.15). "
-    "The kernel takes such pages only when it is short of memory; until then they stay in RSS, in "
-    "Pss and in the cgroup's usage. A container's working set leaves them out, because they count "
-    "as inactive file pages.",
-    remedy="It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 "
-    "or later, where that is the default. Alert on RSS less LazyFree, or on the working set.",
+    mechanism="The runtime released the memory with MADV_FREE: the default of Go 1.12 to 1.15, and "
+    "what GODEBUG=madvdontneed=0 asks for since Go 1.16. The kernel takes such pages only when it "
+    "is short of memory; until then they stay in RSS, in Pss and in the cgroup's usage. A "
+    "container's working set leaves them out, because they count as inactive file pages.",
+    remedy="It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, which is the default "
+    "since Go 1.16. Alert on RSS less LazyFree, or on the working set.",
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     rule=find,
     past="memory given back that still counted as resident was",
 )
+
+
+DEFAULT_FROM = GoRelease(12)
+DEFAULT_BELOW = GoRelease(16)
+_NO_LEAK = "It is no leak. "
+_WATCH = "Or alert on RSS less LazyFree, or on the working set."
+_MOVE_ON = (
+    f"{_NO_LEAK}To see it in RSS, run with GODEBUG=madvdontneed=1, or move to Go 1.16 or later, "
+    f"where that is the default. {_WATCH}"
+)
+_DROP_THE_SETTING = (
+    f"{_NO_LEAK}To see it in RSS, drop madvdontneed=0 from GODEBUG, in the environment and in "
+    f"//go:debug lines: since Go 1.16 the default gives memory back at once. {_WATCH}"
+)
+
+
+def _advice(version: GoVersion) -> str:
+    """By the release; the cause's own where that is not known."""
+    if version.certainly(DEFAULT_FROM, DEFAULT_BELOW):
+        return _MOVE_ON
+    return _DROP_THE_SETTING if version.low is not None and version.low >= DEFAULT_BELOW else ""
 
 
 def _much(moment: MomentFacts, limits: Thresholds) -> bool:
@@ -44,13 +69,14 @@ def _much(moment: MomentFacts, limits: Thresholds) -> bool:
     return lazy_free >= limits.notable(limits.released_bytes, moment.rss_bytes)
 
 
-def _finding(moment: MomentFacts) -> Finding:
+def _finding(moment: MomentFacts, version: GoVersion) -> Finding:
     assert moment.ledger is not None
     assert moment.rss_bytes is not None
     lazy_free = moment.ledger.part("heap_released_resident")
+    kind = "smaps" if moment.mappings is not None else "smaps_rollup"
     evidence = [
-        Evidence(moment.path("smaps"), "LazyFree", lazy_free, "B"),
-        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"),
+        Evidence(moment.path(kind), "LazyFree", lazy_free, "B"),
+        *moment.rss_evidence,
     ]
     if moment.heap is not None:
         released = int(moment.heap["HeapReleased"])
@@ -62,5 +88,7 @@ def _finding(moment: MomentFacts) -> Finding:
         f"{format_bytes(moment.rss_bytes)}, but the process needs only {format_bytes(needed)}",
         moment=moment.name,
         size=lazy_free,
-        evidence=evidence,
+        evidence=(*evidence, Evidence("Go release", version.evidence, str(version), "")),
+        next_step=_advice(version),
+        confidence="certain" if moment.mappings is not None else "likely",
     )

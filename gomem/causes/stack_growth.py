@@ -60,8 +60,7 @@ def _much(moment: MomentFacts, limits: Thresholds) -> bool:
 def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
-    if moment.rss_bytes is not None:
-        evidence.append(Evidence(moment.path("smaps"), "Rss", moment.rss_bytes, "B"))
+    evidence += moment.rss_evidence
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
     large = size >= large_fraction * (moment.rss_bytes or 0)

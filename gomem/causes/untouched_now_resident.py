@@ -8,6 +8,7 @@ memory from written memory: a baseline proves the regression, the release alone 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.large_allocations import LargeAllocations, large_allocations
@@ -110,7 +111,7 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
     known = version.certainly(FIRST_RELEASE, FIXED_RELEASE)
     memstats = moment.path("memstats")
     evidence = [
-        Evidence(moment.path("smaps"), "Rss", moment.rss_bytes or 0, "B"),
+        *moment.rss_evidence,
         Evidence(memstats, "HeapAlloc in objects above BySize", large.large_bytes, "B"),
         Evidence("ledger", "claimed and never touched", _untouched(moment), "B"),
         Evidence("Go release", version.evidence, str(version), ""),
@@ -205,11 +206,12 @@ def _resident(moment: MomentFacts, with_smaps: bool) -> int:
 
 def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> tuple[Evidence, ...]:
     assert moment.heap is not None
-    kernel = moment.path("smaps") if with_smaps else "ledger"
-    field = "Rss of go-heap" if with_smaps else "RSS"
     inuse = int(moment.heap["HeapInuse"])
+    resident = moment.rss_evidence
+    if with_smaps:
+        resident = (Evidence(moment.path("smaps"), "Rss of go-heap", _resident(moment, True), "B"),)
     return (
-        Evidence(f"{whose}{kernel}", field, _resident(moment, with_smaps), "B"),
+        *(replace(one, artefact=f"{whose}{one.artefact}") for one in resident),
         Evidence(f"{whose}ledger", "claimed and never touched", _untouched(moment), "B"),
         Evidence(f"{whose}{moment.path('memstats')}", "HeapInuse", inuse, "B"),
     )

@@ -11,7 +11,7 @@ from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_map
 from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew
-from gomem.causes.answers import MomentFacts
+from gomem.causes.answers import MomentFacts, gomemlimit_of
 from gomem.inputs.metrics.table import memstats_of_metrics
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from gomem.capture.capture import Capture
     from gomem.capture.moment import Moment
+    from gomem.releases import GoVersion
 
 RUNTIME_SIDE, KERNEL_SIDE = ("memstats", "metrics"), ("smaps", "smaps_rollup", "status")
 OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgroup")
@@ -32,7 +33,7 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     ends = None if capture.gc is None else collection_ends(capture.gc.cycles, capture.memstats)
     damaged = {damage.source for damage in capture.damaged}
     sides = [_Sides.of(moment, damaged) for moment in moments]
-    heaps = _heaps(sides)
+    heaps = _heaps(sides, capture.go_version)
     return tuple(_facts(one, ends, heaps) for one in sides)
 
 
@@ -169,7 +170,7 @@ def _collections_counted_twice(moment: Moment, stats: pd.Series | None) -> tuple
     return (int(stats["NumGC"]), int(total)) if first <= between <= last else None
 
 
-def _heaps(sides: Sequence[_Sides]) -> dict[str, pd.Series]:
+def _heaps(sides: Sequence[_Sides], version: GoVersion) -> dict[str, pd.Series]:
     """Heap kept, given back and still resident, by moment; see `heap_return`."""
     known = [(one.moment.name, one.memstats) for one in sides if one.memstats is not None]
     if not known:
@@ -180,7 +181,8 @@ def _heaps(sides: Sequence[_Sides]) -> dict[str, pd.Series]:
         for one in sides
         if one.classified is not None
     ]
-    table = heap_return(rows, pd.concat(mapped) if mapped else None)
+    limits = {one.moment.name: gomemlimit_of(_last_metrics(one.moment)) for one in sides}
+    table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
     return {row["moment"]: row for _, row in table.iterrows()}
 
 

@@ -27,13 +27,14 @@ def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> 
         entries: Further mappings.
         name: The moment.
         skew: Between its two sides.
-        about: `heap_mib` and `huge_mib` of the arena, fields of MemStats in MiB, and whatever else
-            `MomentFacts` has.
+        about: `heap_mib`, `huge_mib` and `lazy_mib` of the arena, fields of MemStats in MiB, and
+            whatever else `MomentFacts` has.
     """
     heap_mib, huge_mib = about.pop("heap_mib", 8), about.pop("huge_mib", 0)
+    lazy_mib = about.pop("lazy_mib", 0)
     fields = {key: about.pop(key) * MIB for key in list(about) if key[0].isupper()}
     row = memstats_row(**{"HeapSys": ARENA, **fields})
-    heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024)
+    heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024, lazy_free_kib=lazy_mib * 1024)
     heap = heap.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
     classified = classify_mappings(mappings(PROGRAM, heap, *entries, STACK), row)
     skew = skew or Skew()

@@ -16,14 +16,19 @@ def test_clean_pages_of_a_file_are_no_warning():
 
     assert ("file-mapping", Severity.INFO) == (found.code, found.severity)
     assert 40 * MIB == found.bytes
-    assert "0 B of it cannot be reclaimed" in found.title
+    assert found.title == (
+        "the mapped file or shared memory index.db takes 40.0 MiB (81.6 % of RSS): the kernel "
+        "takes all of it back when memory is short"
+    )
+    assert found.next_step.startswith("It brings no process to its limit")
 
 
 def test_shared_memory_stays_and_is_a_warning():
     (found,) = find(answers(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
 
     assert Severity.WARNING == found.severity
-    assert "40.0 MiB of it cannot be reclaimed" in found.title
+    assert found.title.endswith(": none of it can be reclaimed")
+    assert "brings no process to its limit" not in found.next_step
 
 
 def test_written_pages_of_a_private_mapping_stay():
@@ -48,3 +53,12 @@ def test_a_file_is_named_without_its_folders():
 
 def test_the_program_itself_is_no_mapped_file():
     assert [] == find(answers(facts()))
+
+
+def test_of_several_files_the_largest_is_named():
+    other = smaps_entry(HIGH + 80 * MIB, HIGH + 90 * MIB, "r--s", "/data/b.db", rss_kib=8 * 1024)
+
+    (found,) = find(answers(facts(mapped("/data/a.db", 40), other)))
+
+    assert found.title.startswith("2 mapped files and shared memories take 48.0 MiB (")
+    assert "the largest, a.db, 40.0 MiB" in found.title

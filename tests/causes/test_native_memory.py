@@ -1,5 +1,8 @@
 """Memory of C's is named with its bytes; what every program has of it is not."""
 
+import pytest
+
+from gomem.causes import anonymous_mapping, native_memory
 from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find
 from gomem.units import KIB, MIB
@@ -54,6 +57,51 @@ def test_the_first_moment_is_evidence_of_growth():
     found = find(answers(facts(brk(1), name="1"), facts(brk(40), name="2")))
 
     assert ["2"] == [one.moment for one in found]
-    assert ("1/smaps", "Rss of both, first moment", MIB + 16 * KIB) in {
+    assert ("1/smaps", "Rss of all this, first moment", MIB + 16 * KIB) in {
         (one.artefact, one.field, one.value) for one in found[0].evidence
     }
+
+
+OWN = smaps_entry(HIGH - 80 * MIB, HIGH - 44 * MIB, rss_kib=1024)  # the runtime's, with its index
+COUNTED = {"GCSys": 3, "MSpanSys": 1}
+BLOCK = smaps_entry(HIGH, HIGH + 40 * MIB + 4 * KIB, rss_kib=40 * 1024)
+ROUND = smaps_entry(HIGH, HIGH + 40 * MIB, rss_kib=40 * 1024)
+LINKED = smaps_entry(0x1000000, 0x1021000, "rw-p", "[heap]", rss_kib=8)
+CODES = {"native-memory": native_memory.find, "anonymous-mapping": anonymous_mapping.find}
+
+
+def claimed(moment):
+    """Bytes by code; a byte is claimed once."""
+    return {code: one.bytes for code, find in CODES.items() for one in find(answers(moment))}
+
+
+def test_large_blocks_beside_cs_heap_are_most_likely_malloced():
+    (found,) = find(answers(facts(brk(20), OWN, BLOCK, **COUNTED)))
+
+    assert 60 * MIB + 16 * KIB == found.bytes
+    assert "20.0 MiB in malloc's heaps and threads' stacks, 40.0 MiB in large blocks" in found.title
+    assert "likely" == found.confidence
+    assert "M_MMAP_THRESHOLD" in found.mechanism
+    assert ("certain", False) == without_blocks()
+
+
+def without_blocks():
+    (found,) = find(answers(facts(brk(20))))
+    return found.confidence, "M_MMAP_THRESHOLD" in found.mechanism
+
+
+@pytest.mark.parametrize(
+    ("entries", "code"),
+    [
+        pytest.param((brk(20), ROUND), "native-memory", id="C's heap in use"),
+        pytest.param((brk(0), BLOCK), "anonymous-mapping", id="no page of C's heap in use"),
+        pytest.param((BLOCK,), "anonymous-mapping", id="no C"),
+        pytest.param((LINKED, BLOCK), "native-memory", id="hardly in use, malloc's shape"),
+        pytest.param((LINKED, ROUND), "anonymous-mapping", id="hardly in use, a round size"),
+    ],
+)
+def test_a_large_block_is_cs_or_the_programs_and_never_both(entries, code):
+    found = claimed(facts(OWN, *entries, **COUNTED))
+
+    assert [code] == list(found)
+    assert 40 * MIB <= found[code] <= 60 * MIB + 16 * KIB

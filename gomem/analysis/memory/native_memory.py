@@ -3,6 +3,11 @@
 glibc reserves 64 MiB for each arena but the first and makes it usable page by page. A thread's
 stack lies above a guard page; without cgo there are none, as Go's threads have their stacks in its
 heap. Shapes from glibc's malloc/arena.c and nptl/allocatestack.c, and musl's pthread_create.c.
+
+malloc maps large blocks on their own: from M_MMAP_THRESHOLD on, 128 KiB at first. Nothing names
+them. Where C's heap is in use, such blocks are most likely its; where it hardly is, only those that
+have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
+that a program asks for becomes one that is not round, whereas mmap itself leaves it round.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from gomem.analysis.memory.mapping_rows import (
     is_32_bit,
     mmap_area,
 )
+from gomem.analysis.memory.runtime_metadata import CUT_BEYOND
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -28,6 +34,9 @@ MALLOC_ARENA_32_BIT = MIB
 LARGEST_GUARD = 64 * KIB
 SMALLEST_THREAD_STACK = 64 * KIB
 LARGEST_THREAD_STACK = 64 * MIB
+MMAP_THRESHOLD = 128 * KIB
+HEAP_IN_USE = MIB  # a C library that is only linked in touches a few pages of its first 132 KiB
+ROUND = 64 * KIB
 MOST_JOINED = 64  # more sizes than that are the program's own choice
 
 
@@ -113,3 +122,32 @@ def stack_cuts(frame: pd.DataFrame) -> list[Cut]:
             resident = int(above_guard.loc[alike, "Rss"].fillna(0).median())
             cuts.append(Cut(int(position), int(start[position] + usual[nearest]), resident))
     return cuts
+
+
+def malloced_blocks(mappings: pd.DataFrame) -> pd.Series:
+    """Which classified mappings are most likely large blocks of malloc's.
+
+    Args:
+        mappings: Classified mappings of one moment.
+
+    Returns:
+        True where it is one; of the same index.
+    """
+    heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
+    size = (mappings["end"] - mappings["start"]).astype("int64")
+    blocks = (
+        (mappings["kind"] == "anonymous-other")
+        & (mappings["path"] == "")
+        & (mappings["perms"] == "rw-p")
+        & (size >= MMAP_THRESHOLD)
+    )
+    if heap >= HEAP_IN_USE:
+        return blocks
+    return blocks & (heap > 0) & _mostly_of_mallocs_shape(mappings[blocks])
+
+
+def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
+    """By bytes, of those that are whole: a mapping that was cut by count has no shape."""
+    whole = blocks[blocks["rule"] != CUT_BEYOND]
+    size = (whole["end"] - whole["start"]).astype("int64")
+    return bool(2 * size[size % ROUND != 0].sum() > size.sum())

@@ -101,6 +101,8 @@ class Ledger:
         notes: What to know before believing it: assumptions, disagreements, what would be finer.
         next_file: The file that would make it finer, and the command that gets it; empty if the
             ledger has all it can use.
+        rss_source: The kind of artefact that says how many bytes are resident, and the field, such
+            as `status VmRSS`; empty if none does.
     """
 
     rss_bytes: int | None
@@ -108,6 +110,7 @@ class Ledger:
     checks: pd.DataFrame
     notes: tuple[str, ...]
     next_file: str = ""
+    rss_source: str = ""
 
     def part(self, name: str) -> int:
         """Bytes of one part; 0 if the ledger does not have it."""
@@ -195,9 +198,11 @@ def reconcile_rss(
     if classified is not None:
         rows, notes = _fine(classified, memstats)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
+        rss_source = "smaps Rss"
     else:
         totals = resident_totals(rollup, status, cgroup, statm=statm, page_bytes=page_bytes)
         rows, rss_bytes, notes = _coarse(memstats, totals)
+        rss_source = "" if totals is None else totals.source
     of_two_states = bool(collections_between) or not _fits(classified, memstats)
     notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
     checks = _checks(rss_bytes, status, rollup_rss_bytes)
@@ -217,7 +222,7 @@ def reconcile_rss(
             "RSS and the other parts come from the kernel alone and hold"
         )
     next_file = _next_file(classified, memstats, of_two_states=of_two_states)
-    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file)
+    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
 
 
 def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:

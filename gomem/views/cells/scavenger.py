@@ -73,12 +73,22 @@ def plot_scavenger(diagnoses: Mapping[str, Diagnosis], *, name: str = "scavenger
 
 def scavenger_table(diagnosis: Diagnosis) -> Shown:
     """The numbers of the figure."""
-    caption = "What each moment keeps and has given back; the goal is where the scavenger stops."
+    caption = (
+        "What each moment keeps and has given back; the goal is where the background scavenger "
+        "stops. There is none before Go 1.13, and none with GOGC=off and no GOMEMLIMIT."
+    )
     rows = tuple(
-        (Cell(row["moment"]), *(bytes_cell(row[column]) for column in COLUMNS.values()))
+        (Cell(row["moment"]), *(_cell(column, row[column]) for column in COLUMNS.values()))
         for row in heap_return_frame(diagnosis).to_dict("records")
     )
     return Shown((Table(caption, ("moment", *COLUMNS), "<" + ">" * len(COLUMNS), rows),))
+
+
+def _cell(column: str, value: int) -> Cell:
+    """A missing goal is no unknown one: there is none."""
+    if column == "goal_bytes" and is_unknown(value):
+        return Cell("none")
+    return bytes_cell(value)
 
 
 def rss_by_capture_table(diagnoses: Mapping[str, Diagnosis], caption: str) -> Shown:

@@ -1,8 +1,10 @@
 """What the heap keeps, what it gave back, and what of that is still resident."""
 
 import pandas as pd
+import pytest
 
 from gomem.analysis.memory.scavenger import heap_return, heap_steps
+from gomem.releases import known_version
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed, memstats_row
 
@@ -61,3 +63,49 @@ def test_one_moment_or_none_is_no_step():
 
     assert 0 == len(heap_steps(one, {}))
     assert 0 == len(heap_steps(pd.DataFrame(), {}))
+
+
+def goal(version, limit_mib=None, **memstats):
+    """The scavenger's goal in MiB of a heap with 10 in use and 54 idle, and 6 beside it."""
+    fields = {"HeapInuse": 10, "HeapIdle": 54, "HeapSys": 64, "Sys": 70, "NextGC": 20, **memstats}
+    row = memstats_row(**{name: mib * MIB for name, mib in fields.items()})
+    row["moment"] = "1"
+    limits = {} if limit_mib is None else {"1": limit_mib * MIB}
+    answer = heap_return(row.to_frame().T, None, known_version(version, "test"), limits).iloc[0]
+    return tuple(None if pd.isna(answer[name]) else answer[name] / MIB
+                 for name in ("goal_bytes", "excess_bytes"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("go1.12.17", (None, 44)), ("go1.13", (22, 42)), ("go1.27", (22, 42))]
+)
+def test_there_is_no_goal_before_the_background_scavenger(version, expected):
+    """
+    What exceeds NextGC there waits for its five idle minutes.
+    """
+    assert expected == goal(version)
+
+
+@pytest.mark.parametrize(
+    ("limit_mib", "expected"),
+    [
+        pytest.param(20, (13, 51), id="0.95 of it, less 6 beside the heap"),
+        pytest.param(40, (22, 42), id="higher than the pacer's"),
+        pytest.param(2, (0, 54), id="lower than what is beside the heap: no less than nothing"),
+    ],
+)
+def test_the_lower_of_two_goals_counts(limit_mib, expected):
+    assert expected == goal("go1.22", limit_mib)
+
+
+@pytest.mark.parametrize(("version", "expected"), [("go1.18.10", 22), ("go1.19", 13)])
+def test_a_limit_is_one_since_go_1_19(version, expected):
+    assert expected == goal(version, 20)[0]
+
+
+def test_a_limit_alone_is_a_goal_too():
+    """
+    GOGC=off: NextGC is missing.
+    """
+    assert (13, 51) == goal("go1.22", 20, NextGC=1 << 40)
+    assert (None, None) == goal("go1.22", NextGC=1 << 40)

@@ -1,0 +1,59 @@
+"""Large anonymous blocks are malloc's where C's heap is in use, or where they have its shape."""
+
+import pandas as pd
+import pytest
+
+from gomem.analysis.memory.native_memory import malloced_blocks
+from gomem.analysis.memory.runtime_metadata import BEYOND, CUT_BEYOND
+from gomem.units import KIB, MIB
+
+BLOCK = {"kind": "anonymous-other", "path": "", "perms": "rw-p", "rule": BEYOND, "Rss": 0}
+ODD, EVEN = MIB + 4 * KIB, MIB
+
+
+def heap(resident: int) -> dict:
+    return BLOCK | {"kind": "native-heap", "path": "[heap]", "size": 132 * KIB, "Rss": resident}
+
+
+def blocks(*rows: dict) -> list[bool]:
+    frame = pd.DataFrame([BLOCK | row for row in rows])
+    frame["start"] = 1 << 40
+    frame["end"] = frame["start"] + frame.pop("size")
+    return malloced_blocks(frame).tolist()
+
+
+def test_cs_heap_is_in_use_from_1_mib_on():
+    even = {"size": EVEN}
+
+    assert [False, True] == blocks(heap(MIB), even)
+    assert [False, False] == blocks(heap(MIB - 1), even)
+
+
+def test_without_any_of_cs_heap_resident_no_shape_is_mallocs():
+    assert [False, True] == blocks(heap(1), {"size": ODD})
+    assert [False, False] == blocks(heap(0), {"size": ODD})
+
+
+@pytest.mark.parametrize(("about", "expected"), [
+    ({"size": 128 * KIB}, True),
+    ({"size": 124 * KIB}, False),
+    ({"size": MIB, "path": "[anon: cache]"}, False),
+    ({"size": MIB, "perms": "r--p"}, False),
+    ({"size": MIB, "perms": "rw-s"}, False),
+    ({"size": MIB, "kind": "go-runtime"}, False),
+    ({"size": MIB, "rule": CUT_BEYOND}, True),
+])  # fmt: skip
+def test_a_block_is_large_private_writable_and_without_a_name(about, expected):
+    assert [False, expected] == blocks(heap(MIB), about)
+
+
+def test_the_shape_of_most_bytes_decides():
+    """
+    Sixteen blocks with a page more each are round again, and a cut one has no shape.
+    """
+    cut = {"size": EVEN, "rule": CUT_BEYOND}
+
+    assert [False, True, True] == blocks(heap(1), {"size": 2 * ODD}, {"size": EVEN})
+    assert [False, False, False] == blocks(heap(1), {"size": ODD}, {"size": 2 * EVEN})
+    assert [False, True, True] == blocks(heap(1), {"size": ODD}, cut)
+    assert [False, False] == blocks(heap(1), cut | {"size": ODD})
