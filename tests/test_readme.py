@@ -42,7 +42,7 @@ def test_the_python_runs_and_says_what_the_comment_says():
     exec(code, names)  # noqa: S102 - the README's own code
 
     title = names["diagnosis"].findings[0].title
-    assert f"# {title!r}" in README.read_text()
+    assert f"# {title!r}" in README
 
 
 def test_the_picture_is_there():
