@@ -22,6 +22,7 @@ from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.smaps.parse import kind_of_mappings
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status
+from gomem.inputs.unwrap import HEAD_BYTES, plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -167,6 +168,9 @@ KINDS = (
         ),
     ),
 )  # fmt: skip
+# Whose readers take off what people paste them in; a log's reader has its own way.
+PASTED = {"cgroup", "gobench", "limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup"}
+PASTED |= {"statm", "status"}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | {w for kind in KINDS for w in kind.words}
@@ -175,12 +179,23 @@ FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | {w for kind in KINDS for 
 def kind_of(data: bytes, name: str = "") -> Kind | None:
     """The kind of an artefact, or None if it is none that gomem reads.
 
-    A damaged artefact is still of its kind as far as its beginning shows it. Where the content is
+    What somebody pasted is of the kind that it is without its fence, quote marks or prompt. A
+    damaged artefact is still of its kind as far as its beginning shows it. Where the content is
     one bare number, as in a cgroup's files, it is of a kind only if its name says so, too.
     """
     if not data.strip():
         return None
-    return next((kind for kind in KINDS if kind.recognise(data, name)), None)
+    kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)
+    return kind or _pasted_kind(data[:HEAD_BYTES], name)
+
+
+def _pasted_kind(head: bytes, name: str) -> Kind | None:
+    """The kind of what somebody pasted, in whatever is around it."""
+    of_text = [kind for kind in KINDS if kind.name in PASTED]
+    found = (
+        kind for text in plain_texts(head) for kind in of_text if kind.recognise(text.data, name)
+    )
+    return next(found, None)
 
 
 def slot_of(kind: Kind, name: str, parsed: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.cgroup.parse import parse_cgroup
+from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -59,7 +61,12 @@ def read_cgroup(readable: Readable) -> Cgroup:
         FormatError: There is no number in it.
     """
     source = open_source(readable)
-    parsed, damage = parse_cgroup(source.data, source=source.name)
+    parsed, damage, _ = read_plain(
+        source.data,
+        source.name,
+        lambda data: looks_like_cgroup(data, source.name),
+        partial(parse_cgroup, source=source.name),
+    )
     if not parsed.values:
         raise FormatError(source.name, "", "no number; wanted memory.current, memory.stat …")
     return Cgroup(cgroup_table(parsed), (*source.damage, *damage))

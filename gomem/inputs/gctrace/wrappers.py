@@ -1,20 +1,8 @@
-r"""What container runtimes and log collectors put around the lines of a program's stderr.
+"""What container runtimes and log collectors put around the lines of a program's stderr.
 
-Docker       {"log":"gc 1 @0.002s …\n","stream":"stderr","time":"2026-11-20T03:53:49.470512345Z"}
-CRI          2026-11-20T03:53:49.470512345Z stderr F gc 1 @0.002s …
-Time stamps  2026-11-20T03:53:49.470512345Z gc 1 @0.002s …      (kubectl logs, docker logs -t)
-journald     {"MESSAGE":"gc 1 @0.002s …","__REALTIME_TIMESTAMP":"1795146829470512", …}
-             2026-11-20T03:53:49+0000 host api[12]: gc 1 @0.002s …      (-o short-iso)
-syslog       <30>1 2026-11-20T03:53:49.470Z host api 12 - - gc 1 @0.002s …
-             Nov 20 03:53:49 host api[12]: gc 1 @0.002s …
-klog         I1120 03:53:49.470512      12 run.go:33] gc 1 @0.002s …
-Bare stamps  2026-11-20 03:53:49.470 gc 1 @0.002s …      (ts, multilog, with or without brackets)
-kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefix)
-compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
-
-Their clock gives a line its wall time, where they write the zone: a stamp without one (klog, old
-syslog) is taken off and no time is made of it. Docker splits a line above 16 KiB and CRI marks the
-pieces `P`: they are joined.
+`gomem.inputs.wrappers` has their forms. Their clock gives a line its wall time, where they write
+the zone: a stamp without one (klog, old syslog) is taken off and no time is made of it. Docker
+splits a line above 16 KiB and CRI marks the pieces `P`: they are joined.
 
 Some of these a program also writes itself, in front of its own lines and never of the runtime's.
 So the collector's lines decide, where there are any.
@@ -23,12 +11,11 @@ So the collector's lines decide, where there are any.
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +31,7 @@ from gomem.inputs.gctrace.unwrap import (
     PrefixedStamps,
     Unwrapped,
 )
+from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,37 +39,8 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 1 << 16
 SAMPLE_LINES = 50
 
-_STAMP = (
-    rb"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
-    rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
-)
-_BARE_STAMP = (
-    rb"\[?(?:(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
-    rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
-    rb"|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
-    rb"\]?:? "
-)
-# Old syslog's, and journalctl's -o short, short-precise, short-full and short-unix.
-_OLD_STAMP = (
-    rb"(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,9})?"
-    rb"|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \S+|[0-9]{9,10}\.[0-9]{6}) "
-)
-_IDENT = rb"\S+ [^\s:\[]+(?:\[[0-9]+\])?: "
-_PREFIXES = {
-    "cri": _STAMP + rb" (?:stdout|stderr) (?P<part>[FP])(?::\S*)? ?",
-    "journald": _STAMP + rb" " + _IDENT,
-    "syslog": rb"(?:<[0-9]{1,3}>)?1 " + _STAMP + rb" \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]\n]*\])+) ?",
-    "timestamps": _STAMP + rb" ",
-    "syslog-rfc3164": rb"(?:<[0-9]{1,3}>)?" + _OLD_STAMP + _IDENT,
-    "klog": rb"[IWEF][0-9]{4} [0-9:]{8}\.[0-9]{6} +[0-9]+ [^\s:]+:[0-9]+\] ",
-    "bare-stamps": _BARE_STAMP,
-    "kubectl": rb"\[[^\s/\]]+/[^\s/\]]+/[^\s/\]]+\] ",
-    "compose": rb"[A-Za-z0-9][\w.-]* +\| ",
-}
-_PREFIX = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _PREFIXES.items()}
 _PARTIAL = re.compile(rb"^\S+ (?:stdout|stderr) P(?::\S*)? ", re.MULTILINE)
 _ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps", "compose"})
-_JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
 
 
 def unwrap(log: bytes, *, source: str) -> Unwrapped:
@@ -126,18 +85,18 @@ class Unwrapper:
 
     def _together(self, piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
         """All lines at once, where each line of the log is one of the program's."""
-        if wrapper in _JSON_KEYS:
+        if wrapper in JSON_KEYS:
             return _json_together(piece, wrapper, first)
         if wrapper == "cri" and _PARTIAL.search(piece):
             return None
-        prefix = _PREFIX[wrapper]
+        prefix = PREFIXES[wrapper]
         text = prefix.sub(b"", piece)
         stamps = PrefixedStamps(piece, prefix) if "time" in prefix.groupindex else None
         return Unwrapped(text, wrapper, np.arange(first, first + _count_lines(piece)), stamps)
 
     def _line_by_line(self, piece: bytes, wrapper: str, first: int) -> Unwrapped:
         stored = enumerate(io.BytesIO(piece), start=first)
-        lines = (_json_lines if wrapper in _JSON_KEYS else _prefixed_lines)(stored, wrapper)
+        lines = (_json_lines if wrapper in JSON_KEYS else _prefixed_lines)(stored, wrapper)
         joined, self._begins = _join(lines, wrapper, self._source, begins=self._begins)
         return joined
 
@@ -150,7 +109,7 @@ def wrapper_of(log: bytes) -> str | None:
     own = _own_lines(log)
     lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
     lines = lines[:SAMPLE_LINES]
-    votes = Counter(_wrapper_of_line(line) for line in lines)
+    votes = Counter(wrapper_of_line(line) for line in lines)
     wrapper, count = votes.most_common(1)[0] if votes else (None, 0)
     if 2 * count <= len(lines) or (not own and wrapper in _ALSO_PROGRAMS):
         return None
@@ -176,7 +135,7 @@ def _count_lines(text: bytes) -> int:
 
 def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
     """Records as columns; None unless every line is a record, and its text one whole line."""
-    key, clock = _JSON_KEYS[wrapper]
+    key, clock = JSON_KEYS[wrapper]
     schema = pa.schema([(key, pa.string()), (clock, pa.string())])
     try:
         table = arrow_json.read_json(
@@ -225,35 +184,16 @@ class _Line:
     problem: str | None = None
 
 
-def _wrapper_of_line(line: bytes) -> str | None:
-    if line.startswith(b"{"):
-        record = _json_object(line)
-        if record is not None and isinstance(record.get("log"), str):
-            return "docker"
-        if record is not None and "MESSAGE" in record:
-            return "journald-json"
-        return None
-    return next((name for name, prefix in _PREFIX.items() if prefix.match(line)), None)
-
-
-def _json_object(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
-
 def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
-    key, clock = _JSON_KEYS[wrapper]
+    key, clock = JSON_KEYS[wrapper]
     for number, line in stored:
         if not line.strip():
             continue
-        record = _json_object(line)
+        record = json_object(line)
         if record is None:
             yield _Line(number, line, None, f"not a JSON object as {wrapper} writes it")
             continue
-        text = _message(record.get(key))
+        text = message_of(record.get(key))
         if text is None:
             yield _Line(number, line, None, f"JSON without {key!r}, as {wrapper} writes it")
             continue
@@ -262,20 +202,8 @@ def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_
         yield _Line(number, text + ending, stamp if isinstance(stamp, str) else None)
 
 
-def _message(message: object) -> bytes | None:
-    """A record's text; journald writes an array of bytes where it is not UTF-8."""
-    if isinstance(message, str):
-        return message.encode("utf-8", "surrogatepass")
-    if isinstance(message, list):
-        try:
-            return bytes(message)
-        except (TypeError, ValueError):
-            return None
-    return None
-
-
 def _prefixed_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
-    prefix = _PREFIX[wrapper]
+    prefix = PREFIXES[wrapper]
     for number, line in stored:
         match = prefix.match(line)
         if match is None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.unwrap import plain_characters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +109,7 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         FormatError: There is no result in it.
     """
     reader = _Reader(source)
-    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    lines = plain_characters(data).split(b"\n")
     for number, line in enumerate(lines, start=1):
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()

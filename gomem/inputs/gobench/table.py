@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from gomem.inputs.gobench.parse import parse_gobench
+from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -144,5 +147,9 @@ def read_bench(readable: Readable) -> Bench:
         FormatError: There is no benchmark result in it.
     """
     source = open_source(readable)
-    parsed, damage = parse_gobench(source.data, source=source.name)
+    parse = partial(parse_gobench, source=source.name)
+    parsed, damage, text = read_plain(source.data, source.name, looks_like_gobench, parse)
+    in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))
+    units = [replace(note, line=int(text.lines(np.array([note.line]))[0])) for note in parsed.units]
+    parsed = replace(parsed, measurements=in_file, units=units)
     return bench_of(parsed, [*source.damage, *damage])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.limits.parse import parse_limits
+from gomem.inputs.limits.parse import looks_like_limits, parse_limits
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ def read_limits(readable: Readable) -> ResourceLimits:
         FormatError: There is no limit in it.
     """
     source = open_source(readable)
-    limits, damage = parse_limits(source.data, source=source.name)
+    parse = partial(parse_limits, source=source.name)
+    limits, damage, _ = read_plain(source.data, source.name, looks_like_limits, parse)
     if not limits:
         raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")
     return ResourceLimits(limits_table(limits), (*source.damage, *damage))

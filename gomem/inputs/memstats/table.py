@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from gomem.inputs.memstats.parse import parse_memstats
+from gomem.inputs.memstats.parse import looks_like_memstats, parse_memstats
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, memstats_of
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
@@ -130,5 +132,7 @@ def read_memstats(readable: Readable) -> MemStats:
     data = source.data
     if looks_like_heap_text(data):
         data = memstats_of(data, source=source.name)
-    dumps, damage = parse_memstats(data, source=source.name)
+    parse = partial(parse_memstats, source=source.name)
+    dumps, damage, text = read_plain(data, source.name, looks_like_memstats, parse)
+    dumps = replace(dumps, place=[text.place(place) for place in dumps.place])
     return memstats_tables(dumps, [*source.damage, *damage])

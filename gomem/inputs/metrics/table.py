@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.inputs.metrics.parse import parse_metrics
+from gomem.inputs.metrics.parse import looks_like_metrics, parse_metrics
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -131,5 +133,6 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
         FormatError: There is no reading in it.
     """
     source = open_source(readable)
-    readings, damage = parse_metrics(source.data, source=source.name)
+    parse = partial(parse_metrics, source=source.name)
+    readings, damage, _ = read_plain(source.data, source.name, looks_like_metrics, parse)
     return metrics_tables(readings, [*source.damage, *damage])

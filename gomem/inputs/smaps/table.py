@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,8 @@ import pandas as pd
 
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.inputs.smaps.parse import parse_smaps
+from gomem.inputs.smaps.parse import kind_of_mappings, parse_smaps
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
@@ -127,7 +128,13 @@ def read_smaps(readable: Readable) -> Smaps:
         FormatError: There is no mapping in it.
     """
     source = open_source(readable)
-    mappings, damage = parse_smaps(source.data, source=source.name)
+    parse = partial(parse_smaps, source=source.name)
+    mappings, damage, text = read_plain(source.data, source.name, _is_of_mappings, parse)
     if not len(mappings.start):
         raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
-    return smaps_of(mappings, [*source.damage, *damage])
+    in_file = replace(mappings, line=text.lines(mappings.line))
+    return smaps_of(in_file, [*source.damage, *damage])
+
+
+def _is_of_mappings(data: bytes) -> bool:
+    return kind_of_mappings(data) is not None

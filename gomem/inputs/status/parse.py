@@ -16,6 +16,7 @@ from gomem.errors import Damage, FormatError, excerpt
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
+BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
 SIZE = re.compile(rb"(\d{1,18}) kB")
 COUNT = re.compile(rb"\d{1,18}")
 STATM_FIELDS = ("size", "resident", "shared", "text", "lib", "data", "dt")
@@ -42,7 +43,7 @@ class Status:
 
 def looks_like_status(data: bytes) -> bool:
     """Whether the content begins as /proc/PID/status does."""
-    return data.startswith(b"Name:\t") and b"\nPid:\t" in data[:4096]
+    return BEGINNING.match(data) is not None
 
 
 def looks_like_statm(data: bytes) -> bool:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, WithDamage, build
-from gomem.inputs.status.parse import parse_statm, parse_status
+from gomem.inputs.status.parse import (
+    looks_like_statm,
+    looks_like_status,
+    parse_statm,
+    parse_status,
+)
+from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -103,7 +110,8 @@ def read_status(readable: Readable) -> ProcessStatus:
         FormatError: It has no field of status.
     """
     source = open_source(readable)
-    status, damage = parse_status(source.data, source=source.name)
+    parse = partial(parse_status, source=source.name)
+    status, damage, _ = read_plain(source.data, source.name, looks_like_status, parse)
     if not status.sizes and not status.counts:
         raise FormatError(source.name, "", "no field with a number; wanted /proc/PID/status")
     return ProcessStatus(status_table(status), (*source.damage, *damage))
@@ -116,4 +124,10 @@ def read_statm(readable: Readable) -> ProcessPages:
         FormatError: It is not seven numbers.
     """
     source = open_source(readable)
-    return ProcessPages(statm_table(parse_statm(source.data, source=source.name)), source.damage)
+    pages, damage, _ = read_plain(
+        source.data,
+        source.name,
+        looks_like_statm,
+        lambda data: (parse_statm(data, source=source.name), []),
+    )
+    return ProcessPages(statm_table(pages), (*source.damage, *damage))

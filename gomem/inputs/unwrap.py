@@ -1,0 +1,349 @@
+r"""What people paste: an artefact in a fence, quoted, indented, behind a prompt, out of a CI log.
+
+A file that can be read whole as it lies there is read so, and nothing here is asked. Else one
+wrapper after the other is taken off, and what is left is looked at again:
+
+Characters   a byte order mark, CRLF, non-breaking spaces, `&gt;`, the colours of a terminal
+Records      Docker's, journald's, and those of `go test -json`, whose Output is joined
+Prefixes     the stamps and names that log collectors put before each line, see `wrappers`
+Fences       lines of ``` or ~~~ around it, with prose outside
+Quotes       `> ` before each line
+Indentation  that all lines share
+A shell      the prompt with its command before it, and the next prompt behind it
+
+Lines keep their number in the file, so that damage says where to look. What lies before or behind
+an artefact is not its damage. But where a second command's output follows, that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from gomem.errors import Damage, FormatError
+from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+Parsed = TypeVar("Parsed")
+
+LONGEST_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
+LAYERS = 6  # wrappers around each other: a quoted fence of a CI log has three
+SAMPLE_LINES = 50  # that say which wrapper there is
+HEAD_BYTES = 1 << 20  # in which an artefact must begin, to be recognised
+
+CHARACTERS = (
+    (b"\xef\xbb\xbf", b""),
+    (b"\r\n", b"\n"),
+    (b"\xc2\xa0", b" "),
+    (b"\xe2\x80\xaf", b" "),
+    (b"\xe2\x80\x8b", b""),
+    (b"&nbsp;", b" "),
+    (b"&gt;", b">"),
+    (b"&lt;", b"<"),
+    (b"&quot;", b'"'),
+    (b"&#34;", b'"'),
+    (b"&#39;", b"'"),
+    (b"&amp;", b"&"),
+)
+QUOTATION_MARKS = ((b"\xe2\x80\x9c", b'"'), (b"\xe2\x80\x9d", b'"'))  # which word processors curl
+COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
+QUOTE = re.compile(rb" {0,3}> ?")
+FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
+TAG = re.compile(rb"\s*</?[A-Za-z][^<>]{0,200}>(?:\s*</?[A-Za-z][^<>]{0,200}>){0,9}\s*")
+_WHERE = (
+    rb"(?:[\w.+-]{1,64}@[\w.-]{1,64}[: ][^$#%>\n]{0,200}|\[[^\]\n]{1,200}\]|[/~][\w./~-]{0,200}"
+    rb"|(?:ba|z|da|k)?sh(?:-\d[\d.]*)?)"
+)
+_COMMAND = (
+    rb"(?:(?:sudo|time|kubectl|oc|docker|podman|nsenter|ssh|adb)\b[^\n]{0,500}? )?"
+    rb"(?:cat|curl|wget|go test|head|less|more|grep)\b [^\n]{0,500}"
+)
+PROMPT = re.compile(
+    rb"(?:\([\w.-]{1,50}\) )?(?:" + _WHERE + rb" ?[$#%]|\$|%|\xe2\x9d\xaf|PS [^>\n]{1,200}>)"
+    rb"(?: [^\n]{0,1000})?|# ?(?:" + _COMMAND + rb")?"
+)  # fmt: skip
+COMMAND = re.compile(rb"\s*" + _COMMAND + rb"|==> [^\n]{1,500} <==")
+MARKS = re.compile(rb"[$#%>`~\xe2]")  # one of which is in every line that a shell or a fence adds
+
+_UNREAD = "what follows another command is not read here; save it to a file of its own"
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """A text without its wrapper.
+
+    Attributes:
+        data: The text.
+        numbers: Line of the file for each of its lines; None where they are the file's own.
+        left_out: Line of the file from which on another command's output follows, if one does.
+    """
+
+    data: bytes
+    numbers: NDArray[np.int64] | None = None
+    left_out: int | None = None
+
+    def place(self, where: str) -> str:
+        """`line 3` of the text as the file has it."""
+        word, _, number = where.partition(" ")
+        if self.numbers is None or word != "line" or not number.isdigit():
+            return where
+        return f"line {self.lines(np.array([int(number)]))[0]}"
+
+    def lines(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Lines of the text, from 1, as the file has them."""
+        if self.numbers is None or not len(self.numbers):
+            return numbers
+        return self.numbers[np.clip(numbers, 1, len(self.numbers)) - 1]
+
+    def placed(self, damage: Sequence[Damage], source: str) -> list[Damage]:
+        """Damage of the text with its place in the file, and what of the file was left out."""
+        found = [replace(one, where=self.place(one.where)) for one in damage]
+        if self.left_out is not None:
+            found.append(Damage(source, f"line {self.left_out}", _UNREAD))
+        return found
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines without their ends, with the number that each has in the file."""
+
+    texts: list[bytes]
+    numbers: list[int]
+    left_out: int | None = None
+
+    def part(self, start: int, stop: int, left_out: int | None = None) -> _Lines:
+        return _Lines(self.texts[start:stop], self.numbers[start:stop], left_out or self.left_out)
+
+    @property
+    def size(self) -> int:
+        return sum(len(text.strip()) for text in self.texts)
+
+    def plain(self) -> PlainText:
+        data = b"".join(text + b"\n" for text in self.texts)
+        return PlainText(data, np.array(self.numbers, np.int64), self.left_out)
+
+
+def plain_texts(data: bytes) -> Iterator[PlainText]:
+    """The text without its outermost wrapper, without the next, and so on."""
+    if len(data) > LONGEST_BYTES or b"\0" in data[:4096]:
+        return
+    seen = data
+    for lines in _peeled(data):
+        for part in (lines, _without_shell(lines)):
+            plain = part.plain()
+            if plain.data != seen:
+                yield plain
+                seen = plain.data
+
+
+def read_plain(
+    data: bytes,
+    source: str,
+    looks_like: Callable[[bytes], bool],
+    parse: Callable[[bytes], tuple[Parsed, list[Damage]]],
+) -> tuple[Parsed, list[Damage], PlainText]:
+    """Parse a text; without its wrapper if it is of its kind only so, or has less damage.
+
+    Args:
+        data: The artefact as it lies there.
+        source: What damage calls it.
+        looks_like: Whether a text is of the kind.
+        parse: Its parser.
+
+    Returns:
+        What the parser gives, its damage placed in the file, and the text that was parsed.
+
+    Raises:
+        FormatError: The parser's, over the artefact as it lies there.
+    """
+    best: tuple[Parsed, list[Damage], PlainText] | None = None
+    refused: FormatError | None = None
+    for text in _candidates(data, looks_like):
+        try:
+            parsed, found = parse(text.data)
+        except FormatError as error:
+            refused = refused or error
+            continue
+        damage = text.placed(found, source)
+        if best is None or len(damage) < len(best[1]):
+            best = parsed, damage, text
+        if not damage:
+            break
+    if best is None:
+        assert refused is not None
+        raise refused
+    return best
+
+
+def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[PlainText]:
+    """The artefact as it lies there, which is the rule; then its texts that are of the kind."""
+    yield PlainText(data)
+    yield from (text for text in plain_texts(data) if looks_like(text.data))
+
+
+def plain_characters(data: bytes) -> bytes:
+    """The text without what editors, browsers and terminals put in."""
+    for old, new in CHARACTERS:
+        if old in data:
+            data = data.replace(old, new)
+    return COLOUR.sub(b"", data) if b"\x1b" in data else data
+
+
+def _peeled(data: bytes) -> Iterator[_Lines]:
+    texts = plain_characters(data).split(b"\n")
+    if not texts[-1]:
+        texts.pop()
+    lines = _Lines(texts, list(range(1, len(texts) + 1)))
+    yield lines
+    for _ in range(LAYERS):
+        found = next((inner for peel in _PEELS if (inner := peel(lines)) is not None), None)
+        if found is None or not found.texts:
+            return
+        lines = found
+        yield lines
+
+
+def _records(lines: _Lines) -> _Lines | None:
+    """The text that is in records of JSON; a record may hold a part of a line, or several."""
+    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
+    kinds = Counter(_record_kind(text) for text in sample)
+    kind, count = kinds.most_common(1)[0] if kinds else (None, 0)
+    if kind is None or 2 * count <= len(sample):
+        return None
+    pieces: dict[str, list[tuple[int, bytes]]] = {}  # packages tested at once print in between
+    for number, line in zip(lines.numbers, lines.texts, strict=True):
+        stream, text = _record_text(line, kind)
+        if text is not None:
+            pieces.setdefault(stream, []).append((number, text))
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    for printed in pieces.values():
+        _join(printed, texts, numbers)
+    return _Lines(texts, numbers, lines.left_out)
+
+
+def _join(pieces: Sequence[tuple[int, bytes]], texts: list[bytes], numbers: list[int]) -> None:
+    """Add the lines of a stream that comes in pieces, each by the piece that it begins in."""
+    begins = True
+    for number, piece in pieces:
+        for part in piece.splitlines(keepends=True):
+            if begins:
+                texts.append(b"")
+                numbers.append(number)
+            texts[-1] += part.rstrip(b"\r\n")
+            begins = part.endswith(b"\n")
+
+
+def _record_kind(line: bytes) -> str | None:
+    if not line.startswith(b"{"):
+        return None
+    if b'"Action"' in line and b'"Time"' in line:
+        return "go-test"
+    wrapper = wrapper_of_line(line)
+    return wrapper if wrapper in JSON_KEYS else None
+
+
+def _record_text(line: bytes, kind: str) -> tuple[str, bytes | None]:
+    """Which stream a record belongs to, and its text; None where it has none."""
+    record = json_object(line)
+    if record is None:
+        return "", line + b"\n" if line.strip() else None
+    if kind == "go-test":
+        output = record.get("Output") if record.get("Action") == "output" else None
+        return str(record.get("Package")), message_of(output)
+    text = message_of(record.get(JSON_KEYS[kind][0]))
+    if text is not None and kind != "docker":
+        text += b"\n"
+    return "", text
+
+
+def _prefixed(lines: _Lines) -> _Lines | None:
+    """Without the prefix that most lines have; those that lack it stay as they are."""
+    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
+    kinds = Counter(wrapper_of_line(text) for text in sample)
+    kind, count = kinds.most_common(1)[0] if kinds else (None, 0)
+    if kind not in PREFIXES or 2 * count <= len(sample):
+        return None
+    prefix = PREFIXES[kind]
+    pieces = []
+    for number, line in zip(lines.numbers, lines.texts, strict=True):
+        match = prefix.match(line)
+        goes_on = match is not None and match.groupdict().get("part") == b"P"
+        text = line[match.end() :] if match is not None else line
+        pieces.append((number, text if goes_on else text + b"\n"))
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    _join(pieces, texts, numbers)
+    return _Lines(texts, numbers, lines.left_out)
+
+
+def _fenced(lines: _Lines) -> _Lines | None:
+    """The longest text in a fence, if it is most of the file: a README's example is not it."""
+    marks = [place for place, text in enumerate(lines.texts) if FENCE.fullmatch(text)]
+    if not marks:
+        return None
+    ends = [*marks[1:], len(lines.texts)]
+    blocks = [lines.part(mark + 1, end) for mark, end in zip(marks, ends, strict=True)]
+    longest = max(blocks[::2], key=lambda block: block.size)
+    fences = sum(len(lines.texts[mark].strip()) for mark in marks)
+    return longest if 2 * longest.size >= lines.size - fences else None
+
+
+def _quoted(lines: _Lines) -> _Lines | None:
+    """Without the quote marks that most lines have, from the first quoted line to the last."""
+    quoted = [place for place, text in enumerate(lines.texts) if QUOTE.match(text)]
+    if 2 * sum(len(lines.texts[place].strip()) for place in quoted) <= lines.size:
+        return None
+    part = lines.part(quoted[0], quoted[-1] + 1)
+    return replace(part, texts=[QUOTE.sub(b"", text, count=1) for text in part.texts])
+
+
+def _indented(lines: _Lines) -> _Lines | None:
+    """Without the blanks that all lines begin with."""
+    filled = [text for text in lines.texts if text.strip()]
+    shared = min((len(text) - len(text.lstrip(b" \t")) for text in filled), default=0)
+    return replace(lines, texts=[text[shared:] for text in lines.texts]) if shared else None
+
+
+def _straight(lines: _Lines) -> _Lines | None:
+    """With straight quotation marks."""
+    text = b"\n".join(lines.texts)
+    straight = text
+    for old, new in QUOTATION_MARKS:
+        straight = straight.replace(old, new)
+    return None if straight == text else replace(lines, texts=straight.split(b"\n"))
+
+
+_PEELS: tuple[Callable[[_Lines], _Lines | None], ...] = (
+    _records, _prefixed, _fenced, _quoted, _indented, _straight,
+)  # fmt: skip
+
+
+def _without_shell(lines: _Lines) -> _Lines:
+    """Without what a shell shows before the artefact and behind it."""
+    texts = lines.texts
+    start = 0
+    while start < len(texts) and _is_before(texts[start]):
+        start += 1
+    stop = next((n for n in range(start, len(texts)) if _is_behind(texts[n])), len(texts))
+    others = (n for n in range(stop, len(texts)) if not _is_before(texts[n]))
+    other = next(others, None)
+    return lines.part(start, stop, None if other is None else lines.numbers[other])
+
+
+def _is_before(line: bytes) -> bool:
+    forms = (FENCE, TAG, PROMPT, COMMAND)
+    return not line.strip() or any(form.fullmatch(line) for form in forms)
+
+
+def _is_behind(line: bytes) -> bool:
+    marked = MARKS.search(line) is not None
+    return marked and any(form.fullmatch(line) for form in (FENCE, TAG, PROMPT))

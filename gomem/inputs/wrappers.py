@@ -1,0 +1,83 @@
+r"""What log collectors put around a line: prefixes with a stamp, and records in JSON.
+
+Docker       {"log":"gc 1 @0.002s …\n","stream":"stderr","time":"2026-11-20T03:53:49.470512345Z"}
+CRI          2026-11-20T03:53:49.470512345Z stderr F gc 1 @0.002s …
+Time stamps  2026-11-20T03:53:49.470512345Z gc 1 @0.002s …      (kubectl logs, docker logs -t, CI)
+journald     {"MESSAGE":"gc 1 @0.002s …","__REALTIME_TIMESTAMP":"1795146829470512", …}
+             2026-11-20T03:53:49+0000 host api[12]: gc 1 @0.002s …      (-o short-iso)
+syslog       <30>1 2026-11-20T03:53:49.470Z host api 12 - - gc 1 @0.002s …
+             Nov 20 03:53:49 host api[12]: gc 1 @0.002s …
+klog         I1120 03:53:49.470512      12 run.go:33] gc 1 @0.002s …
+Bare stamps  2026-11-20 03:53:49.470 gc 1 @0.002s …      (ts, multilog, with or without brackets)
+kubectl      [pod/api-7d9f/api] gc 1 @0.002s …           (kubectl logs --prefix)
+compose      api-1  | gc 1 @0.002s …                     (docker compose logs)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_STAMP = (
+    rb"(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
+)
+_BARE_STAMP = (
+    rb"\[?(?:(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}"
+    rb"(?:[.,][0-9]{1,9})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))"
+    rb"|[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?)"
+    rb"\]?:? "
+)
+# Old syslog's, and journalctl's -o short, short-precise, short-full and short-unix.
+_OLD_STAMP = (
+    rb"(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]{1,9})?"
+    rb"|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \S+|[0-9]{9,10}\.[0-9]{6}) "
+)
+_IDENT = rb"\S+ [^\s:\[]+(?:\[[0-9]+\])?: "
+_REGEXES = {
+    "cri": _STAMP + rb" (?:stdout|stderr) (?P<part>[FP])(?::\S*)? ?",
+    "journald": _STAMP + rb" " + _IDENT,
+    "syslog": rb"(?:<[0-9]{1,3}>)?1 " + _STAMP + rb" \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]\n]*\])+) ?",
+    "timestamps": _STAMP + rb" ",
+    "syslog-rfc3164": rb"(?:<[0-9]{1,3}>)?" + _OLD_STAMP + _IDENT,
+    "klog": rb"[IWEF][0-9]{4} [0-9:]{8}\.[0-9]{6} +[0-9]+ [^\s:]+:[0-9]+\] ",
+    "bare-stamps": _BARE_STAMP,
+    "kubectl": rb"\[[^\s/\]]+/[^\s/\]]+/[^\s/\]]+\] ",
+    "compose": rb"[A-Za-z0-9][\w.-]* +\| ",
+}
+PREFIXES = {name: re.compile(rb"^" + regex, re.MULTILINE) for name, regex in _REGEXES.items()}
+JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME_TIMESTAMP")}
+
+
+def wrapper_of_line(line: bytes) -> str | None:
+    """Which collector wrote a line, by its form; None if it has none that is known."""
+    if line.startswith(b"{"):
+        record = json_object(line)
+        if record is not None and isinstance(record.get("log"), str):
+            return "docker"
+        if record is not None and "MESSAGE" in record:
+            return "journald-json"
+        return None
+    return next((name for name, prefix in PREFIXES.items() if prefix.match(line)), None)
+
+
+def json_object(line: bytes) -> dict[str, Any] | None:
+    """A line's JSON object; None if it is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def message_of(message: object) -> bytes | None:
+    """A record's text; journald writes an array of bytes where it is not UTF-8."""
+    if isinstance(message, str):
+        return message.encode("utf-8", "surrogatepass")
+    if isinstance(message, list):
+        try:
+            return bytes(message)
+        except (TypeError, ValueError):
+            return None
+    return None
