@@ -1,39 +1,55 @@
 """Much of the heap is room for garbage, and that is what GOGC asked for.
 
 With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
-or empty most of the time: no leak, but memory that can be traded for CPU.
+or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
+what a heap profile shows, which has what was live at the last collections alone. A log says how
+much room each goal leaves; one moment, how much is resident beyond /gc/heap/live:bytes (Go 1.21).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.thresholds import Thresholds
 
 LIMIT = "limit"
+LIVE = "/gc/heap/live:bytes"  # marked by the last collection
+IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One note for the whole log, if the room between live heap and goal is large."""
+    """One note for the whole log, or for each moment that counts what is live; if it is large."""
+    by_log = _of_log(answers)
+    if by_log is not None:
+        return [by_log]
+    found = (_of_moment(moment, answers.thresholds) for moment in answers.moments)
+    return [one for one in found if one is not None]
+
+
+def _of_log(answers: Answers) -> Finding | None:
+    """If the room between live heap and goal is large at most collections."""
     facts, limits = answers.gc, answers.thresholds
     if facts is None:
-        return []
+        return None
     if facts.triggers.of(LIMIT)["cycles"] > limits.deciding_fraction * facts.cost.cycles:
-        return []  # the room is what GOMEMLIMIT leaves: somebody has chosen it
+        return None  # the room is what GOMEMLIMIT leaves: somebody has chosen it
     room = facts.pacing.summary.set_index("what").loc["headroom_bytes"]
     if room["n"] < limits.headroom_goals or room["p50"] < limits.headroom_bytes:
-        return []
+        return None
     headroom = int(room["p50"])
     rss = answers.largest_rss_bytes
     if rss is not None and headroom < limits.headroom_fraction * rss:
-        return []
-    return [_finding(facts, headroom, rss)]
+        return None
+    return _finding(facts, headroom, rss)
 
 
 CAUSE = Cause(
@@ -45,6 +61,7 @@ CAUSE = Cause(
     "twice as many collections. If a limit must hold, set GOMEMLIMIT and leave GOGC alone.",
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     rule=find,
+    past="room above the live heap took",
 )
 
 
@@ -62,4 +79,53 @@ def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding
             Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
             Evidence(facts.path, "goal over live heap, less 1", float(gogc), "ratio"),
         ),
+    )
+
+
+def room_bytes(moment: MomentFacts) -> int:
+    """Resident heap beyond what is live, as far as the goal asks for it; 0 if that is not known.
+
+    What lies above the scavenger's goal is idle-heap-kept's, and a goal that GOMEMLIMIT sets is
+    somebody's choice.
+    """
+    live, heap, ledger = moment.metrics.get(LIVE), moment.heap, moment.ledger
+    if live is None or heap is None or ledger is None or moment.skew.crosses_a_collection:
+        return 0
+    goal = heap["goal_bytes"] if pd.notna(heap["goal_bytes"]) else heap["NextGC"]
+    if pd.isna(goal) or _by_limit(heap):
+        return 0
+    resident = sum(map(ledger.part, IN_THE_HEAP))
+    return max(0, min(resident, int(goal)) - int(live))
+
+
+def _by_limit(heap: pd.Series) -> bool:
+    limit_goal = heap["limit_goal_bytes"]
+    return bool(pd.notna(limit_goal) and limit_goal <= heap["goal_bytes"])
+
+
+def _of_moment(moment: MomentFacts, limits: Thresholds) -> Finding | None:
+    """If much of what is resident is above what is live."""
+    room, rss = room_bytes(moment), moment.rss_bytes
+    if rss is None or room < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
+        return None
+    assert moment.heap is not None
+    live, memstats = int(moment.metrics[LIVE]), moment.path("memstats")
+    garbage = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{format_bytes(room)} ({format_fraction(room / rss)} of RSS) is room above the "
+        f"{format_bytes(live)} that are live: {format_bytes(garbage)} garbage not yet collected, "
+        f"{format_bytes(room - garbage)} free; a heap profile shows the live part alone",
+        moment=moment.name,
+        size=room,
+        evidence=(
+            Evidence(moment.path("metrics"), LIVE, live, "B"),
+            *(
+                Evidence(memstats, name, int(moment.heap[name]), "B")
+                for name in ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
+                if pd.notna(moment.heap[name])
+            ),
+            *moment.rss_evidence,
+        ),
+        confidence="certain" if moment.mappings is not None else "likely",
     )

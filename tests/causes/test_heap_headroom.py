@@ -1,0 +1,90 @@
+"""Room for garbage, seen at one moment: why RSS is twice what a heap profile shows."""
+
+from dataclasses import replace
+
+import pytest
+
+from gomem.analysis.memory.skew import Skew
+from gomem.causes.finding import Severity
+from gomem.causes.heap_headroom import LIVE, find
+from gomem.units import MIB
+from tests.causes.situations import answers, facts
+
+HEAP = {"heap_mib": 60, "HeapAlloc": 50, "HeapInuse": 52, "HeapIdle": 12, "HeapReleased": 4}
+SMALL = {"headroom_bytes": 4 * MIB}
+
+
+def moment(live_mib: int | None = 30, **about):
+    """30 MiB live, 50 of objects, 60 in the arenas resident: the goal is 1.1 × 60."""
+    metrics = {} if live_mib is None else {LIVE: float(live_mib * MIB)}
+    return facts(metrics=metrics, **{**HEAP, "NextGC": 60, **about})
+
+
+def limited(goal_mib: int):
+    """The same, with a goal that GOMEMLIMIT sets."""
+    plain = moment()
+    heap = plain.heap.copy()
+    heap["limit_goal_bytes"] = goal_mib * MIB
+    return replace(plain, heap=heap)
+
+
+def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
+    """
+    60 - 30 = 30, of which 50 - 30 = 20 are garbage; with 1 of program and the stack, RSS is 61.
+    """
+    (finding,) = find(answers(moment(), **SMALL))
+
+    assert (30 * MIB, Severity.INFO, "certain") == (
+        finding.bytes, finding.severity, finding.confidence,
+    )  # fmt: skip
+    assert finding.title.startswith("30.0 MiB (49.2 % of RSS) is room above the 30.0 MiB that are")
+    assert "20.0 MiB garbage not yet collected, 10.0 MiB free" in finding.title
+
+
+def test_what_lies_above_the_goal_is_kept_and_no_room():
+    """
+    1.1 × 40 = 44, less 30.
+    """
+    (finding,) = find(answers(moment(NextGC=40), **SMALL, headroom_fraction=0))
+
+    assert 14 * MIB == finding.bytes
+    assert "14.0 MiB garbage not yet collected, 0 B free" in finding.title
+
+
+def test_what_was_never_touched_is_no_room_in_rss():
+    (finding,) = find(answers(moment(heap_mib=50), **SMALL))
+
+    assert 20 * MIB == finding.bytes
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param(lambda: moment(live_mib=None), id="nothing counts what is live"),
+        pytest.param(lambda: moment(NextGC=1 << 40), id="no goal"),
+        pytest.param(lambda: replace(moment(), skew=Skew(2, 1, "NumGC")), id="of two states"),
+        pytest.param(lambda: replace(moment(), ledger=None), id="no RSS"),
+        pytest.param(lambda: moment(live_mib=60), id="all live"),
+        pytest.param(lambda: limited(66), id="a limit's goal as high"),
+    ],
+)
+def test_each_guard_alone_silences_it(silent):
+    assert [] == find(answers(silent(), **SMALL))
+
+
+def test_a_far_limit_changes_nothing():
+    assert 1 == len(find(answers(limited(67), **SMALL)))
+
+
+def test_it_begins_at_its_thresholds():
+    share = 30 * MIB / moment().rss_bytes
+
+    assert [1, 0] == [len(find(answers(moment(), headroom_bytes=30 * MIB + n))) for n in (0, 1)]
+    assert [1, 0] == [
+        len(find(answers(moment(), **SMALL, headroom_fraction=share * (1 + n))))
+        for n in (-1e-9, 1e-9)
+    ]
+
+
+def test_the_usual_threshold_is_not_met_by_a_small_heap():
+    assert [] == find(answers(moment()))
