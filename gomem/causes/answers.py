@@ -120,7 +120,8 @@ class MomentFacts:
     @cached_property
     def cgroup_use(self) -> CgroupUse | None:
         """How full the cgroup is, and of what; None without its files."""
-        return cgroup_use(self.cgroup)
+        given_back = 0 if self.ledger is None else self.ledger.part("heap_released_resident")
+        return cgroup_use(self.cgroup, given_back)
 
     @cached_property
     def limit_advice(self) -> LimitAdvice | None:

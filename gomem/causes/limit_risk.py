@@ -85,8 +85,9 @@ def _gravest(
 
 
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
-    """Whether it surely grows, and may be there before long."""
-    return growth.soonest_seconds < limits.limit_soon_seconds and growth.slope_low > 0
+    """Whether it surely grows, still does, and may be there before long."""
+    surely = growth.slope_low > 0 and growth.goes_on
+    return surely and growth.soonest_seconds < limits.limit_soon_seconds
 
 
 def _worst_bytes(moment: MomentFacts, use: CgroupUse) -> int | None:

@@ -48,3 +48,39 @@ def test_the_size_class_most_freed_is_evidence():
     assert ("BySize 1024: live of 60000 objects", 2000) in {
         (one.field, one.value) for one in evidence
     }
+
+
+def test_a_goal_of_0_is_no_goal():
+    """
+    Before the first collection: 52 MiB of free slots are a note.
+    """
+    (found,) = find(answers(facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=0)))
+
+    assert (Severity.INFO, 52 * MIB) == (found.severity, found.bytes)
+
+
+def test_objects_beyond_the_goal_are_no_free_slots():
+    """
+    In use 60, objects 50, goal 16.
+    """
+    (found,) = find(
+        answers(
+            facts(heap_mib=60, HeapAlloc=50, HeapInuse=60, NextGC=16),
+            notable_rss_fraction=0,
+        )
+    )
+
+    assert 10 * MIB == found.bytes
+
+
+def test_a_goal_as_high_as_the_heap_in_use_leaves_nothing_beyond():
+    def found(goal):
+        return find(
+            answers(
+                facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=goal),
+                notable_rss_fraction=0, fragmentation_bytes=MIB,
+            )
+        )  # fmt: skip
+
+    assert Severity.INFO == found(60)[0].severity
+    assert (Severity.WARNING, MIB) == (found(59)[0].severity, found(59)[0].bytes)

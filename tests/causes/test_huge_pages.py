@@ -1,5 +1,7 @@
 """Huge pages: resident beyond what Go counts is certain, resident as a whole is a question."""
 
+from dataclasses import replace
+
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.huge_pages import find
@@ -57,3 +59,20 @@ def test_the_repaired_release_is_not_blamed():
                               version=version))  # fmt: skip
 
     assert "asks the kernel" not in found.mechanism
+
+
+def test_huge_pages_hold_no_more_than_there_are():
+    """
+    54 too many, and 30 in huge pages.
+    """
+    (found,) = find(answers(facts(heap_mib=64, huge_mib=30, **USED)))
+
+    assert (Severity.WARNING, 30 * MIB) == (found.severity, found.bytes)
+
+
+def test_without_memstats_nothing_is_beyond_what_go_counts():
+    moment = replace(facts(heap_mib=64, huge_mib=64, **USED), memstats=None)
+
+    (found,) = find(answers(moment))
+
+    assert (Severity.INFO, 64 * MIB) == (found.severity, found.bytes)

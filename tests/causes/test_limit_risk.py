@@ -97,3 +97,84 @@ def test_no_gomemlimit_is_no_finding():
     moment = facts(**USED, cgroup=cgroup(200, 62), metrics={"/gc/gomemlimit:bytes": 2.0**63})
 
     assert [] == find(answers(moment))
+
+
+# ---- each guard alone
+
+
+def growing(*anon_mib: float):
+    """A moment every 10 seconds, with a limit of 200 MiB."""
+    return [
+        facts(name=str(n), **USED, cgroup=cgroup(200, 0) | held(size),
+              time=NOON + pd.Timedelta(seconds=10 * n))
+        for n, size in enumerate(anon_mib)
+    ]  # fmt: skip
+
+
+def held(anon_mib: float):
+    return {"memory.current": int(anon_mib * MIB), "anon": int(anon_mib * MIB)}
+
+
+def test_memory_that_fills_and_levels_off_reaches_no_limit():
+    """
+    Over all it surely grows; over its later half it does not.
+    """
+    filled = growing(70, 80, 90, 100, 110, 110, 110.5, 110, 110.5, 110)
+    growth = answers(*filled).limit_growth
+
+    assert growth.slope_low > 0
+    assert not growth.goes_on
+    assert [] == find(answers(*filled))
+    assert find(answers(*growing(70, 80, 90, 100, 110, 120, 130, 140, 150, 159)))
+
+
+def test_of_five_moments_the_later_half_is_too_short_to_tell_from_four():
+    """
+    Two moments make no line; three do.
+    """
+    assert answers(*growing(70, 80, 90, 90)).limit_growth.goes_on
+    assert not answers(*growing(70, 80, 90, 90, 90)).limit_growth.goes_on
+
+
+def test_growth_that_may_be_none_is_no_risk():
+    """
+    Its interval includes 0.
+    """
+    moments = growing(70, 90, 75, 95)
+
+    assert answers(*moments).limit_growth.slope_low < 0 < answers(*moments).limit_growth.slope_high
+    assert [] == find(answers(*moments))
+
+
+def test_growth_is_told_at_the_last_moment_alone():
+    found = find(answers(*growing(70, 80, 90, 100)))
+
+    assert ["3"] == [one.moment for one in found]
+
+
+def test_no_kill_is_none():
+    assert [] == find(answers(facts(**USED, cgroup=cgroup(200, 62, oom_kill=0))))
+    (found,) = find(answers(facts(**USED, cgroup=cgroup(200, 62, oom_kill=1))))
+    assert "has killed 1 process in" in found.title
+
+
+def test_a_gomemlimit_as_high_as_the_cgroups_limit_is_not_above_it():
+    def found(set_to):
+        metrics = {"/gc/gomemlimit:bytes": float(set_to)}
+        return find(answers(facts(**USED, cgroup=cgroup(200, 62), metrics=metrics)))
+
+    assert [0, 1] == [len(found(200 * MIB)), len(found(200 * MIB + 1))]
+
+
+def test_what_was_given_back_with_madv_free_can_be_reclaimed():
+    """
+    95 of 100 MiB are anonymous, and 40 of them LazyFree: the kernel takes those first.
+    """
+    about = {"HeapAlloc": 20, "HeapInuse": 20, "HeapIdle": 44, "HeapReleased": 44}
+    lazy = facts(heap_mib=60, lazy_mib=40, **about, cgroup=cgroup(100, 95))
+    kept = facts(heap_mib=60, **about, cgroup=cgroup(100, 95))
+
+    assert [] == find(answers(lazy))
+    assert 55 * MIB == lazy.cgroup_use.unreclaimable_bytes
+    assert 95 * MIB == lazy.cgroup_use.counters["bytes"].sum()
+    assert Severity.CRITICAL == find(answers(kept))[0].severity

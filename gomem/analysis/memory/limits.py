@@ -187,16 +187,19 @@ _COUNTERS = (
     ("slab_reclaimable", "", True),  # part of `kernel`, and taken out of it here
     ("sock", "", False),
 )
+LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it alone
 _NO_LIMIT = 1 << 60  # v1 writes its largest number for no limit
 
 
-def cgroup_use(values: Mapping[str, int | None]) -> CgroupUse | None:
+def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> CgroupUse | None:
     """Read one moment's cgroup files.
 
     Args:
         values: Bytes by name: `memory.current` and its like, and the fields of `memory.stat` and
             `memory.events` by their own names; v1 names where v2's are missing. A limit that says
             `max` is None.
+        lazy_free_bytes: What the process gave back with MADV_FREE and is resident still: the kernel
+            counts it as anonymous, and takes it when the limit is reached.
 
     Returns:
         None if nothing says how much is charged.
@@ -205,7 +208,7 @@ def cgroup_use(values: Mapping[str, int | None]) -> CgroupUse | None:
     if current is None:
         return None
     limit = _limit(values, "memory.max", "memory.limit_in_bytes")
-    counters = _counters(values, current, limit)
+    counters = _counters(values, current, limit, lazy_free_bytes)
     held = counters[~counters["reclaimable"]]
     inactive = _first(values, "inactive_file", "total_inactive_file") or 0
     return CgroupUse(
@@ -231,13 +234,19 @@ def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
     return None if limit is None or limit >= _NO_LIMIT else limit
 
 
-def _counters(values: Mapping[str, int | None], current: int, limit: int | None) -> pd.DataFrame:
+def _counters(
+    values: Mapping[str, int | None], current: int, limit: int | None, lazy_free_bytes: int
+) -> pd.DataFrame:
     size = {new: _first(values, new, old) or 0 for new, old, _ in _COUNTERS}
     size["file"] = max(0, size["file"] - size["shmem"])
     size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
+    lazy = min(lazy_free_bytes, size["anon"])
+    size["anon"] -= lazy
     rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
+    if lazy:
+        rows.append((LAZY_FREE, lazy, True))
     # Counters are kept per CPU and lag; what none of them names is taken as unreclaimable.
-    rows.append(("rest", current - sum(size.values()), False))
+    rows.append(("rest", current - lazy - sum(size.values()), False))
     shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
     return build_rows(shares, CGROUP_COUNTERS)
 
@@ -254,6 +263,8 @@ class TimeToLimit:
         soonest_seconds: At the upper end of the slope.
         latest_seconds: At the lower end; `inf` if the size may not be growing at all.
         points: Moments that the line runs through.
+        goes_on: Whether the later half of the moments, where it has three or more, surely grows by
+            itself: memory that has filled and levelled off reaches no limit.
     """
 
     slope_bytes_per_second: float
@@ -263,13 +274,14 @@ class TimeToLimit:
     soonest_seconds: float
     latest_seconds: float
     points: int
+    goes_on: bool = True
 
 
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
     """Extend the line through the moments to the limit.
 
     The interval is Student's of a least-squares slope. It covers scatter around a line, not growth
-    that is not linear: memory that fills and levels off reaches no limit.
+    that is not linear; see `TimeToLimit.goes_on`.
 
     Args:
         seconds: When each moment was.
@@ -279,21 +291,29 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     Returns:
         None with fewer than three moments at different times.
     """
-    from scipy.special import stdtrit
-
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
     y = sizes[known].to_numpy(float)
     if len(set(x)) < LEAST_POINTS:
         return None
-    (slope, _), covariance = np.polyfit(x - x[0], y, 1, cov=True)
-    wide = float(stdtrit(len(x) - 2, (1 + LEVEL) / 2)) * math.sqrt(covariance[0, 0])
-    low, high = slope - wide, slope + wide
+    slope, low, high = _slope(x, y)
+    order = np.argsort(x)
+    later = order[len(order) // 2 :]
+    goes_on = len(set(x[later])) < LEAST_POINTS or _slope(x[later], y[later])[1] > 0
     left = limit_bytes - float(y[np.argmax(x)])
     return TimeToLimit(
         float(slope), float(low), float(high),
-        _reach(left, slope), _reach(left, high), _reach(left, low), len(x),
+        _reach(left, slope), _reach(left, high), _reach(left, low), len(x), goes_on,
     )  # fmt: skip
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    """Of the least-squares line, with its 95 % interval."""
+    from scipy.special import stdtrit
+
+    (slope, _), covariance = np.polyfit(x - x[0], y, 1, cov=True)
+    wide = float(stdtrit(len(x) - 2, (1 + LEVEL) / 2)) * math.sqrt(covariance[0, 0])
+    return float(slope), float(slope - wide), float(slope + wide)
 
 
 def _reach(left: float, slope: float) -> float:
