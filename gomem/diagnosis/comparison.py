@@ -193,7 +193,11 @@ def _compare_benches(old: Sequence[Diagnosis], new: Sequence[Diagnosis]) -> Comp
 
 
 def _joined(benches: Sequence[Bench]) -> Bench:
-    """The results of several files as those of one; their configurations stay apart."""
+    """The results of several files as those of one; their configurations stay apart.
+
+    Runs of one side differ in their dates and the like: what only differs from file to file does
+    not tell their results apart.
+    """
     results, config, first = [empty(RESULTS)], [empty(CONFIG)], 0
     for bench in benches:
         results.append(bench.results.assign(config=bench.results["config"] + first))
@@ -204,6 +208,7 @@ def _joined(benches: Sequence[Bench]) -> Bench:
         pd.concat(config, ignore_index=True),
         pd.concat([empty(UNIT_NOTES), *(bench.units for bench in benches)], ignore_index=True),
         tuple(damage for bench in benches for damage in bench.damaged),
+        tuple(dict.fromkeys(key for bench in benches for key in bench.told_apart)),
     )
 
 

@@ -9,6 +9,11 @@ Quirks        The number behind the name's last dash is GOMAXPROCS, which go tes
               The name is written before the benchmark runs and the numbers after, so what the
               program prints stands between them: such a line is put together again.
               With -v the name also stands on a line of its own, without numbers.
+              go test runs BenchmarkX and not Benchmarkx, but other tools that write the format do,
+              and x/perf's benchfmt reads it. `Benchmarking is fun` is a word of somebody's log: a
+              name that goes on in lower case counts only before a whole result, per something.
+              Whoever pastes results indents some; benchfmt passes these over, and they are read
+              here where they are whole.
 """
 
 from __future__ import annotations
@@ -26,15 +31,19 @@ from gomem.inputs.unwrap import plain_characters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The testing package runs BenchmarkX but not Benchmarkx, which is a word of somebody's log.
-NAME = re.compile(r"Benchmark(?![a-z])(\S*)")
+NAME = re.compile(r"Benchmark(\S*)")
+WORD = re.compile(r"Benchmark[a-z]")
 PROCS = re.compile(r"(.*)-(\d+)", re.DOTALL)
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?Inf|NaN")
 COUNT = re.compile(r"\d{1,18}")
 NUMBERS_ALONE = re.compile(r" *\d+[ \t]+\S+[ \t]+[^\s/]+/op(?:\s.*)?")
 CONFIGURATION = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
 FAILED = re.compile(r"\s*--- FAIL: (Benchmark\S+)")
-ANY_RESULT = re.compile(rb"^Benchmark(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+\S", re.MULTILINE)
+ANY_RESULT = re.compile(
+    rb"^([ \t]*)Benchmark(?:(?![a-z])\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+\S"
+    rb"|\S*[ \t]+\d+[ \t]+[-+.\dIN]\S*[ \t]+[^\s/]+/\S)",
+    re.MULTILINE,
+)
 UNIT_WORD = re.compile(r"[^\s*/-]+|[*/]")
 
 # As printed: the base unit that it becomes, and the factor. x/perf's benchunit has the same two.
@@ -109,7 +118,7 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         FormatError: There is no result in it.
     """
     reader = _Reader(source)
-    lines = plain_characters(data).split(b"\n")
+    lines = _undented(plain_characters(data)).split(b"\n")
     for number, line in enumerate(lines, start=1):
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()
@@ -120,6 +129,14 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         raise FormatError(source, "", what)
     measurements = _columns(reader.rows)
     return GoBench(measurements, reader.configurations, reader.units), reader.damage
+
+
+def _undented(data: bytes) -> bytes:
+    """The text without what its first result, and so its settings, are indented by."""
+    first = ANY_RESULT.search(data)
+    if first is None or not first[1]:
+        return data
+    return re.sub(rb"^" + re.escape(first[1]), b"", data, flags=re.MULTILINE)
 
 
 def tidy_unit(unit: str) -> tuple[str, float]:
@@ -168,6 +185,10 @@ class _Reader:
 
     def read(self, number: int, line: str) -> None:
         if NAME.match(line):
+            if not WORD.match(line) or _is_whole_result(line.split()):
+                self.abandon_torn()
+                self._read_result(number, line)
+        elif line[:1] in {" ", "\t"} and _is_whole_result(line.split()):
             self.abandon_torn()
             self._read_result(number, line)
         elif failed := FAILED.match(line):
@@ -245,6 +266,12 @@ class _Reader:
 
     def _damage(self, number: int, what: str, line: str) -> Damage:
         return Damage(self.source, f"line {number}", what, excerpt(line))
+
+
+def _is_whole_result(words: list[str]) -> bool:
+    if not words or NAME.match(words[0]) is None or _problem(words[1:]):
+        return False
+    return WORD.match(words[0]) is None or "/" in words[3]
 
 
 def _problem(numbers: list[str]) -> str:

@@ -15,7 +15,7 @@ from gomem.inputs.unwrap import read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.gobench.parse import GoBench
@@ -56,16 +56,29 @@ class Bench(WithDamage):
         config: The configurations, a row for each setting; see `CONFIG`.
         units: What the file's `Unit` lines say; see `UNIT_NOTES`.
         damaged: What could not be read.
+        told_apart: Settings, besides pkg, of which the file has several values: measurements
+            under different ones are not of the same thing.
     """
 
     results: pd.DataFrame
     config: pd.DataFrame
     units: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
+    told_apart: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> pd.DataFrame:
+        """A row for each of the results, with the value of each setting that is told apart."""
+        triples = self.config[["config", "key", "value"]].itertuples(index=False)
+        said = {(config, key): value for config, key, value in triples}
+        configs = self.results["config"]
+        columns = {key: [said.get((one, key)) for one in configs] for key in self.told_apart}
+        return pd.DataFrame(columns, index=self.results.index, dtype="str")
 
     def _repr_html_(self) -> str:
-        keys = ["package", "name", "procs", "unit"]
-        values = self.results.groupby(keys, sort=False, dropna=False)["value"]
+        settings = self.settings.add_suffix(":")
+        keys = ["package", "name", "procs", "unit", *settings]
+        values = self.results.join(settings).groupby(keys, sort=False, dropna=False)["value"]
         summary = values.agg(["count", "median", "min", "max"]).reset_index()
         head = f"{len(self.results)} measurements, {len(self.damaged)} lines that could not be read"
         return f"<p>{head}</p>{summary.to_html(escape=True, index=False)}"
@@ -73,7 +86,19 @@ class Bench(WithDamage):
 
 def bench_of(parsed: GoBench, damage: Sequence[Damage]) -> Bench:
     """Columns and damage of one file, as tables."""
-    return Bench(results_table(parsed), config_table(parsed), units_table(parsed), tuple(damage))
+    return Bench(
+        results_table(parsed),
+        config_table(parsed),
+        units_table(parsed),
+        tuple(damage),
+        _told_apart(parsed.configurations),
+    )
+
+
+def _told_apart(configurations: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """Settings of several values; not to be set is one, too."""
+    keys = dict.fromkeys(key for settings in configurations for key in settings if key != "pkg")
+    return tuple(key for key in keys if len({one.get(key) for one in configurations}) > 1)
 
 
 def results_table(parsed: GoBench) -> pd.DataFrame:
@@ -108,8 +133,9 @@ def units_table(parsed: GoBench) -> pd.DataFrame:
 def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The measurements of two files under names that match, as samples to compare.
 
-    GOMAXPROCS is part of the name, unless each file has one value of its own. The import path is,
-    where a file holds several packages.
+    GOMAXPROCS is part of the name, unless each file has one value of its own. The import path and
+    any other setting are, where a file holds several of it, as under `note: before` and
+    `note: after`: benchstat makes tables of their own of them.
 
     Returns:
         Columns `name`, `unit`, `value`, and what the files' `Unit` lines say: `better` (missing if
@@ -121,18 +147,25 @@ def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataF
     with_procs = procs[0] == procs[1] or max(map(len, procs)) > 1
     with_package = max(map(len, packages)) > 1
     units = pd.concat([before.units, after.units], ignore_index=True)
-    first, second = (_samples(side, units, with_procs, with_package) for side in sides)
+    keys = tuple(dict.fromkeys((*before.told_apart, *after.told_apart)))
+    first, second = (
+        _samples(replace(side, told_apart=keys), units, with_procs, with_package)
+        for side in (before, after)
+    )
     return first, second
 
 
 def _samples(
-    results: pd.DataFrame, units: pd.DataFrame, with_procs: bool, with_package: bool
+    bench: Bench, units: pd.DataFrame, with_procs: bool, with_package: bool
 ) -> pd.DataFrame:
+    results = bench.results
     name = results["name"]
     if with_procs:
         name = name + ("-" + results["procs"].astype("str")).where(results["procs"].notna(), "")
     if with_package:
         name = (results["package"] + ".").fillna("") + name
+    for key, value in bench.settings.items():
+        name = name + (f" [{key}: " + value.astype("str") + "]").where(value.notna(), "")
     said = {(row.unit, row.key): row.value for row in units[::-1].itertuples()}
     better = [said.get((unit, "better")) for unit in results["unit"]]
     exact = [said.get((unit, "assume")) == "exact" for unit in results["unit"]]

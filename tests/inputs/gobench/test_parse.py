@@ -107,6 +107,11 @@ def test_unit_lines_say_what_is_better_and_what_is_exact():
         "Unit",
         "    app_test.go:7: logged",
         "Benchmarking is fun",
+        "Benchmarking 100 files in 3 s",
+        "Benchmarking",
+        "    BenchmarkHandle-8 1000 fast ns/op",
+        "    BenchmarkHandle-8",
+        "Benchmarking 100 5 times",
         "BenchmarkHandle-8",
         "--- BENCH: BenchmarkHandle-8",
         "",
@@ -241,4 +246,28 @@ def test_what_is_written_is_read_back(results):
     of = bench.measurements
     read = zip(of.name, of.procs.tolist(), of.iterations.tolist(), of.value.tolist(), strict=True)
     assert results == list(read)
+    assert [] == damage
+
+
+@pytest.mark.parametrize("blank", ["", " ", "    ", "\t"])
+@pytest.mark.parametrize("name", ["Benchmarkhandle-8", "Benchmark-8", "Benchmark_x", "Benchmarkß"])
+def test_whole_results_are_read_however_they_are_named_and_indented(blank, name):
+    """
+    x/perf's benchfmt takes any name; what is indented beside others must not vanish.
+    """
+    bench, damage = parse(RESULT, f"{blank}{name}   1000  12 ns/op", RESULT)
+
+    assert [1, 2, 3] == sorted(set(bench.measurements.line.tolist()))
+    assert name.removeprefix("Benchmark").removesuffix("-8") in bench.measurements.name
+    assert [] == damage
+    assert looks_like_gobench(f"{blank}{name}   1000  12 ns/op\n".encode())
+
+
+def test_a_word_that_is_no_result_leaves_a_torn_one_waiting():
+    """
+    The program's own line between a name and its numbers does not take them from it.
+    """
+    bench, damage = parse("BenchmarkHandle-8", "Benchmarking is fun", RESULT)
+
+    assert [3] == sorted(set(bench.measurements.line.tolist()))
     assert [] == damage

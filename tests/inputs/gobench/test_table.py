@@ -103,6 +103,37 @@ def test_a_notebook_shows_names_escaped():
             {"A"},
             id="a-package-that-moved",
         ),
+        pytest.param(
+            ["note: before", "BenchmarkA 1 5 ns/op", "note: after", "BenchmarkA 1 5 ns/op"],
+            ["note: before", "BenchmarkA 1 5 ns/op"],
+            {"A [note: before]", "A [note: after]"},
+            id="two-notes",
+        ),
+        pytest.param(
+            ["BenchmarkA 1 5 ns/op", "gc: off", "BenchmarkA 1 5 ns/op"],
+            ["BenchmarkA 1 5 ns/op"],
+            {"A", "A [gc: off]"},
+            id="a-setting-that-comes-late",
+        ),
+        pytest.param(
+            ["note: before", "BenchmarkA 1 5 ns/op"],
+            ["note: after", "BenchmarkA 1 5 ns/op"],
+            {"A"},
+            id="a-note-a-side",
+        ),
+        pytest.param(
+            [
+                "note: x",
+                "name: y",
+                "BenchmarkA 1 5 ns/op",
+                "note:",
+                "name: z",
+                "BenchmarkA 1 5 B/op",
+            ],
+            ["BenchmarkB 1 5 ns/op"],
+            {"A [note: x] [name: y]", "A [name: z]", "B"},
+            id="two-settings",
+        ),
     ],
 )
 def test_names_carry_what_tells_them_apart(before, after, names):
@@ -130,3 +161,18 @@ def test_unit_lines_of_either_file_hold_for_both():
         }
     )
     pd.testing.assert_frame_equal(expected, samples)
+
+
+def test_results_under_different_notes_are_not_pooled_in_a_notebook():
+    """
+    One median over both would be of nothing that ran.
+    """
+    noted = bench(
+        "note: before", "BenchmarkA 1 5 ns/op", "name: x", "note: after", "BenchmarkA 1 9 ns/op"
+    )
+
+    shown = noted._repr_html_()
+
+    assert ("note", "name") == noted.told_apart
+    assert 2 == shown.count("<td>A</td>")
+    assert "<td>before</td>" in shown
