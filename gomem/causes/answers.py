@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
     CgroupUse,
@@ -64,6 +65,7 @@ class MomentFacts:
         cgroup: The cgroup's numbers by name, in bytes; empty without them.
         limits: Soft limits of the process by the kernel's name; None for no limit.
         time: When it was, if that is known.
+        live_bytes: What the last collection before it marked; None if nothing says.
     """
 
     name: str
@@ -79,6 +81,14 @@ class MomentFacts:
     cgroup: Mapping[str, int | None] = field(default_factory=dict)
     limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None
+    live_bytes: int | None = None
+
+    @cached_property
+    def groups(self) -> MemoryGroups | None:
+        """Whose the resident memory is; None without a ledger."""
+        if self.ledger is None:
+            return None
+        return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
 
     @property
     def goroutine_count(self) -> int | None:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from gomem.analysis.collector.gc_cost import COSTS
 from gomem.analysis.memory.address_space import address_regions
+from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS
 from gomem.analysis.memory.scavenger import heap_steps
@@ -106,6 +107,11 @@ class Diagnosis:
         return _by_moment(parts, LEDGER_PARTS)
 
     @cached_property
+    def groups_side_by_side(self) -> pd.DataFrame:
+        """Whose the memory is at each moment with a ledger; see `memory.groups.side_by_side`."""
+        return side_by_side([one.groups for one in self.moments if one.groups is not None])
+
+    @cached_property
     def kinds(self) -> pd.DataFrame:
         """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
         frames = {
@@ -172,9 +178,14 @@ class Diagnosis:
         """The baseline's ledger that a moment's is compared with; None if there is none."""
         if self.baseline is None:
             return None
-        old = self.baseline.ledgers
-        name = counterpart_of(moment, list(old), list(self.ledgers))
-        return None if name is None else old[name]
+        name = self.baseline_moment(moment)
+        return None if name is None else self.baseline.ledgers[name]
+
+    def baseline_moment(self, moment: str) -> str | None:
+        """The baseline's moment whose ledger a moment's is compared with; None if there is none."""
+        if self.baseline is None:
+            return None
+        return counterpart_of(moment, list(self.baseline.ledgers), list(self.ledgers))
 
     def baseline_profile(self, moment: str) -> Profile | None:
         """The baseline's heap profile that a moment's is compared with; None if there is none."""

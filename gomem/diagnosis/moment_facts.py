@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
+LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE, KERNEL_SIDE = ("memstats", "metrics"), ("smaps", "smaps_rollup", "status")
 OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgroup")
 
@@ -34,7 +35,8 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     damaged = {damage.source for damage in capture.damaged}
     sides = [_Sides.of(moment, damaged) for moment in moments]
     heaps = _heaps(sides, capture.go_version)
-    return tuple(_facts(one, ends, heaps) for one in sides)
+    marked = {} if capture.gc is None else _marked(capture.gc.cycles)
+    return tuple(_facts(one, ends, heaps, marked) for one in sides)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,35 @@ def _has_memory(moment: Moment) -> bool:
     return any(len(getattr(moment, frame)) for frame in OF_MEMORY)
 
 
-def _facts(sides: _Sides, ends: pd.Series | None, heaps: Mapping[str, pd.Series]) -> MomentFacts:
+def _marked(cycles: pd.DataFrame) -> dict[int, int]:
+    """What each collection of a log marked, by its number; nothing if a number is of two runs."""
+    known = cycles[cycles["heap_live_bytes"].notna()]
+    if cycles["number"].duplicated().any():
+        return {}
+    return dict(zip(known["number"].tolist(), known["heap_live_bytes"].tolist(), strict=True))
+
+
+def _live_bytes(sides: _Sides, marked: Mapping[int, int]) -> int | None:
+    """What the last collection before the moment marked, by runtime/metrics, else by the log.
+
+    None before the first collection, and where MemStats and the metrics count different ones.
+    """
+    stats, metrics = sides.memstats, _last_metrics(sides.moment)
+    number = None if stats is None or pd.isna(stats["NumGC"]) else int(stats["NumGC"])
+    cycles = metrics.get(TOTAL_CYCLES, number)
+    if number == 0 or (number is not None and cycles != number):
+        return None
+    if LIVE_HEAP in metrics:
+        return int(metrics[LIVE_HEAP]) if cycles else None
+    return None if number is None else marked.get(number)
+
+
+def _facts(
+    sides: _Sides,
+    ends: pd.Series | None,
+    heaps: Mapping[str, pd.Series],
+    marked: Mapping[int, int],
+) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
     skew = _skew(moment, ends)
     cgroup = _cgroup(moment)
@@ -74,6 +104,7 @@ def _facts(sides: _Sides, ends: pd.Series | None, heaps: Mapping[str, pd.Series]
         cgroup=cgroup,
         limits=_limits(moment),
         time=None if moment.time is None else pd.Timestamp(moment.time),
+        live_bytes=_live_bytes(sides, marked),
     )
 
 

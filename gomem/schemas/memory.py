@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gomem.analysis.memory.groups import GROUPS, HEAP_CLAIMS, MEMORY_GROUPS, OF_GO_HEAP
 from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS
 from gomem.analysis.memory.limits import CGROUP_COUNTERS, LIMIT_STEPS
 from gomem.analysis.memory.mapping_changes import MAPPING_CHANGES, STATES
@@ -94,6 +95,18 @@ LEDGER = rows(
     next_file=TEXT_OR_NULL,
     parts=rows(
         LEDGER_PARTS, "They add up to rss_bytes.", part=words(PARTS), confidence=words(CONFIDENCE)
+    ),
+    groups=rows(
+        MEMORY_GROUPS,
+        "Whose memory it is; they add up to rss_bytes, and none is below zero.",
+        group=words(GROUPS),
+        bytes=or_null(SIZE, "Resident; null where no file says how much is resident."),
+        claims=rows(
+            HEAP_CLAIMS,
+            "Of the Go heap, where it is one group: what the runtime claims, divided.",
+            group=words(OF_GO_HEAP),
+            claimed_bytes=SIZE,
+        ),
     ),
     checks=rows(
         LEDGER_CHECKS, "The kernel's other totals, and how far they are from RSS.", bytes=SIZE

@@ -22,6 +22,19 @@ PARTS = {
     "kernel": "vdso and the like",
     "anonymous_other": "what nothing explains",
 }
+GROUPS = {
+    "go_live": "what the last collection found in use",
+    "go_garbage": "allocated since the last collection, or not yet swept: dead, for the most part",
+    "go_objects": "nothing says which of them the last collection found in use",
+    "go_free": "spans without objects, free slots, and what was given back and is still counted",
+    "go_stacks": "with the GC work buffers that lie beside them",
+    "go_heap": "objects, free heap and stacks together",
+    "go_runtime": "span structures, GC bitmaps, page tables",
+    "native": "C's heap and its large blocks, threads' stacks, mappings of the program's own",
+    "files": "mapped files, shared memory, memfd",
+    "program": "the executable, shared objects, vdso",
+    "undivided": "without smaps: whatever the other rows do not hold",
+}
 PHASES = {
     "start-up": "until the live heap is first half of what it usually is",
     "steady": "allocation at about the usual rate",

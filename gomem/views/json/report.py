@@ -127,12 +127,23 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
         "moment": named(facts.name),
         "rss_bytes": ledger.rss_bytes,
         "parts": rows_json(ledger.parts),
+        "groups": _groups(facts),
         "checks": rows_json(ledger.checks),
         "skew_seconds": facts.skew.seconds,
         "notes": list(ledger.notes),
         "sides": rows_json(ledger.sides),
         "next_file": ledger.next_file or None,
     }
+
+
+def _groups(facts: MomentFacts) -> list[dict[str, Any]]:
+    """The groups; the Go heap as one has the division of what the runtime claims of it."""
+    groups = facts.groups
+    assert groups is not None
+    return [
+        row | {"claims": rows_json(groups.claims_within(row["group"]))}
+        for row in rows_json(groups.rows)
+    ]
 
 
 def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import format_bytes, format_seconds
+from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.waterfall import plot_rss_vs_heap
 from gomem.views.report.shown import heading_of, in_order, other_moments
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, fraction_cell
-from gomem.views.words import PARTS, part_name
+from gomem.views.words import GROUPS, PARTS, part_name
 
 if TYPE_CHECKING:
+    from gomem.analysis.memory.groups import MemoryGroups
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -50,6 +51,7 @@ def _blocks(
     ledger, moment = facts.ledger, named(facts.name)
     assert ledger is not None
     blocks: list[Block] = []
+    groups = groups_table(facts, moment, _before(diagnosis, facts.name))
     if drawn:
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
         caption = _caption(len(diagnosis.ledgers))
@@ -59,10 +61,71 @@ def _blocks(
         blocks.append(_sides_table(ledger, moment))
     if len(ledger.checks):
         blocks.append(_totals_table(ledger, moment))
+    exact = Folded("Part by part, to the byte", tuple(blocks))
     notes = [*ledger.notes, *_skew_note(facts.skew.seconds)]
     if ledger.next_file:
         notes.append(f"the next file to collect: {ledger.next_file}")
-    return (*blocks, *([Notes(tuple(notes))] if notes else []))
+    return (groups, *([Notes(tuple(notes))] if notes else []), exact)
+
+
+def _before(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
+    name = diagnosis.baseline_moment(moment)
+    if name is None or diagnosis.baseline is None:
+        return None
+    return diagnosis.baseline.by_moment[name]
+
+
+def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = None) -> Table:
+    """Whose the resident memory of a moment is.
+
+    Args:
+        facts: The moment's, with a ledger.
+        moment: The moment, for the caption.
+        before: The baseline's, for a column of its own.
+    """
+    groups, rss_bytes = facts.groups, facts.rss_bytes
+    old = None if before is None else before.groups
+    assert groups is not None
+    rows: list[tuple[Cell, ...]] = []
+    for row in groups.rows.to_dict("records"):
+        rows.append(_group_row(row, rss_bytes, old))
+        claims = groups.claims_within(row["group"]).to_dict("records")
+        rows += [_claim_row(one, old) for one in claims]
+    total = [Cell("RSS"), bytes_cell(rss_bytes), fraction_cell(1.0 if rss_bytes else None), _BLANK]
+    columns, sides = ["whose", "resident", "of RSS", "Go claims"], "<>>>"
+    if before is not None:
+        columns.insert(2, "baseline")
+        total.insert(2, bytes_cell(before.rss_bytes))
+        sides = "<>>>>"
+    return Table(
+        f"Resident memory by whose it is, {moment}",
+        tuple(columns),
+        sides,
+        tuple(rows),
+        (tuple(total),) if rss_bytes is not None else (),
+    )
+
+
+_BLANK = Cell("")
+
+
+def _group_row(
+    row: dict[str, Any], rss_bytes: int | None, before: MemoryGroups | None
+) -> tuple[Cell, ...]:
+    size = row["bytes"]
+    share = None if is_unknown(size) or not rss_bytes else int(size) / rss_bytes
+    name = Cell(row["name"], note=GROUPS[row["group"]])
+    cells = [name, bytes_cell(size), fraction_cell(share), bytes_cell(row["claimed_bytes"])]
+    if before is not None:
+        cells.insert(2, bytes_cell(before.bytes_of(row["group"])))
+    return tuple(cells)
+
+
+def _claim_row(row: dict[str, Any], before: MemoryGroups | None) -> tuple[Cell, ...]:
+    """What the runtime claims of the Go heap: nothing says how much of it is resident."""
+    blanks = [_BLANK] * (2 if before is None else 3)
+    name = Cell(f"\u00b7 {row['name']}", note=GROUPS[row["group"]])
+    return (name, *blanks, bytes_cell(row["claimed_bytes"]))
 
 
 def _caption(moments: int) -> str:

@@ -14,13 +14,18 @@ from gomem.views.words import PARTS, first_few, part_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 MOST_NAMED = 6  # moments in a sentence
-CAPTION = "Resident memory by part over the moments"
+CAPTION = "Resident memory by whose it is, over the moments"
+PARTS_CAPTION = "Resident memory by part over the moments"
+
+_Lines = list[tuple[str, list[Cell]]]
 
 
 def moments_section(diagnosis: Diagnosis) -> Section | None:
@@ -36,7 +41,8 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
         )
     ledgers = {named(facts.name): _ledger(facts) for facts in known}
     figure = Figure(caption, plot_timeline, lambda: {"ledgers": ledgers})
-    return Section("moments", "Over the moments", (figure, *_tables(known)))
+    groups = diagnosis.groups_side_by_side
+    return Section("moments", "Over the moments", (figure, *_tables(known, groups)))
 
 
 def _ledger(facts: MomentFacts) -> Ledger:
@@ -44,15 +50,17 @@ def _ledger(facts: MomentFacts) -> Ledger:
     return facts.ledger
 
 
-def _tables(known: Sequence[MomentFacts]) -> list[Block]:
+def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     """As many moments as fit beside one another, and the way to the others."""
     few = few_moments([facts.rss_bytes for facts in known])
-    blocks: list[Block] = [_across([known[place] for place in few])]
+    lines = [(label, [cells[place] for place in few]) for label, cells in _lines(known, groups)]
+    blocks: list[Block] = [_across([known[place] for place in few], lines)]
     others = [named(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
         blocks.append(Notes((f"left out of this table: {first_few(others, MOST_NAMED)}",)))
-        blocks.append(Folded(f"all {len(known)} moments", (_down(known),)))
-    return blocks
+        blocks.append(Folded(f"all {len(known)} moments", (_down(known, _lines(known, groups)),)))
+    parts = parts_lines([_ledger(facts) for facts in known])
+    return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
 
 
 def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
@@ -67,24 +75,26 @@ def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
     return sorted(chosen | {largest})
 
 
-def _across(known: Sequence[MomentFacts]) -> Table:
-    """A column a moment; parts that are nowhere are left out."""
-    rows = tuple((Cell(label), *cells) for label, cells in _lines(known))
+def _across(known: Sequence[MomentFacts], lines: _Lines) -> Table:
+    """A column a moment."""
+    rows = tuple((Cell(label), *cells) for label, cells in lines)
     columns = ("", *(named(facts.name) for facts in known))
     return Table(CAPTION, columns, "<" + ">" * len(known), rows)
 
 
-def _down(known: Sequence[MomentFacts]) -> Table:
+def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
     """The same of any number of moments: a row each."""
-    labels, cells = zip(*_lines(known), strict=True)
+    labels, cells = zip(*lines, strict=True)
     rows = zip(known, *cells, strict=True)
     down = tuple((Cell(named(facts.name)), *row) for facts, *row in rows)
-    return Table(CAPTION, ("moment", *labels), "<" + ">" * len(labels), down)
+    return Table(caption, ("moment", *labels), "<" + ">" * len(labels), down)
 
 
-def _lines(known: Sequence[MomentFacts]) -> list[tuple[str, list[Cell]]]:
-    """Label, and a cell for each moment."""
-    lines = parts_lines([_ledger(facts) for facts in known])
+def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
+    """RSS and its groups: label, and a cell for each moment."""
+    lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
+    for row in groups.to_dict("records"):
+        lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
     if any(not is_unknown(facts.time) for facts in known):
         lines.append(("taken", [narrow_time_cell(facts.time) for facts in known]))
     if any(facts.skew.seconds is not None for facts in known):

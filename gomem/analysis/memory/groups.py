@@ -1,0 +1,268 @@
+"""Whose is the resident memory: a ledger's parts in a few groups that add up to RSS, for people?
+
+The ledger has a part below zero: what the runtime claims and the kernel has never had to give. No
+file says which of the claimed bytes these are. Where they are few, they are taken off the free heap
+and then off the objects. Where they are many, that would be a guess, and the groups of the Go heap
+are one, with the division of its claims beside it. So no group is ever below zero. Where MemStats
+and smaps show two states of the process, the Go heap is one group too, and nothing divides it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gomem.inputs.schema import Column, build_rows
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LIVE, GARBAGE, OBJECTS = "go_live", "go_garbage", "go_objects"
+FREE, STACKS, HEAP = "go_free", "go_stacks", "go_heap"
+RUNTIME, NATIVE, FILES, PROGRAM = "go_runtime", "native", "files", "program"
+UNDIVIDED = "undivided"
+# In the order in which they are shown, by the names that sentences call them.
+NAMES = {
+    LIVE: "Go objects in use",
+    GARBAGE: "Go garbage not yet collected",
+    OBJECTS: "Go objects, live or garbage",
+    FREE: "free Go heap",
+    STACKS: "goroutine stacks",
+    HEAP: "Go heap",
+    RUNTIME: "Go's runtime",
+    NATIVE: "C and other native memory",
+    FILES: "files and shared memory",
+    PROGRAM: "program text and data",
+    UNDIVIDED: "memory that no file here divides",
+}
+GROUPS = tuple(NAMES)
+OF_GO_HEAP = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
+GROUP_OF_PART = {
+    "heap_objects": OBJECTS,
+    "heap_slack": FREE,
+    "heap_idle": FREE,
+    "heap_released_resident": FREE,
+    "heap_unexplained": FREE,
+    "stacks": STACKS,
+    "runtime_metadata": RUNTIME,
+    "native_heap": NATIVE,
+    "thread_stacks": NATIVE,
+    "anonymous_other": NATIVE,
+    "mapped_files": FILES,
+    "shared_memory": FILES,
+    "binary": PROGRAM,
+    "libraries": PROGRAM,
+    "kernel": PROGRAM,
+}
+UNTOUCHED = "heap_untouched"
+# The ledger's words for what the other parts leave of a total, and for parts of two states.
+LEFT_OVER, DOUBTFUL = "left over", "doubtful"
+FEW_SHARE = 0.02  # of the claims
+FEW_BYTES = 4 * MIB  # one step of heap growth
+MEMORY_GROUPS = (
+    Column("group", "str", "", "Whose memory it is; one of `GROUPS`."),
+    Column("name", "str", "", "What sentences call it."),
+    Column("bytes", "Int64", "B", "Resident; missing where no file says how much is resident."),
+    Column("claimed_bytes", "Int64", "B", "What the runtime claims of it; missing if nothing."),
+)
+HEAP_CLAIMS = (
+    Column("group", "str", "", "Part of the Go heap; one of `OF_GO_HEAP`."),
+    Column("name", "str", "", "What sentences call it."),
+    Column("claimed_bytes", "int64", "B", "What the runtime claims of it, resident or not."),
+)
+
+
+@dataclass(frozen=True)
+class MemoryGroups:
+    """One moment's resident memory in groups.
+
+    Attributes:
+        rows: A row per group that is there; see `MEMORY_GROUPS`. `bytes` adds up to RSS, exactly.
+        claims: What the runtime claims of the Go heap, divided; see `HEAP_CLAIMS`. No rows where
+            nothing divides it.
+    """
+
+    rows: pd.DataFrame
+    claims: pd.DataFrame
+
+    def bytes_of(self, group: str) -> int | None:
+        """Resident bytes of a group; None where it is not told apart, or nothing says."""
+        return self._sizes("bytes").get(group)
+
+    def claimed_bytes_of(self, group: str) -> int | None:
+        """What the runtime claims of a group, or of a part of the Go heap; None if nothing."""
+        claims = dict(zip(self.claims["group"], self.claims["claimed_bytes"].tolist(), strict=True))
+        return claims.get(group, self._sizes("claimed_bytes").get(group))
+
+    @property
+    def heap_is_one(self) -> bool:
+        """Whether the Go heap is one group, of whose claims many bytes were never touched."""
+        return HEAP in set(self.rows["group"]) and len(self.claims) > 0
+
+    @property
+    def heap_bytes(self) -> int | None:
+        """Resident bytes of the Go heap, whether it is one group or several; None if unknown."""
+        sizes = self._sizes("bytes")
+        known = [sizes[group] for group in (HEAP, *OF_GO_HEAP) if group in sizes]
+        return sum(known) if known else None
+
+    def claims_within(self, group: str) -> pd.DataFrame:
+        """What the claims of a group are made of: rows for the Go heap where it is one."""
+        return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
+
+    def _sizes(self, column: str) -> dict[str, int]:
+        known = self.rows[self.rows[column].notna()]
+        return {str(row["group"]): int(row[column]) for row in known.to_dict("records")}
+
+
+def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
+    """The groups of several moments, each a row with a column of bytes a moment, numbered from 0.
+
+    Where some moment has the Go heap as one, it stands above its groups at every moment.
+
+    Args:
+        several: One a moment.
+
+    Returns:
+        `group`, `name`, then the moments' columns; missing where a moment does not tell it apart.
+    """
+    there = {group for one in several for group in one.rows["group"]}
+    columns: dict[str, list[Any]] = {"group": [], "name": []}
+    columns |= {str(place): [] for place in range(len(several))}
+    order = (HEAP, *(group for group in GROUPS if group != HEAP))
+    for group in (one for one in order if one in there):
+        columns["group"].append(group)
+        columns["name"].append(NAMES[group])
+        for place, one in enumerate(several):
+            size = one.heap_bytes if group == HEAP else one.bytes_of(group)
+            columns[str(place)].append(size)
+    sizes = {str(place): "Int64" for place in range(len(several))}
+    return pd.DataFrame(columns).astype({"group": "str", "name": "str"} | sizes)
+
+
+def memory_groups(
+    parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
+) -> MemoryGroups:
+    """Put a ledger's parts into groups.
+
+    Args:
+        parts: The ledger's; see `rss_vs_heap.LEDGER_PARTS`.
+        rss_bytes: Resident bytes; None if no file says how many.
+        live_bytes: What the last collection before the moment marked; None where nothing says,
+            and then objects are one group, live or garbage.
+
+    Returns:
+        The groups that are there. Their bytes add up to `rss_bytes`, and none is below zero.
+    """
+    sizes, claims = _summed(parts, live_bytes)
+    heap_claims = {group: claims[group] for group in OF_GO_HEAP if group in claims}
+    untouched = -sum(_bytes_of(parts, UNTOUCHED))
+    if (parts["confidence"] == DOUBTFUL).any():
+        heap_claims = {}
+        sizes, claims = _as_one_heap(sizes, claims)
+        claims.pop(HEAP, None)
+        _take_off(sizes, untouched, (HEAP,))
+    elif rss_bytes is None:
+        sizes = dict.fromkeys(sizes)
+    elif untouched and not _few(untouched, sum(heap_claims.values())):
+        sizes, claims = _as_one_heap(sizes, claims)
+        _take_off(sizes, untouched, (HEAP,))
+    elif untouched:
+        lazy_free = sum(_bytes_of(parts, "heap_released_resident"))
+        _take_off(sizes, untouched, OF_GO_HEAP, spared={FREE: lazy_free})
+    rows = [(one, NAMES[one], sizes[one], claims.get(one)) for one in GROUPS if one in sizes]
+    divided = [(one, NAMES[one], size) for one, size in heap_claims.items()]
+    return MemoryGroups(build_rows(rows, MEMORY_GROUPS), build_rows(divided, HEAP_CLAIMS))
+
+
+_Sizes = dict[str, int | None]
+
+
+def _bytes_of(parts: pd.DataFrame, part: str) -> list[int]:
+    return [int(size) for size in parts.loc[parts["part"] == part, "bytes"]]
+
+
+def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[str, int]]:
+    """Bytes and claims by group, with objects divided where it is known how."""
+    sizes: dict[str, int] = {}
+    claims: dict[str, int] = {}
+    divided = bool((parts["part"] == "heap_objects").any())
+    for row in parts.to_dict("records"):
+        if row["part"] == UNTOUCHED:
+            continue
+        for group, size, claimed in _of_part(row, live_bytes, divided=divided):
+            sizes[group] = sizes.get(group, 0) + size
+            if claimed is not None:
+                claims[group] = claims.get(group, 0) + claimed
+    return dict(sizes), claims
+
+
+def _of_part(
+    row: Mapping[str, object], live_bytes: int | None, *, divided: bool
+) -> list[tuple[str, int, int | None]]:
+    """The groups of a part, each with its bytes and the runtime's claim."""
+    part, size, claimed = str(row["part"]), int(str(row["bytes"])), row["claimed_bytes"]
+    said = None if pd.isna(claimed) else int(str(claimed))
+    if part == "heap_objects" and live_bytes is not None:
+        live = min(size, live_bytes)
+        return [(LIVE, live, live), (GARBAGE, size - live, size - live)]
+    if GROUP_OF_PART[part] == FREE and not divided:
+        return [(HEAP, size, None)]
+    if part == "anonymous_other" and row["confidence"] == LEFT_OVER:
+        return [(UNDIVIDED, size, None)]
+    return [(GROUP_OF_PART[part], size, said)]
+
+
+def _few(untouched: int, claimed: int) -> bool:
+    return untouched < max(FEW_SHARE * claimed, FEW_BYTES)
+
+
+def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
+    """The same with the groups of the Go heap as one."""
+    inside = (HEAP, *OF_GO_HEAP)
+    others: _Sizes = {one: size for one, size in sizes.items() if one not in inside}
+    outside = {one: size for one, size in claims.items() if one not in inside}
+    whole = sum(size or 0 for one, size in sizes.items() if one in inside)
+    claimed = sum(size for one, size in claims.items() if one in inside)
+    return others | {HEAP: whole}, outside | {HEAP: claimed}
+
+
+# What is free was touched least likely; then what the last collection has not marked.
+_TAKEN_FROM = (
+    HEAP,
+    FREE,
+    GARBAGE,
+    OBJECTS,
+    LIVE,
+    STACKS,
+    RUNTIME,
+    NATIVE,
+    PROGRAM,
+    FILES,
+    UNDIVIDED,
+)
+
+
+def _take_off(
+    sizes: _Sizes, untouched: int, first: tuple[str, ...], spared: Mapping[str, int] | None = None
+) -> None:
+    """Take what was never touched off the groups, these first, and none below zero.
+
+    Args:
+        sizes: Bytes by group; changed in place.
+        untouched: How many bytes to take off.
+        first: The groups that can have them. Without smaps, the runtime's own structures are a
+            claim too, so what is left comes off the others.
+        spared: Bytes of a group that the kernel counts as resident.
+    """
+    order = sorted(_TAKEN_FROM, key=lambda group: group not in first)
+    left = untouched
+    for keep in (spared or {}, {}):
+        for group in order:
+            taken = min(left, max(0, (sizes.get(group) or 0) - keep.get(group, 0)))
+            if taken:
+                sizes[group] = (sizes[group] or 0) - taken
+                left -= taken
