@@ -100,7 +100,7 @@ LEDGER = rows(
         MEMORY_GROUPS,
         "Whose memory it is; they add up to rss_bytes, and none is below zero.",
         group=words(GROUPS),
-        bytes=or_null(SIZE, "Resident; null where no file says how much is resident."),
+        bytes=SIZE,
         claims=rows(
             HEAP_CLAIMS,
             "Of the Go heap, where it is one group: what the runtime claims, divided.",
