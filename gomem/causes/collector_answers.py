@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.gc_cost import GcCost, cost_of_collection
@@ -107,7 +108,10 @@ class CollectorAnswers:
         return self.cost.available_cpu_seconds
 
     def marking_share_of(self, trigger: str) -> float | None:
-        """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed."""
+        """CPU that marking took in collections of a trigger, of all that GOMAXPROCS allowed.
+
+        None where no interval, or no such collection, tells it.
+        """
         available = self.available_cpu_seconds
         spent = float(self.triggers.of(trigger)["marking_cpu_seconds"])
-        return spent / available if available > 0 else None
+        return spent / available if available > 0 and not isnan(spent) else None
