@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types notebooks golden fixtures stranger
+.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: ## Check style and format
 
 types: ## Check the types
 	$(BIN)/mypy
+
+mutants: ## List small changes that no test notices: make mutants OF=gomem/sources SAMPLE=40
+	nice -n 10 $(BIN)/python -m tests.mutants $(OF) $(if $(SAMPLE),--sample $(SAMPLE)) --seed $(or $(SEED),0)
 
 notebooks: ## Run every notebook on the fixtures
 	$(BIN)/python -m pytest tests/test_notebooks.py
