@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
+COUNTED = {
+    "anon": "anonymous memory",
+    "shmem": "shared memory",
+    "kernel": "the kernel's own",
+    "sock": "buffers of sockets",
+    "rest": "what no counter names",
+}
+
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment at risk; what only time brings is found at the last moment."""
@@ -60,9 +68,10 @@ def _gravest(
         )
     if use.unreclaimable_bytes >= limits.limit_full_fraction * limit:
         share = format_fraction(use.unreclaimable_bytes / limit)
+        most = COUNTED.get(use.killer, use.killer)
         return (
             Severity.CRITICAL,
-            f"{share} of the limit of {size} cannot be reclaimed, most of it {use.killer}",
+            f"{share} of the limit of {size} cannot be reclaimed, most of it {most}",
         )
     if growth is not None and _is_soon(growth, limits):
         return Severity.WARNING, (
