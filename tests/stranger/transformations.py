@@ -370,13 +370,22 @@ def one_cut_short(files: Files, path: str) -> Handed:
 
 
 def _cut(data: bytes) -> bytes:
-    """Its first half; of text, to the middle of a line long enough to show that it is cut."""
+    """About its first half; of text, to the middle of a line that shows that it is cut.
+
+    That is one with kB, or one of a log. Between two mappings of a smaps, or behind what is read of
+    a status, nothing in the file tells: there the kernel's other sums do, or nothing is lost.
+    """
     half = len(data) // 2
     if not _is_text(data):
         return data[:half]
-    lines = re.finditer(rb"[^\n]+", data)
-    torn = next((one for one in lines if one.end() > half and len(one[0]) >= LEAST_LINE), None)
-    return data[:half] if torn is None else data[: (torn.start() + torn.end()) // 2]
+    lines = list(re.finditer(rb"[^\n]+", data))
+    sizes = [one for one in lines if one[0].endswith(b" kB")]
+    logged = [one for one in lines if len(one[0]) >= LEAST_LINE and re.search(rb"\d", one[0])]
+    telling = sizes or logged
+    if not telling:
+        return data[:half]
+    torn = min(telling, key=lambda one: abs(one.start() - half))
+    return data[: (torn.start() + torn.end()) // 2]
 
 
 def _in_order(files: Files) -> list[str]:
