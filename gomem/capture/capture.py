@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 MOMENTS = (
     Column("moment", "str", "", "Name of the moment."),
     Column("time", "datetime64[ns, UTC]", "", "When: the earliest of its artefacts' times."),
-    Column("skew_seconds", "float64", "s", "From its first artefact's time to its last."),
+    Column(
+        "skew_seconds", "float64", "s", "From its first artefact to its last, as far as clocks say."
+    ),
     Column("artefacts", "int64", "count", "Artefacts read."),
 )
 ARTEFACTS = (

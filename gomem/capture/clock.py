@@ -1,9 +1,14 @@
-"""When was an artefact taken? By its name, by its own clock, or else by its file."""
+"""When was an artefact taken? By its name, by its own clock, or else by its file.
+
+A time in a name says which files belong together and which came first. It is a script's: to the
+second, cut off, and of the script's own zone where it names none. So no time between two readings
+is taken from it: that needs a clock of which the unit and the zone are known.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -12,35 +17,55 @@ from gomem.sources.file_dates import known_time
 if TYPE_CHECKING:
     from gomem.sources.artefact import Source
 
+MANIFEST_TIME, BY_NAME, OWN_CLOCK = "manifest", "name", "its own clock"
 BY_FILE = "file"  # copying changes it: it may order files, and is evidence of nothing
-ISO = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)[T_ ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z?")
-_UNIX = re.compile(r"(?<!\d)(1\d{9})(\d{3})?(?!\d)")
+EXACT = frozenset({MANIFEST_TIME, OWN_CLOCK})
+ISO = re.compile(
+    r"(?<!\d)((?:19|20)\d\d)(-?)(\d\d)\2(\d\d)[T_ -]?(\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?!\d)"
+    r"(?:[.,](\d{1,9}))?(Z|[+-](?:0\d|1[0-4]):?(?:00|15|30|45)(?!\d))?",
+    re.IGNORECASE,
+)
+_UNIX = re.compile(r"(?<!\d)(1\d{9})((?:\d{3}){0,3})(?!\d)")
 
 
 def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
-    """When an artefact was taken: its name says it, or its own clock, or else its file."""
-    named = time_in_name(PurePosixPath(source.name).name)
+    """When an artefact was taken: its name or its folder's says it, its own clock, or its file."""
+    path = PurePosixPath(source.name)
+    named = time_in_name(path.name) or time_in_name(path.parent.name)
     if named is not None:
-        return named, "name"
+        return named, BY_NAME
     own = getattr(parsed, "time", None)
     if isinstance(own, datetime):
-        return own, "its own clock"
+        return own, OWN_CLOCK
     return source.modified, BY_FILE if source.modified else ""
 
 
 def time_in_name(name: str) -> datetime | None:
-    """The time stamp in a file's name: ISO 8601 in its usual spellings, or Unix seconds; UTC."""
+    """The time stamp in a name: ISO 8601 in its usual spellings, or Unix seconds to nanoseconds.
+
+    UTC, unless it names another zone.
+    """
     if iso := ISO.search(name):
-        year, month, day, hour, minute, second = (int(iso[group]) for group in range(1, 7))
-        microsecond = int((iso[7] or "0").ljust(6, "0")[:6])
+        year, month, day, hour, minute, second = (int(iso[group]) for group in (1, 3, 4, 5, 6, 7))
+        microsecond = int((iso[8] or "0").ljust(6, "0")[:6])
+        zone = timezone(_offset(iso[9] or "Z"))
         try:
-            named = datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
+            named = datetime(year, month, day, hour, minute, second, microsecond, tzinfo=zone)
         except ValueError:
             return None
-        return known_time(named)
+        return known_time(named.astimezone(UTC))
     if unix := _UNIX.search(name):
-        return datetime.fromtimestamp(int(unix[1]) + int(unix[2] or 0) / 1000, UTC)
+        since = timedelta(seconds=int(unix[1]), microseconds=int(unix[2].ljust(6, "0")[:6]))
+        return datetime.fromtimestamp(0, UTC) + since
     return None
+
+
+def _offset(zone: str) -> timedelta:
+    """How far a zone's time is ahead of UTC."""
+    if zone in "Zz":
+        return timedelta()
+    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+    return ahead if zone[0] == "+" else -ahead
 
 
 def parse_time(value: object) -> datetime | None:

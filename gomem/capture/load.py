@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
@@ -24,6 +24,7 @@ from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
     from os import PathLike
 
     from gomem.inputs.kinds import Kind
@@ -210,14 +211,31 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
 
 
 def _moments(artefacts: Sequence[Artefact]) -> dict[str, Moment]:
-    """Moments in order: by time where each has a clock, else by name."""
+    """Moments in order: by name, and by time as far as there is a clock."""
     groups: dict[str, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
             groups.setdefault(artefact.moment, []).append(artefact)
     moments = [Moment(name, tuple(group)) for name, group in groups.items()]
     moments.sort(key=lambda moment: natural_key(moment.name))
-    times = {moment.name: moment.time or moment.not_before for moment in moments}
-    if all(times.values()):
-        moments.sort(key=lambda moment: (times[moment.name], natural_key(moment.name)))
-    return {moment.name: moment for moment in moments}
+    return {moment.name: moment for moment in _in_time(moments)}
+
+
+def _in_time(moments: Sequence[Moment]) -> list[Moment]:
+    """Moments in the order of a clock; those that it does not know keep their places.
+
+    Of two that name their last collection, the one that names the earlier came first, since a
+    reading knows of every collection before it. So that orders them where not all have a time.
+    """
+    timed = {moment.name: moment.time for moment in moments}
+    if not all(timed.values()):
+        bounds = {moment.name: moment.not_before for moment in moments}
+        timed = bounds if all(bounds.values()) else {n: timed[n] or bounds[n] for n in timed}
+    places = [number for number, moment in enumerate(moments) if timed[moment.name]]
+    known = sorted(
+        (moments[place] for place in places), key=lambda one: cast("datetime", timed[one.name])
+    )
+    ordered = list(moments)
+    for number, moment in zip(places, known, strict=True):
+        ordered[number] = moment
+    return ordered

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.capture.clock import BY_FILE
+from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames
 from gomem.inputs.schema import Column, empty
@@ -56,9 +56,9 @@ class Artefact:
     parsed: Any
 
     @property
-    def taken(self) -> datetime | None:
-        """When it was taken, by a clock that a copy does not change; None by its file's date."""
-        return None if self.time_source == BY_FILE else self.time
+    def exact_time(self) -> datetime | None:
+        """When it was taken, by a clock that two artefacts' times may be subtracted by."""
+        return self.time if self.time_source in EXACT else None
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,16 @@ class Moment:
 
     @property
     def times(self) -> list[datetime]:
-        """When its artefacts were taken, as far as a clock says it; a file's date is none."""
-        return [one.taken for one in self.artefacts if one.taken is not None]
+        """When its artefacts were taken, by the best clock that any of them has.
+
+        The manifest's is the best, then a time in the name, then the artefact's own; a file's date
+        is none.
+        """
+        for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
+            times = [one.time for one in self.artefacts if one.time_source == clock and one.time]
+            if times:
+                return times
+        return []
 
     @property
     def time(self) -> datetime | None:
@@ -115,9 +123,9 @@ class Moment:
 
     @property
     def skew_seconds(self) -> float | None:
-        """From its first artefact's time to its last."""
-        times = self.times
-        return (max(times) - min(times)).total_seconds() if times else None
+        """From its first artefact's time to its last; None where fewer than two have a clock."""
+        times = [one.exact_time for one in self.artefacts if one.exact_time is not None]
+        return (max(times) - min(times)).total_seconds() if len(times) > 1 else None
 
     @cached_property
     def profiles(self) -> Mapping[str, Profile]:
@@ -149,12 +157,12 @@ class Moment:
         return found | {kind: profile.source for kind, profile in self.profiles.items()}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
-        """When the first of these kinds that a clock tells the time of was taken."""
+        """When the first of these kinds was taken, by a clock that may be subtracted from."""
         known = (
-            one.taken
+            one.exact_time
             for kind in kinds
             for one in self.artefacts
-            if one.kind.name == kind and one.taken is not None
+            if one.kind.name == kind and one.exact_time is not None
         )
         time = next(known, None)
         return None if time is None else pd.Timestamp(time)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from gomem.capture.clock import ISO, parse_time
+from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, parse_time, time_in_name
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
@@ -29,6 +29,8 @@ MANIFEST = "gomem.json"
 MANIFEST_SCHEMA = "gomem.capture/1"
 ONLY_MOMENT = "capture"
 TOP_MOMENT = "(top)"
+ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for one moment
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 _SEPARATORS = re.compile(r"[-_. ()]+")
 
@@ -76,7 +78,7 @@ def place(
     for artefact in artefacts:
         if artefact.source.name in of_manifest:
             moment, time = of_manifest[artefact.source.name]
-            timed = replace(artefact, time=time, time_source="manifest") if time else artefact
+            timed = replace(artefact, time=time, time_source=MANIFEST_TIME) if time else artefact
             listed[_folder(artefact)].append(replace(timed, moment=moment))
         elif artefact.kind.scope == OF_THE_WHOLE:
             placed.append(artefact)
@@ -97,7 +99,7 @@ def _place_folder(
 
     Files that the manifest does not list belong to the moment of those beside them that it lists.
     """
-    named_times = {artefact.time for artefact in group if artefact.time_source == "name"}
+    named_times = {artefact.time for artefact in group if artefact.time_source == BY_NAME}
     moments = {artefact.moment for artefact in listed} or {name}
     if not _repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
         return [replace(artefact, moment=min(moments)) for artefact in group]
@@ -105,10 +107,26 @@ def _place_folder(
     for artefact in group:
         by_stem[stem_of(PurePosixPath(artefact.source.name).name)].append(artefact)
     placed = []
-    for stem, same in by_stem.items():
+    for stem, same in _of_one_script(by_stem).items():
         moment = "/".join(part for part in (folder, stem) if part) or name
         placed += _by_clock(same, f"{moment}/beside" if moment in moments and listed else moment)
     return placed
+
+
+def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files with a time each, written one right after the other, are of the first one's stem.
+
+    Of a script whose every command takes a stamp of its own: `heap-$(date +%s).pb.gz`.
+    """
+    stamps = {stem: time_in_name(stem) for stem in by_stem}
+    joined = {stem: same for stem, same in by_stem.items() if stamps[stem] is None}
+    latest, since = "", LONG_AGO
+    for time, stem in sorted((time, stem) for stem, time in stamps.items() if time is not None):
+        if time - since > ONE_SCRIPT or _repeated([*joined[latest], *by_stem[stem]]):
+            latest, since = stem, time
+            joined[latest] = []
+        joined[latest] = [*joined[latest], *by_stem[stem]]
+    return joined
 
 
 def _repeated(group: list[Artefact]) -> bool:
@@ -151,8 +169,7 @@ def _by_clock(group: list[Artefact], name: str) -> list[Artefact]:
     """Artefacts whose names are no help: by time, a new moment whenever a kind repeats."""
     if not _repeated(group):
         return [replace(artefact, moment=name) for artefact in group]
-    long_ago = datetime.min.replace(tzinfo=UTC)
-    in_time = sorted(group, key=lambda a: (a.time or long_ago, natural_key(a.source.name)))
+    in_time = sorted(group, key=lambda a: (a.time or LONG_AGO, natural_key(a.source.name)))
     placed: list[Artefact] = []
     number, seen = 1, set[str]()
     for artefact in in_time:

@@ -65,8 +65,10 @@ def _heading(moment: dict[str, Any]) -> str:
     """A moment's name, and when its files were taken, as far as that is known."""
     if is_unknown(moment["time"]):
         return str(moment["moment"])
-    within = format_seconds(moment["skew_seconds"])
-    return f"{moment['moment']}: {time_cell(moment['time']).text}, within {within}"
+    when = f"{moment['moment']}: {time_cell(moment['time']).text}"
+    if is_unknown(moment["skew_seconds"]):
+        return when
+    return f"{when}, within {format_seconds(moment['skew_seconds'])}"
 
 
 def _files_table(files: pd.DataFrame) -> Table:

@@ -72,6 +72,50 @@ def test_time_stamps_in_names_are_moments_in_time(tmp_path):
     ] == [time.to_pydatetime() for time in moments["time"]]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "moments"),
+    [((0, 1, 2, 60, 61), [3, 2]), ((0, 2, 3, 60, 62), [2, 1, 2]), ((0, 3, 60), [1, 1, 1])],
+)
+def test_each_file_with_a_stamp_of_its_own_joins_those_of_the_same_script(
+    seconds, moments, tmp_path
+):
+    """
+    `heap-$(date +%s).pb.gz`, then `smaps-$(date +%s)`: within two seconds they are one moment.
+    """
+    kinds = [("heap", ".pb.gz", "heap.pb.gz"), ("smaps", "", "smaps"), ("status", "", "status")]
+    files = {}
+    for number, second in enumerate(seconds):
+        word, ending, artefact = kinds[number % 3]
+        files[f"{word}-{1_600_000_000 + second}{ending}"] = artefact
+
+    assert moments == list(gomem.load(lay_out(tmp_path, files)).moments["artefacts"])
+
+
+def test_scrapes_each_second_are_moments_each(tmp_path):
+    files = {f"heap-{1_600_000_000 + second}.pb.gz": "heap.pb.gz" for second in range(4)}
+
+    assert 4 == len(gomem.load(lay_out(tmp_path, files)).moments)
+
+
+def test_a_stamp_in_a_folders_name_is_the_time_of_its_files(tmp_path):
+    files = {"1600000060/smaps": "smaps", "1600000000/smaps": "smaps"}
+
+    moments = gomem.load(lay_out(tmp_path, files)).moments
+
+    assert ["1600000000", "1600000060"] == list(moments["moment"])
+    assert datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC) == moments["time"].iloc[0].to_pydatetime()
+
+
+def test_a_moment_without_a_clock_keeps_its_place_among_the_others(tmp_path):
+    """
+    Of a, b and c, the stamps of a and c say that c was first; nothing is known of b.
+    """
+    files = {f"{name}/smaps": "smaps" for name in "b"}
+    files |= {"a/smaps-1600000060": "smaps", "c/smaps-1600000000": "smaps"}
+
+    assert ["c", "b", "a"] == moments_of(gomem.load(lay_out(tmp_path, files)))
+
+
 def test_files_without_a_clue_are_one_moment(tmp_path):
     files = {"heap.pb.gz": "heap.pb.gz", "memstats.json": "memstats.json", "smaps": "smaps"}
 
@@ -286,6 +330,21 @@ def test_the_stem_is_what_a_name_says_besides_its_kind(name, stem):
         ("heap-2026-11-20T05:45:49Z.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-20261120T054549.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-1600000000.pb.gz", datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)),
+        ("heap-20261120-054549.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap_20261120054549.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-2026-11-20-05-45-49.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-2026-11-20T07:45:49+02:00.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-20261120T001549-0530.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-2026-11-20T05:45:49-0007.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-20261120T054549.25Z.gz", datetime(2026, 11, 20, 5, 45, 49, 250000, UTC)),
+        ("memprof.2020-08-08T16_12_12.743.32", datetime(2020, 8, 8, 16, 12, 12, 743000, UTC)),
+        ("heap-1600000000123.pb.gz", datetime(2020, 9, 13, 12, 26, 40, 123000, UTC)),
+        ("heap-1600000000123456.pb.gz", datetime(2020, 9, 13, 12, 26, 40, 123456, UTC)),
+        ("heap-1600000000123456789.pb.gz", datetime(2020, 9, 13, 12, 26, 40, 123456, UTC)),
+        ("heap-16000000001.pb.gz", None),
+        ("heap-2600000000.pb.gz", None),
+        ("heap-9920261120054549.pb.gz", None),
+        ("heap-2026-1120T054549.pb.gz", None),
         ("heap-0007.pb.gz", None),
         ("heap-2026-99-20T05:45:49Z.pb.gz", None),
     ],

@@ -13,6 +13,7 @@ import re
 import tarfile
 import zipfile
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Files = dict[str, bytes]
 WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
+EVERY, LATER = 90, timedelta(days=365 * 3 + 12)  # seconds between scrapes; to after the recordings
 LEAST_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
 LEAST_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
 
@@ -233,6 +235,18 @@ def flattened_by_words(files: Files) -> Handed:
     return _flat(files, lambda name, stem: f"before-{chr(ord('a') + int(stem) - 1)}.{name}")
 
 
+@transformation(Loss.CLOCK)
+def flattened_by_seconds(files: Files) -> Handed:
+    """`smaps-1700000090`, by a script whose clock is years behind the process's."""
+    return _flat(files, lambda name, stem: _with_stem(name, str(_moment_seconds(stem))))
+
+
+@transformation(Loss.CLOCK)
+def flattened_by_local_time(files: Files) -> Handed:
+    """`smaps-20261120-114549`: of a zone that nothing names, hours ahead of the process's clock."""
+    return _flat(files, lambda name, stem: _with_stem(name, _local(_moment_seconds(stem))))
+
+
 @transformation(Loss.NOTHING)
 def listed(files: Files) -> Handed:
     """`gomem report capture/*/*`: each file named."""
@@ -423,6 +437,14 @@ def _flat(files: Files, rename: Callable[[str, str], str]) -> Handed:
         parent, name = PurePosixPath(path).parent.as_posix(), PurePosixPath(path).name
         flat[name if parent == "." else rename(name, stems[parent])] = data
     return _by_hand(flat, files)
+
+
+def _moment_seconds(stem: str) -> int:
+    return NOON + EVERY * int(stem)
+
+
+def _local(seconds: int) -> str:
+    return (datetime.fromtimestamp(seconds, UTC) + LATER).strftime("%Y%m%d-%H%M%S")
 
 
 def _with_stem(name: str, stem: str) -> str:
