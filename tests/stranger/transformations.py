@@ -296,9 +296,13 @@ def in_fences(files: Files) -> Handed:
 
 @transformation(Loss.NOTHING)
 def in_fences_with_words(files: Files) -> Handed:
-    """Pasted into an issue, with a sentence before it."""
+    """Pasted into an issue, with a sentence before it; a lone number has none, or is not read."""
     head, end = b"Here it is:\n\n```text\n", b"```\n\nThanks!\n"
-    return _each_text(files, lambda text: head + _ended(text) + end, manifest=False)
+    return _each_text(
+        files,
+        lambda text: text if len(text) < len(head + end) else head + _ended(text) + end,
+        manifest=False,
+    )
 
 
 @transformation(Loss.NOTHING)
