@@ -17,14 +17,13 @@ FOLDERS = ("captures", "injected", "skewed", "laboratory")
 CAPTURES = sorted(
     path for folder in FOLDERS for path in (FIXTURES / folder).glob("*") if path.is_dir()
 )
+# Small ones of different programs and releases: each takes half a second.
 ALWAYS = tuple(
     FIXTURES / path
     for path in (
-        "captures/cache-shrink-go1.12.17",
         "captures/zeroing-go1.24.2",
         "injected/huge-go1.21.0",
         "skewed/skewed-go1.27.3",
-        "captures/healthy-go1.27.3",
         "injected/huge-go1.19.13",
     )
 )
