@@ -136,25 +136,42 @@ def _runs(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _runs(child)
 
 
-def tests_of(path: Path) -> list[str]:
-    """The tests that may notice a change of a module: of its name and folder, or importing it."""
+def tests_of(path: Path) -> tuple[list[str], list[str]]:
+    """The tests in the folder of a module's name, its own first; then those that import it."""
     inside = path.relative_to(ROOT / "gomem").with_suffix("")
     module = f"gomem.{'.'.join(inside.parts)}"
-    near = [f"tests/{inside.parent}/test_{inside.name}.py"]
-    found = [ROOT / name for name in near if (ROOT / name).is_file()]
     folder = ROOT / "tests" / inside.parent
-    found += sorted(folder.glob("test_*.py")) if folder.is_dir() else []
-    for test in sorted((ROOT / "tests").rglob("test_*.py")):
-        if "benchmarks" not in test.parts and f"{module} import" in test.read_text():
-            found.append(test)
-    return [str(test.relative_to(ROOT)) for test in dict.fromkeys(found)]
+    own = folder / f"test_{inside.name}.py"
+    near = sorted(folder.glob("test_*.py"), key=lambda test: test != own)
+    others = [
+        test
+        for test in sorted((ROOT / "tests").rglob("test_*.py"))
+        if test not in near and f"{module} import" in test.read_text()
+    ]
+    near_names, other_names = (
+        [str(test.relative_to(ROOT)) for test in tests if "benchmarks" not in test.parts]
+        for tests in (near, others)
+    )
+    return near_names, other_names
 
 
-def is_noticed(mutant: Mutant, tree: Path, tests: list[str]) -> bool:
-    """Whether a test fails, or does not end, in a tree with the change."""
+def is_noticed(mutant: Mutant, tree: Path) -> bool:
+    """Whether a test fails in a tree with the change, or one near the module does not end."""
     target = tree / mutant.path.relative_to(ROOT)
     whole = target.read_text()
     target.write_text(mutant.text)
+    near, others = tests_of(mutant.path)
+    try:
+        return _fails(near, tree, or_does_not_end=True) or _fails(
+            others, tree, or_does_not_end=False
+        )
+    finally:
+        target.write_text(whole)
+
+
+def _fails(tests: list[str], tree: Path, *, or_does_not_end: bool) -> bool:
+    if not tests:
+        return False
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
     here = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -162,9 +179,7 @@ def is_noticed(mutant: Mutant, tree: Path, tests: list[str]) -> bool:
             command, cwd=tree, env=here, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return True
-    finally:
-        target.write_text(whole)
+        return or_does_not_end
     return done.returncode != 0
 
 
@@ -197,8 +212,7 @@ def main() -> int:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / name)
         for one in mutants:
-            tests = tests_of(one.path)
-            if tests and is_noticed(one, tree, tests):
+            if is_noticed(one, tree):
                 noticed += 1
             else:
                 print(f"{one.name}  # line {one.line}", flush=True)

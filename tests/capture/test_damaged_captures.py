@@ -1,9 +1,14 @@
 """Whatever happens to a file of a capture, the rest is reported and nothing becomes a wrong sum."""
 
+import gzip
+import html
+import json
 import random
 import re
 import shutil
+import tarfile
 
+import pyarrow as pa
 import pytest
 
 import gomem
@@ -86,3 +91,59 @@ def test_nothing_but_damage_is_an_error(tmp_path):
 
     with pytest.raises(CaptureError, match="empty file"):
         gomem.diagnose(tmp_path)
+
+
+def cut_tar(folder, path):
+    """A tar whose last member, smaps, lost its end."""
+    with tarfile.open(path, "w") as archive:
+        for name in ("memstats.json", "status", "smaps"):
+            archive.add(folder / name, f"capture/{name}")
+    with tarfile.open(path) as archive:
+        end = archive.getmember("capture/smaps").offset_data + 5000
+    path.write_bytes(path.read_bytes()[:end])
+
+
+def cut_gzip(folder, path):
+    path.mkdir()
+    (path / "status").write_bytes((folder / "status").read_bytes())
+    (path / "smaps.gz").write_bytes(gzip.compress((folder / "smaps").read_bytes())[:-100])
+
+
+def cut_zstd(folder, path):
+    path.mkdir()
+    (path / "status").write_bytes((folder / "status").read_bytes())
+    stored = pa.compress((folder / "smaps").read_bytes(), "zstd", asbytes=True)
+    (path / "smaps.zst").write_bytes(stored[:-100])
+
+
+def with_a_link(folder, path):
+    path.mkdir()
+    (path / "status").write_bytes((folder / "status").read_bytes())
+    (path / "smaps").symlink_to(folder / "smaps")
+
+
+@pytest.mark.parametrize(
+    ("harm", "name", "said"),
+    [
+        (cut_tar, "harmed.tar", "smaps: cannot be read: archive ends early: 5000 of"),
+        (cut_tar, "harmed.tar", "archive ends early: unexpected end"),
+        (cut_gzip, "harmed", "smaps.gz: byte"),
+        (cut_zstd, "harmed", "smaps.zst: byte"),
+        (with_a_link, "harmed", "smaps: not a regular file; links are not followed"),
+    ],
+)
+def test_what_a_source_lost_is_told_wherever_the_capture_is(tmp_path, harm, name, said):
+    """
+    On its way from the archive to the report no floor drops it.
+    """
+    harm(CAPTURE / MOMENT, tmp_path / name)
+    capture = gomem.load(tmp_path / name)
+    diagnosis = gomem.diagnose(capture)
+    found = [str(one) for one in capture.damaged if said in str(one)]
+
+    assert 1 == len(found)
+    shown = json.loads(render_json_report(diagnosis))["damage"]
+    what = next(one.what for one in capture.damaged if said in str(one))
+    assert what in [one["what"] for one in shown]
+    assert what[:30] in " ".join(as_text(diagnosis).split())
+    assert what[:30] in html.unescape(as_html(diagnosis))
