@@ -50,8 +50,8 @@ _MOVE_ON = (
     f"where that is the default. {_WATCH}"
 )
 _DROP_THE_SETTING = (
-    f"{_NO_LEAK}To see it in RSS, drop madvdontneed=0 from GODEBUG, in the environment and in "
-    f"//go:debug lines: since Go 1.16 the default gives memory back at once. {_WATCH}"
+    f"{_NO_LEAK}To see it in RSS, drop madvdontneed=0 from GODEBUG in the environment: since Go "
+    f"1.16 the default gives memory back at once. {_WATCH}"
 )
 
 
