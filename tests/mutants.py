@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "tests/mutants_known.txt"
-SECONDS = 300
+SECONDS = 120
 WANTED = 0.85
 COPIED = ("gomem", "tests", "fixtures", "docs", "notebooks", "pyproject.toml", "README.md")
 EDGES = {ast.GtE: ast.Gt, ast.Gt: ast.GtE, ast.LtE: ast.Lt, ast.Lt: ast.LtE, ast.Eq: ast.NotEq}

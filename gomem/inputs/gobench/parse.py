@@ -98,7 +98,7 @@ class GoBench:
 
 def looks_like_gobench(data: bytes) -> bool:
     """Whether there is a benchmark result anywhere in the content."""
-    return ANY_RESULT.search(data) is not None
+    return b"Benchmark" in data and ANY_RESULT.search(data) is not None
 
 
 def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
