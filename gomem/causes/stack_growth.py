@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for each moment whose stacks are large, or are many and nobody counted them."""
+    """One finding for each moment whose stacks are large, or are many and nobody counted them.
+
+    Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
+    """
     limits = answers.thresholds
     large = limits.large_rss_fraction
     return [_finding(moment, large) for moment in answers.moments if _much(moment, limits)]
@@ -63,7 +66,7 @@ def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
     evidence += moment.rss_evidence
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
-    large = size >= large_fraction * (moment.rss_bytes or 0)
+    large = count is not None and size >= large_fraction * (moment.rss_bytes or 0)
     return CAUSE.finding(
         Severity.WARNING if large else Severity.INFO,
         _title(size, count),

@@ -28,7 +28,7 @@ def test_without_a_count_it_says_what_to_collect():
 
     assert "nothing says" in found.title
     assert "goroutine?debug=1" in found.next_step
-    assert "possible" == found.confidence
+    assert ("possible", Severity.INFO) == (found.confidence, found.severity)
 
 
 def test_stacks_of_a_tenth_are_a_note():

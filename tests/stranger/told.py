@@ -9,7 +9,8 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - No cause of which it is more certain than the whole.
 - Of two warnings that both have, of the same moment and size, the first stays the first.
 - The number of a field of an artefact, and a part of a ledger from the same source, are the same,
-  but for what is left over of a total: the fewer parts are known, the more is left.
+  but for what is left over of a total or inferred, which it says it is: the less is known, the
+  more is left over.
 - A cause explains as many bytes at a moment as before, or it is less certain than before.
 - What is estimated over all moments or a whole log moves by less than a third.
 - RSS is the same; as the kernel's other files count it, to within what they round.
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 OF_THE_DATA = "data-"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 MOVED = 1 / 3
-LEFT_OVER = "left over"  # the ledger's word for what the other parts leave of a total
+# The ledger's words for what the other parts leave of a total, and for mappings that were
+# recognised by shape and place, which they are by the other files of the moment.
+UNCOUNTED = frozenset({"left over", "inferred"})
 
 
 @dataclass(frozen=True)
@@ -268,7 +271,7 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
             if moment in whole.ledgers
             and part in whole.ledgers[moment]
             and whole.ledgers[moment][part]["source"] == row["source"]
-            and row["confidence"] != LEFT_OVER
+            and row["confidence"] not in UNCOUNTED
         }
         said += [f"{part} at {moment}: {a}, not {b}" for part, (a, b) in same.items() if a != b]
     return said
