@@ -95,6 +95,8 @@ class CollectorAnswers:
     @cached_property
     def timeline_table(self) -> pd.DataFrame:
         """The same in as many as a page prints."""
+        if len(self.cycles) < TABLE_WINDOWS:  # each has a window of its own, here as there
+            return self.timeline
         return gc_timeline(self.cycles, TABLE_WINDOWS)
 
     @property

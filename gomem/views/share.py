@@ -34,6 +34,7 @@ _HOME = re.compile(
     r"(?<![\w.~-])(?:/home/[^/\s:'\"]+|/Users/[^/\s:'\"]+|/root)(?=[/\s:'\"]|$)"
     r"|\b[A-Za-z]:\\Users\\[^\\\s:'\"]+"
 )
+_NO_TEXT = frozenset({bool, int, float, type(None)})
 # Unicode keeps these code points for a program's own use: no text has them.
 _OPEN, _CLOSE, _NAME, _PATH, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}{_NAME}{_PATH}{_QUOTE}]")
@@ -179,6 +180,8 @@ def share(finished: T, hidden: Hidden) -> T:
 
 
 def _shared(one: Any, hidden: Hidden) -> Any:
+    if type(one) in _NO_TEXT:  # first, as most of a document's ten thousands of parts are
+        return one
     if isinstance(one, str):
         return hidden.text(one)
     if isinstance(one, list | tuple):
@@ -188,20 +191,28 @@ def _shared(one: Any, hidden: Hidden) -> Any:
     if isinstance(one, dict):
         return {_key(key, hidden): _shared(value, hidden) for key, value in one.items()}
     if isinstance(one, Figure):
-        numbers = one.numbers
-        return replace(
-            one, caption=hidden.text(one.caption), numbers=lambda: share(numbers(), hidden)
-        )
+        return _shared_figure(one, hidden)
+    shared: Any = _shared_frame if type(one).__name__ == "DataFrame" else _shared_dataclass
+    return shared(one, hidden)
+
+
+def _shared_figure(figure: Figure, hidden: Hidden) -> Figure:
+    """Whose numbers are looked at when somebody draws it."""
+    numbers = figure.numbers
+    return replace(
+        figure, caption=hidden.text(figure.caption), numbers=lambda: share(numbers(), hidden)
+    )
+
+
+def _shared_dataclass(one: Any, hidden: Hidden) -> Any:
+    """With what changed in its fields; what has none is nothing that holds text."""
     kind: Any = type(one)
-    names = _fields(kind)
-    if names:
-        changed = {
-            name: shown
-            for name in names
-            if (shown := _shared(part := getattr(one, name), hidden)) is not part
-        }
-        return replace(one, **changed) if changed else one
-    return _shared_frame(one, hidden) if type(one).__name__ == "DataFrame" else one
+    changed = {
+        name: shown
+        for name in _fields(kind)
+        if (shown := _shared(part := getattr(one, name), hidden)) is not part
+    }
+    return replace(one, **changed) if changed else one
 
 
 @cache
@@ -215,9 +226,11 @@ def _key(key: Any, hidden: Hidden) -> Any:
 
 
 def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
-    words = [name for name, dtype in frame.dtypes.items() if str(dtype) in {"object", "str"}]
-    if not words:
-        return frame
-    return frame.assign(
-        **{str(name): [_shared(value, hidden) for value in frame[name]] for name in words}
-    )
+    changed = {}
+    for name, dtype in frame.dtypes.items():
+        if str(dtype) in {"object", "str"}:
+            values = frame[name].tolist()
+            shown = _shared(values, hidden)
+            if shown is not values:
+                changed[str(name)] = shown
+    return frame.assign(**changed) if changed else frame

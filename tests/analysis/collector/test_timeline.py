@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.collector.timeline import gc_timeline
+from gomem.causes.collector_answers import TABLE_WINDOWS
 from gomem.units import MIB
-from tests.gc_logs import cycles_of
+from tests.gc_logs import cycles_of, facts_of
 
 
 def test_few_collections_have_a_window_each():
@@ -90,3 +91,14 @@ def test_sharing_windows_loses_no_peak_and_counts_nothing_twice(sample):
 def allocated(frame):
     lengths = frame["end_seconds"] - frame["begin_seconds"]
     return (frame["allocation_rate_bytes_per_second"] * lengths).sum()
+
+
+@pytest.mark.parametrize("count", [TABLE_WINDOWS - 1, TABLE_WINDOWS, TABLE_WINDOWS + 1])
+def test_what_is_printed_of_a_log_has_the_windows_that_were_asked_for(count):
+    """
+    On both sides of where figure and table begin to differ.
+    """
+    facts = facts_of(*[{}] * count)
+
+    pd.testing.assert_frame_equal(gc_timeline(facts.cycles, TABLE_WINDOWS), facts.timeline_table)
+    assert (count < TABLE_WINDOWS) == (facts.timeline is facts.timeline_table)
