@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger
+.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ notebooks: ## Run every notebook on the fixtures
 
 golden: ## Rewrite the golden files, for the diff to be reviewed
 	$(BIN)/python -m pytest tests/views tests/cli --update-golden
+
+laboratory: ## Print what was done to each recorded process against what gomem says of it
+	$(BIN)/python -m tests.laboratory.matrix
 
 fixtures: ## Record the fixtures again, with real Go toolchains
 	$(BIN)/python fixtures/programs/record.py

@@ -1,0 +1,130 @@
+"""The laboratory's captures: what was done to each process, and what gomem says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gomem
+from gomem.views.json.report import report_json
+from tests.builders import FIXTURES
+
+LABORATORY = FIXTURES / "laboratory"
+WITHIN = 0.10  # a size is named right within this
+
+
+@cache
+def truth() -> dict[str, Any]:
+    """What was done, by the capture's name."""
+    return json.loads((LABORATORY / "truth.json").read_text())
+
+
+def path_of(name: str) -> Path:
+    return LABORATORY / "captures" / f"{name}.tar.gz"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What gomem says of one capture, beside its truth."""
+
+    name: str
+    findings: list[dict[str, Any]]
+    sentence: str
+
+    @property
+    def true_codes(self) -> list[str]:
+        return [cause["code"] for cause in truth()[self.name]["causes"]]
+
+    @property
+    def healthy(self) -> bool:
+        return truth()[self.name]["healthy"]
+
+    @property
+    def mechanisms(self) -> list[dict[str, Any]]:
+        """The findings about the process; those about the data stand apart."""
+        return [one for one in self.findings if not one["code"].startswith("data-")]
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        return [one for one in self.mechanisms if one["severity"] != "info"]
+
+    @property
+    def first(self) -> str:
+        """The first warning's code; else the first finding's in brackets; else none."""
+        if self.warnings:
+            return self.warnings[0]["code"]
+        return f"({self.mechanisms[0]['code']})" if self.mechanisms else "none"
+
+    @property
+    def right(self) -> bool:
+        """A healthy process is warned of nothing; of another the first finding is a true one."""
+        if self.healthy:
+            return not self.warnings
+        return self.first.strip("()") in self.true_codes
+
+    @property
+    def missed(self) -> list[str]:
+        found = {one["code"] for one in self.mechanisms}
+        return [code for code in self.true_codes if code not in found]
+
+    @property
+    def confidently_wrong(self) -> list[str]:
+        """Warnings of what was not done, said as certain or likely."""
+        return [
+            f"{one['code']} ({one['confidence']})"
+            for one in self.warnings
+            if one["code"] not in self.true_codes and one["confidence"] != "possible"
+        ]
+
+    @property
+    def sizes(self) -> list[tuple[str, str, float | None]]:
+        """Of each cause found: its code, what was measured, and how far off the finding is.
+
+        Several measures can be meant (all that a leak holds, what it grew by): the nearest
+        counts. The distance is unknown where the finding names no size.
+        """
+        rows = []
+        for cause in truth()[self.name]["causes"]:
+            for unit in ("bytes", "cpu_fraction"):
+                named = [
+                    one[unit]
+                    for one in self.mechanisms
+                    if one["code"] == cause["code"] and one.get(unit) is not None
+                ]
+                real = {name: size for name, size in cause.get(unit, {}).items() if size > 0}
+                if real and cause["code"] not in self.missed:
+                    off = min(
+                        ((abs(named[0] / size - 1), name) for name, size in real.items()),
+                        default=(None, ""),
+                    ) if named else (None, unit)  # fmt: skip
+                    rows.append((cause["code"], off[1], off[0]))
+        return rows
+
+
+def ask(name: str, *, half: bool = False) -> Answer:
+    """Gomem's report of one capture, against its baseline where it has one."""
+    baseline = truth()[name]["baseline"]
+    with tempfile.TemporaryDirectory() as folder:
+        capture = _half_of(name, Path(folder)) if half else path_of(name)
+        report = report_json(gomem.diagnose(capture, baseline and path_of(baseline)))
+    return Answer(name, report["findings"], (report.get("verdict") or {}).get("sentence", ""))
+
+
+def ask_half(name: str) -> Answer:
+    return ask(name, half=True)
+
+
+def _half_of(name: str, folder: Path) -> Path:
+    """Unpack a capture but leave out half of its files, always the same half."""
+    with tarfile.open(path_of(name)) as tar:
+        members = sorted(
+            tar.getmembers(), key=lambda one: hashlib.sha256(f"{name}/{one.name}".encode()).digest()
+        )
+        tar.extractall(folder, members[len(members) // 2 :], filter="data")
+    return folder

@@ -1,0 +1,108 @@
+"""The laboratory's confusion matrix: rows what was done, columns the first finding.
+
+python -m tests.laboratory.matrix               every capture
+python -m tests.laboratory.matrix --half        with half of each capture's files taken away
+python -m tests.laboratory.matrix --only hubd   those whose name begins with this
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from tests.laboratory.captures import WITHIN, Answer, ask, ask_half, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main() -> None:
+    """Ask gomem about every capture and print how its answers stand to the truth."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--half", action="store_true", help="take half of each capture away")
+    parser.add_argument("--only", default="", help="captures whose name begins with this")
+    options = parser.parse_args()
+    names = [name for name in truth() if name.startswith(options.only)]
+    with ProcessPoolExecutor(2) as pool:
+        answers = list(pool.map(ask_half if options.half else ask, names))
+    _print_matrix(answers)
+    _print_summary(answers)
+    _print_wrong(answers)
+
+
+def _row(answer: Answer) -> str:
+    codes = ["healthy"] if answer.healthy else answer.true_codes
+    return " + ".join(codes)
+
+
+def _print_matrix(answers: Sequence[Answer]) -> None:
+    cells = Counter((_row(answer), answer.first) for answer in answers)
+    columns = sorted({column for _, column in cells}, key=lambda name: (name == "none", name))
+    rows = sorted(
+        {row for row, _ in cells}, key=lambda name: ("+" in name, name == "healthy", name)
+    )
+    letters = [chr(ord("A") + i) if i < 26 else f"A{chr(ord('A') + i - 26)}" for i in range(99)]
+    print("columns, the first warning, or (the first finding where none is a warning):")
+    for letter, column in zip(letters, columns, strict=False):
+        print(f"  {letter}  {column}")
+    print(" " * 44 + "".join(f"{letter:>4}" for letter in letters[: len(columns)]))
+    for row in rows:
+        counts = [cells[row, column] for column in columns]
+        print(f"{row:<44}" + "".join(f"{count or '·':>4}" for count in counts))
+    print()
+
+
+def _print_summary(answers: Sequence[Answer]) -> None:
+    ill = [answer for answer in answers if not answer.healthy]
+    well = [answer for answer in answers if answer.healthy]
+    brief = sum(answer.right and answer.first.startswith("(") for answer in ill)
+    sizes = [size for answer in ill for size in answer.sizes]
+    named = [off for *_, off in sizes if off is not None]
+    print(
+        f"first finding right      {_of(sum(a.right for a in ill), ill)}, {brief} of them as info"
+    )
+    print(f"every cause found        {_of(sum(not a.missed for a in ill), ill)}")
+    print(f"healthy without warning  {_of(sum(a.right for a in well), well)}")
+    print(
+        f"confidently wrong        {_of(sum(bool(a.confidently_wrong) for a in answers), answers)}"
+    )
+    near = sum(off <= WITHIN for off in named)
+    print(
+        f"size within {WITHIN:.0%}          {_of(near, named)}, {len(sizes) - len(named)} not named"
+    )
+    print()
+
+
+def _of(count: int, of: Sequence[object]) -> str:
+    return f"{count} of {len(of)} ({count / len(of):.0%})" if of else "0 of 0"
+
+
+def _print_wrong(answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        far = [
+            f"{code} {f'off by {off:.0%} ({what})' if off is not None else f'names no {what}'}"
+            for code, what, off in answer.sizes
+            if off is None or off > WITHIN
+        ]
+        if answer.right and not (answer.missed or answer.confidently_wrong or far):
+            continue
+        done = truth()[answer.name]
+        print(f"{answer.name}  {'' if answer.right else 'WRONG  '}{_row(answer)}  go{done['go']}")
+        print(f"  first     {answer.first}")
+        for label, said in (
+            ("missed", answer.missed),
+            ("wrongly", answer.confidently_wrong),
+            ("size", far),
+        ):
+            if said:
+                print(f"  {label:<9} {', '.join(said)}")
+        if not answer.right:
+            print(f"  verdict   {answer.sentence}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The laboratory's truth is whole, and gomem reads a sample of its captures."""
+
+import tarfile
+
+import pytest
+
+from gomem.causes import CAUSES
+from tests.laboratory.captures import LABORATORY, ask, path_of, truth
+
+SAMPLE = (
+    "sessiond-a", "lineship-a", "hubd-a", "hubd-e",
+    "resizer-b", "mailq-c", "rowbatch-a", "sessiond-e",
+)  # fmt: skip
+CODES = {cause.code for cause in CAUSES}
+
+
+def test_each_capture_has_its_truth_and_each_truth_its_capture():
+    captures = {path.name.removesuffix(".tar.gz") for path in LABORATORY.glob("captures/*")}
+
+    assert set(truth()) == captures
+
+
+@pytest.mark.parametrize("name", truth())
+def test_a_truth_says_what_was_done_under_which_release_and_how_large_it_is(name):
+    told = truth()[name]
+
+    assert told["go"].count(".") == 2
+    assert told["program"] == name.rsplit("-", 1)[0]
+    assert (LABORATORY / "programs" / told["program"] / "main.go").is_file()
+    assert told["moments"]
+    assert told["artefacts"]
+    assert told["healthy"] == ({cause["code"] for cause in told["causes"]} <= {"heap-headroom"})
+    assert told["baseline"] is None or told["baseline"] in truth()
+    for cause in told["causes"]:
+        assert cause["code"] in CODES
+        assert cause["text"]
+        assert cause["bytes"] or cause.get("cpu_fraction") or cause.get("longest_pause_seconds")
+    assert told["healthy"] is False or told["text"]
+
+
+@pytest.mark.parametrize("name", truth())
+def test_nothing_in_a_capture_gives_its_cause_away(name):
+    """Neither a manifest nor a file time nor a name."""
+    with tarfile.open(path_of(name)) as tar:
+        for member in tar:
+            assert member.mtime == 0
+            assert "gomem" not in member.name
+            assert not any(code in member.name for code in CODES)
+
+
+def test_the_captures_stay_small():
+    assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 12 << 20
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_gomem_answers_about_a_sample(name):
+    """Whatever it says, it says of a cause it knows, and in order of severity."""
+    answer = ask(name)
+
+    ranks = [("critical", "warning", "info").index(one["severity"]) for one in answer.warnings]
+    assert ranks == sorted(ranks)
+    assert {one["code"] for one in answer.findings} <= CODES | {
+        "data-skew", "data-damaged", "data-thin", "data-missing",
+    }  # fmt: skip
