@@ -36,10 +36,13 @@ SHARED = {
     "gomem.analysis.collector.steps",
     "gomem.analysis.memory.mapping_kinds",
     "gomem.analysis.memory.resident_totals",
+    "gomem.analysis.jumps",
     "gomem.analysis.profiles.flame_layout",
+    "gomem.analysis.profiles.published",
     "gomem.analysis.profiles.sampling",
     "gomem.analysis.profiles.site_changes",
     "gomem.analysis.slopes",
+    "gomem.analysis.trends",
 }
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {

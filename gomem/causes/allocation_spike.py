@@ -1,8 +1,23 @@
 """Memory jumps for a moment, and the heap profile taken afterwards shows nothing.
 
-What caused the jump is garbage by the time anybody looks, and in use no more. But it is counted:
-the allocations between two periodic profiles have it, with the sites. The interval that holds most
-beyond the usual is compared with the median of the others.
+As an expert would put it:
+
+1. A burst that a profile happens to meet stands in it as a level: what is in use is several times
+   the usual, and comes back. Who has more of it at the top than before is the site.
+2. A burst between two profiles is garbage by the time of the later one. But allocations are
+   counted from the start and never forgotten: the interval that holds far more than the others,
+   and more than the heap itself, has it, with the sites. Its own rate is no part of the usual.
+3. A profile lags by up to two collections, so an interval may hold what the earlier profiles did
+   not show yet, above all the last one where the program forces a collection at its end. A spike
+   stands out even from what is usual in all the time that the interval may show, and is gone
+   again: what was allocated and stays is growth. Intervals without news (no collection ran) count
+   as intervals; profiles taken at once make none.
+4. What jumps once and has not come back is a step: the level, the function and the time are said,
+   and that it may be what the program is meant to hold. It needs several profiles at the usual
+   level before it, each with a content of its own (where collections are rare, a ramp looks like a
+   step), and two after it. A level as usual as the old one is a phase of the program.
+5. Where there are no profiles, HeapAlloc over the moments says the same, without a site: garbage
+   alone never makes it more than twice what the collector allows at its usual goal.
 """
 
 from __future__ import annotations
@@ -16,7 +31,9 @@ from gomem.units import format_bytes, format_fraction, format_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.analysis.jumps import Jump
     from gomem.analysis.profiles.allocation_spikes import Spike
+    from gomem.analysis.profiles.level_jumps import InUseJump
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 
@@ -24,18 +41,41 @@ SITES = 3  # named as evidence
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding, of the interval that stands out most, if it stands out enough."""
-    spike = answers.spike
-    if spike is None or not _stands_out(spike, answers.thresholds):
-        return []
-    sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
-    return [] if sites.empty else [_finding(spike, sites, answers)]
+    """One finding, of what stands out most clearly: a level, an interval, a step, HeapAlloc."""
+    limits, jump, spike = answers.thresholds, answers.jump, answers.spike
+    jumps = jump is not None and _jumps(jump, limits)
+    if jump is not None and jumps and jump.levels.came_back:
+        return [_of_level(jump, answers)]
+    if spike is not None and _stands_out(spike, limits):
+        sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
+        if len(sites):
+            return [_of_interval(spike, sites, answers)]
+    if jump is not None and jumps and _is_step(jump, limits):
+        return [_of_level(jump, answers)]
+    return _of_moments(answers)
 
 
 _REMEDY = (
     "Look at who calls {who} with input of unknown size: bound what it reads (io.LimitReader, "
     "http.MaxBytesReader), stream it, or bound how many do so at once. To see the callers: gomem "
-    "top --base the earlier profile, --cum, by alloc_space."
+    "top --base the earlier profile, --cum, by {by}."
+)
+_STAYS = (
+    "Look at what {who} was given to load or to build at that time, and whether it is meant to "
+    "stay: gomem top --base the earlier profile, by inuse_space. A later profile says whether it "
+    "has gone."
+)
+_LEVEL = (
+    "What a heap profile shows in use was all there at once. The heap goal of the next cycle rises "
+    "with it, and what the runtime took from the kernel for it goes back slowly, or not at all."
+)
+_HEAP_ALLOC = (
+    "HeapAlloc has the garbage that no collection has found yet, too; but at a usual goal that "
+    "never makes it more than twice as much."
+)
+_TAKE_PROFILES = (
+    "Take heap profiles periodically (gomem capture --every, or /debug/pprof/heap each minute): "
+    "the difference of two by alloc_space names who allocated, even where nothing of it is left."
 )
 CAUSE = Cause(
     code="allocation-spike",
@@ -44,57 +84,130 @@ CAUSE = Cause(
     "even where the later one has nothing of it in use. Until the collector has found it to be "
     "garbage, the spike needs memory of its own, and the heap goal of the next cycle rises with "
     "it.",
-    remedy=_REMEDY.format(who="the site that allocated most"),
+    remedy=_REMEDY.format(who="the site that allocated most", by="alloc_space"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     rule=find,
 )
 
 
 def _stands_out(spike: Spike, limits: Thresholds) -> bool:
-    """Far above the usual, and more than the heap holds: the goal is passed within the interval."""
+    """Far above the usual, and most of it gone again; and more than the heap holds.
+
+    The last is asked of what is beyond the usual of all the time that the interval may show: then
+    the heap goal was passed within it.
+    """
     levels = spike.in_use.sites
     in_use = float(min(levels["before"].sum(), levels["after"].sum()))
     return (
         spike.intervals >= limits.spike_intervals
+        and spike.with_news >= limits.spike_rates
         and spike.allocated_bytes >= limits.spike_ratio * spike.usual_bytes
-        and spike.extra_bytes >= max(limits.spike_bytes, in_use)
+        and spike.beyond_lag_bytes >= max(limits.spike_bytes, in_use)
+        and spike.kept_bytes <= limits.spike_kept_fraction * spike.extra_bytes
     )
 
 
-def _finding(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding:
+def _jumps(jump: InUseJump, limits: Thresholds) -> bool:
+    """Whether what is in use jumps far above the usual level."""
+    return jump.profiles > limits.spike_intervals and _is_far(jump.levels, limits)
+
+
+def _is_far(levels: Jump, limits: Thresholds) -> bool:
+    return levels.extra >= limits.spike_bytes and levels.highest >= limits.jump_ratio * levels.usual
+
+
+def _is_step(jump: InUseJump, limits: Thresholds) -> bool:
+    """Whether it has not come back, and cannot be a ramp of which few profiles tell."""
+    return jump.contents_before >= limits.step_contents and jump.levels.high >= limits.step_profiles
+
+
+def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding:
     largest = sites.iloc[0]
-    function = largest["function"]
+    function = str(largest["function"])
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
-    before, after = _path(spike.before, answers), _path(spike.after, answers)
+    before, after = answers.profile_path(spike.before), answers.profile_path(spike.after)
     named = [
         Evidence(after, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
         for _, site in sites.iterrows()
     ]
+    levels = spike.in_use.sites.set_index("function")["after"]
+    in_use = int(levels.get(function, 0))
     return CAUSE.finding(
         Severity.WARNING,
         f"{format_bytes(spike.allocated_bytes)} was allocated within "
         f"{format_seconds(spike.seconds)}, where {format_bytes(spike.usual_bytes)} is usual; "
-        f"{function} allocated {share} of the excess",
+        f"{_who(function, spike.caller)} allocated {share} of the excess",
         moment=spike.after,
         size=round(spike.extra_bytes),
         evidence=(
             Evidence(before, "seconds before the next", spike.seconds, "s"),
             Evidence(after, "alloc_space since then", round(spike.allocated_bytes), "B"),
             *named,
-            *_levels(spike, after, str(function)),
+            Evidence(after, f"inuse_space of {function}", in_use, "B"),
         ),
-        next_step=_REMEDY.format(who=function),
+        next_step=_REMEDY.format(who=function, by="alloc_space"),
         confidence="certain" if largest["low"] > 0 else "likely",
     )
 
 
-def _path(moment: str, answers: Answers) -> str:
-    """The heap profile of a moment, as evidence names it."""
-    paths = {facts.name: facts.path("pprof") for facts in answers.moments}
-    return paths.get(moment, moment)
+def _of_level(jump: InUseJump, answers: Answers) -> Finding:
+    levels, back = jump.levels, jump.levels.came_back
+    more = jump.sites.sites[jump.sites.sites["change"] > 0].head(SITES)
+    largest = more.iloc[0]
+    function = str(largest["function"])
+    who = _who(function, jump.caller)
+    before, after = answers.profile_path(jump.before), answers.profile_path(jump.after)
+    since = "and fell back" if back else "and has stayed there"
+    sure = "certain" if largest["state"] in {"new", "grew"} else "likely"
+    return CAUSE.finding(
+        Severity.WARNING,
+        f"what is in use jumped from {format_bytes(levels.usual)} to "
+        f"{format_bytes(levels.highest)} within {format_seconds(jump.seconds)}, "
+        f"{format_seconds(jump.at_seconds)} after the first profile, {since}; {who} has "
+        f"{format_bytes(float(largest['change']))} more",
+        moment=jump.after if back else jump.last,
+        size=round(levels.extra),
+        evidence=(
+            Evidence(before, "seconds before the next", jump.seconds, "s"),
+            Evidence(after, "inuse_space", round(levels.highest), "B"),
+            Evidence(after, "inuse_space, usual", round(levels.usual), "B"),
+            *(
+                Evidence(after, f"inuse_space of {one['function']}", int(one["after"]), "B")
+                for _, one in more.iterrows()
+            ),
+        ),
+        mechanism=_LEVEL,
+        next_step=(_REMEDY if back else _STAYS).format(who=function, by="inuse_space"),
+        confidence=sure if back else "possible",
+    )
 
 
-def _levels(spike: Spike, path: str, function: str) -> list[Evidence]:
-    """What the site has in use at the later moment: a level, often nothing."""
-    levels = spike.in_use.sites.set_index("function")["after"]
-    return [Evidence(path, f"inuse_space of {function}", int(levels.get(function, 0)), "B")]
+def _of_moments(answers: Answers) -> list[Finding]:
+    """By HeapAlloc, where it jumps over the usual and comes back."""
+    limits, levels = answers.thresholds, answers.heap_alloc_jump
+    told = [one for one in answers.moments if one.memstats is not None]
+    if levels is None or len(told) <= limits.spike_intervals:
+        return []
+    if not (levels.came_back and _is_far(levels, limits)):
+        return []
+    peak = told[levels.peak]
+    finding = CAUSE.finding(
+        Severity.WARNING,
+        f"HeapAlloc jumped from {format_bytes(levels.usual)}, which is usual, to "
+        f"{format_bytes(levels.highest)}, and fell back",
+        moment=peak.name,
+        size=round(levels.extra),
+        evidence=(
+            Evidence(peak.path("memstats"), "HeapAlloc", round(levels.highest), "B"),
+            Evidence(peak.path("memstats"), "HeapAlloc, usual", round(levels.usual), "B"),
+        ),
+        mechanism=_HEAP_ALLOC,
+        next_step=_TAKE_PROFILES,
+        confidence="likely",
+    )
+    return [finding]
+
+
+def _who(function: str, caller: str) -> str:
+    """A site, and the program's function for which it allocates."""
+    return f"{function} for {caller}" if caller not in ("", function) else function

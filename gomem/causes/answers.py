@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.goroutine_growth import (
+    GoroutineGrowth,
+    begins,
+    goroutine_growth,
+    is_of_descriptors,
+)
+from gomem.analysis.jumps import Jump, find_jump
 from gomem.analysis.memory.groups import MemoryGroups, memory_groups
+from gomem.analysis.memory.held_heap import GOGC_BY_DEFAULT, HeldHeap, held_heap
 from gomem.analysis.memory.limits import (
     AddressSpace,
     CgroupUse,
@@ -18,26 +29,32 @@ from gomem.analysis.memory.limits import (
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew
+from gomem.analysis.profiles.growth import GrowingSite, growing_site
+from gomem.analysis.trends import Trend, trend_of
 from gomem.causes.finding import Evidence
 from gomem.causes.thresholds import Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    import pandas as pd
+    from numpy.typing import NDArray
 
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.growth import Series
+    from gomem.analysis.profiles.level_jumps import InUseJump
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Lack
     from gomem.errors import Damage
     from gomem.releases import GoVersion
 
 GOROUTINES = "/sched/goroutines:goroutines"
+LIVE = "/gc/heap/live:bytes"
+GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
@@ -151,6 +168,13 @@ class MomentFacts:
         """What is mapped against the limit on address space; None if there is no limit."""
         return address_space_use(self.limits, self.mappings)
 
+    @property
+    def arenas_rss_bytes(self) -> int | None:
+        """Resident bytes of the Go heap's mappings; None without smaps."""
+        if self.mappings is None:
+            return None
+        return int(self.mappings.loc[self.mappings["kind"] == "go-heap", "Rss"].sum())
+
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
         if kind == "memstats" and kind not in self.paths:
@@ -172,6 +196,8 @@ class Answers:
         thresholds: Where a finding begins.
         alloc_space: Who allocated most bytes since the start, by moment, where a profile says so.
         spike: The interval between two profiles that stands out most, if there are any.
+        heap_paths: The heap profile of each moment that has one.
+        jump: The highest jump of what is in use from its usual level, if there is one.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
@@ -188,6 +214,8 @@ class Answers:
     thresholds: Thresholds = field(default_factory=Thresholds)
     alloc_space: Mapping[str, AllocationSites] = field(default_factory=dict)
     spike: Spike | None = None
+    heap_paths: Mapping[str, str] = field(default_factory=dict)
+    jump: InUseJump | None = None
     heap_series: Series | None = None
     growth: pd.DataFrame | None = None
     limit_growth: TimeToLimit | None = None
@@ -199,3 +227,106 @@ class Answers:
         """The largest RSS of any moment, if one is known."""
         known = [one.rss_bytes for one in self.moments if one.rss_bytes is not None]
         return max(known, default=None)
+
+    def profile_path(self, moment: str) -> str:
+        """The heap profile of a moment, as evidence names it."""
+        return self.heap_paths.get(moment, moment)
+
+    @property
+    def gogc_fraction(self) -> float:
+        """GOGC as runtime/metrics give it, 1.0 for 100; by default if they do not say."""
+        known = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
+        return known.pop() if len(known) == 1 else GOGC_BY_DEFAULT
+
+    @cached_property
+    def held_heap(self) -> HeldHeap | None:
+        """What the heap holds over the moments; None if fewer than two say."""
+        told = [(one, one.memstats) for one in self.moments if one.memstats is not None]
+        if len(told) < 2:
+            return None
+        live = [one.metrics.get(LIVE) for one, _ in told]
+        known = np.array([size for size in live if size is not None], np.float64)
+        return held_heap(
+            pd.DataFrame([row for _, row in told]),
+            _seconds([one for one, _ in told]),
+            known if len(known) == len(told) else None,
+            self.gogc_fraction,
+        )
+
+    @cached_property
+    def resident_heap(self) -> Trend | None:
+        """How the arenas' resident memory moves over the moments; None if fewer than two say."""
+        told = [one for one in self.moments if one.arenas_rss_bytes is not None]
+        levels = np.array([one.arenas_rss_bytes for one in told], np.float64)
+        return trend_of(levels, _seconds(told))
+
+    @cached_property
+    def heap_alloc_jump(self) -> Jump | None:
+        """The highest jump of HeapAlloc over its usual level; None if there is none."""
+        told = [one.memstats["HeapAlloc"] for one in self.moments if one.memstats is not None]
+        return find_jump(np.array(told, np.float64))
+
+    @cached_property
+    def growing_site(self) -> GrowingSite | None:
+        """Who allocates most of what surely rises in the heap profiles; None if nothing does."""
+        if self.heap_series is None or self.growth is None:
+            return None
+        return growing_site(self.heap_series, self.growth)
+
+    @cached_property
+    def goroutines(self) -> GoroutineGrowth:
+        """How the number of goroutines moves over the moments, and what goes with it."""
+        counted = [one for one in self.moments if one.goroutine_count is not None]
+        stacked = [one for one in self.moments if one.memstats is not None]
+        stacks = [one.memstats["StackInuse"] for one in stacked if one.memstats is not None]
+        profiles = [one.goroutines for one in self.moments if one.goroutines is not None]
+        return goroutine_growth(
+            np.array([one.goroutine_count for one in counted], np.float64),
+            _seconds(counted),
+            trend_of(np.array(stacks, np.float64), _seconds(stacked)),
+            [one for one in profiles if len(one)],
+            self.growth,
+        )
+
+    @cached_property
+    def goroutines_pile_up(self) -> bool:
+        """Whether the number of goroutines grows by enough to matter."""
+        limits, found = self.thresholds, self.goroutines
+        if found.count is not None:
+            return found.rises and self.goroutines_grew
+        stacks = found.stacks
+        if stacks is not None and stacks.rises and stacks.grown >= limits.goroutine_bytes:
+            return stacks.last >= limits.goroutine_growth_ratio * stacks.first
+        return found.descriptors_bytes >= limits.goroutine_growth * DESCRIPTOR_BYTES
+
+    @property
+    def goroutines_grew(self) -> bool:
+        """Whether enough more are counted at the last moment than at the first."""
+        limits, count = self.thresholds, self.goroutines.count
+        return (
+            count is not None
+            and count.moments >= limits.goroutine_growth_moments
+            and count.grown >= limits.goroutine_growth
+            and count.last >= limits.goroutine_growth_ratio * count.first
+        )
+
+    def goroutines_hold(self, site: GrowingSite | None) -> bool:
+        """Whether what rises in the heap is what goroutines hold that pile up.
+
+        Args:
+            site: Who allocates it; None if that is not known.
+        """
+        if not self.goroutines_pile_up or site is None:
+            return self.goroutines_pile_up
+        created = self.goroutines.created
+        return is_of_descriptors(site.stack) or bool(created and begins(site.stack, created))
+
+
+def _seconds(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
+    """When they were, since the first; None if a time is not known, or they are in no order."""
+    times = [one.time for one in moments]
+    known = [one for one in times if one is not None]
+    if not known or len(known) < len(times):
+        return None
+    seconds = np.array([(one - known[0]).total_seconds() for one in known])
+    return seconds if (np.diff(seconds) >= 0).all() else None

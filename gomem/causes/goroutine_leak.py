@@ -1,17 +1,29 @@
 """Goroutines that pile up: each keeps its stack, and all that its stack refers to.
 
 A goroutine starts with a stack of 2 KiB (8 KiB where the average is larger, since Go 1.19), which
-lies in the arenas and counts as StackInuse. One that waits for ever is never collected.
+lies in the arenas and counts as StackInuse. One that waits for ever is never collected. As an
+expert would put it:
+
+1. It is the growth that tells, not the number. Ten thousand that are there from the start and stay
+   are a design: no leak, and nothing to say. So are those that came and have stayed since: that is
+   said in the past, as a note.
+2. The number grows if its slope surely lies above zero and it still rises at the end, over five
+   moments; where there are three or four, if each has more than the one before. At least a
+   thousand more, and twice as many as at first: load alone makes them come and go.
+3. Where nobody counted them, their descriptors in the heap profiles (`runtime.malg`) and StackInuse
+   grow with them, and nothing else makes these grow steadily.
+4. A single moment, or two, has no direction: very many are a note, and what would decide is said.
+5. What one holds is its stack, and the heap that its own functions allocate and that stays.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_count
+from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
@@ -19,13 +31,15 @@ if TYPE_CHECKING:
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding if they grow from moment to moment, else one for each moment with very many."""
-    limits = answers.thresholds
+    """One finding: they grow, or have grown, or are very many and nothing says more."""
     counted = [one for one in answers.moments if one.goroutine_count is not None]
-    if _only_grow(counted, limits):
-        return [_growing(counted)]
-    large = limits.large_rss_fraction
-    return [_many(moment, large) for moment in counted if _weigh(moment, limits)]
+    if answers.goroutines_pile_up:
+        return [_growing(counted, answers) if counted else _uncounted(answers)]
+    if answers.goroutines_grew and answers.goroutines.stopped:
+        return [_has_grown(counted)]
+    if 0 < len(counted) < answers.thresholds.goroutine_growth_moments:
+        return [_many(counted[-1])] if _may_grow(counted, answers.thresholds) else []
+    return []
 
 
 CAUSE = Cause(
@@ -40,63 +54,156 @@ CAUSE = Cause(
     rule=find,
     past="goroutines' stacks took",
 )
+_DECIDE = (
+    "Count them again some minutes later, two times at least (/debug/pprof/goroutine, or "
+    "/sched/goroutines:goroutines): a number that stays is a design, one that only grows a leak."
+)
+_NOT_COUNTED = (
+    "Nothing here counts the goroutines, but what goes with their number grows steadily: a "
+    "descriptor each (runtime.malg in heap profiles: used again and never freed) and a stack."
+)
 
 
-def _only_grow(counted: list[MomentFacts], limits: Thresholds) -> bool:
-    counts = [one.goroutine_count or 0 for one in counted]
-    rises = all(later > earlier for earlier, later in pairwise(counts))
-    return (
-        len(counts) >= limits.goroutine_growth_moments
-        and rises
-        and counts[-1] - counts[0] >= limits.goroutine_growth
-        and counts[-1] >= limits.goroutine_growth_ratio * counts[0]
-    )
-
-
-def _weigh(moment: MomentFacts, limits: Thresholds) -> bool:
-    """Whether there are many, and their stacks matter."""
-    if (moment.goroutine_count or 0) < limits.goroutine_count or moment.ledger is None:
+def _may_grow(counted: list[MomentFacts], limits: Thresholds) -> bool:
+    """Whether the last moment has very many, not as many before, and their stacks matter."""
+    last = counted[-1]
+    count = last.goroutine_count or 0
+    if count < limits.goroutine_count or last.ledger is None:
         return False
-    least = limits.notable(limits.goroutine_bytes, moment.rss_bytes)
-    return moment.ledger.part("stacks") >= least
+    if len(counted) > 1 and count < limits.goroutine_growth_ratio * (
+        counted[0].goroutine_count or 0
+    ):
+        return False
+    return last.ledger.part("stacks") >= limits.notable(limits.goroutine_bytes, last.rss_bytes)
 
 
-def _growing(counted: list[MomentFacts]) -> Finding:
+def _growing(counted: list[MomentFacts], answers: Answers) -> Finding:
     first, last = counted[0], counted[-1]
+    found = answers.goroutines
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
     shown = {"first moment": first, "the one before the last": counted[-2], "last moment": last}
     evidence = [
         Evidence(one.goroutine_path, f"goroutines, {which}", one.goroutine_count or 0, "count")
         for which, one in shown.items()
     ]
+    seconds = None if found.count is None else found.count.seconds
+    within = "" if seconds is None else f" in {format_seconds(seconds)}"
+    size = (_stack_bytes(last) or 0) + round(found.heap_bytes)
     return CAUSE.finding(
         Severity.WARNING,
-        f"the number of goroutines only grows: from {format_count(before)} to {format_count(now)}",
+        f"the number of goroutines only grows: from {format_count(before)} to "
+        f"{format_count(now)}{within}{_where(answers)}{_each(answers)}",
         moment=last.name,
-        size=_stack_bytes(last),
-        evidence=(*evidence, *_beside(last)),
+        size=size or None,
+        evidence=(*evidence, *_beside(last), *_heap(answers)),
         confidence="likely",
     )
 
 
-def _many(moment: MomentFacts, large_fraction: float) -> Finding:
-    count, size = moment.goroutine_count or 0, _stack_bytes(moment) or 0
-    large = size >= large_fraction * (moment.rss_bytes or 0)
+def _uncounted(answers: Answers) -> Finding:
+    """They grow, by what goes with their number."""
+    found, stacks = answers.goroutines, answers.goroutines.stacks
+    evidence, words, moment, size = [], [], None, 0
+    if stacks is not None and stacks.rises:
+        told = [one for one in answers.moments if one.memstats is not None]
+        moment, size = told[-1].name, round(stacks.last)
+        words.append(f"stacks from {format_bytes(stacks.first)} to {format_bytes(stacks.last)}")
+        evidence += [
+            Evidence(one.path("memstats"), "StackInuse", int(level), "B")
+            for one, level in ((told[0], stacks.first), (told[-1], stacks.last))
+        ]
+    if found.descriptors_bytes and answers.growing_site is not None:
+        moment = moment or answers.growing_site.moment
+        size += round(found.descriptors_bytes)
+        words.append(f"their descriptors by {format_bytes(found.descriptors_bytes)}")
+        evidence.append(
+            Evidence(
+                answers.profile_path(answers.growing_site.moment),
+                "inuse_space below runtime.newproc1, growth",
+                round(found.descriptors_bytes),
+                "B",
+            )
+        )
     return CAUSE.finding(
-        Severity.WARNING if large else Severity.INFO,
-        f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks",
+        Severity.WARNING,
+        f"goroutines pile up, though nothing here counts them: {' and '.join(words)}",
+        moment=moment,
+        size=size,
+        evidence=evidence,
+        mechanism=f"{CAUSE.mechanism} {_NOT_COUNTED}",
+        confidence="likely" if len(words) > 1 else "possible",
+    )
+
+
+def _has_grown(counted: list[MomentFacts]) -> Finding:
+    """They came, and have stayed since."""
+    first, last = counted[0], counted[-1]
+    before, now = first.goroutine_count or 0, last.goroutine_count or 0
+    finding = CAUSE.finding(
+        Severity.INFO,
+        f"the number of goroutines grew from {format_count(before)} to {format_count(now)}, and "
+        "has stayed since",
+        moment=last.name,
+        size=_stack_bytes(last),
+        evidence=(
+            Evidence(first.goroutine_path, "goroutines, first moment", before, "count"),
+            Evidence(last.goroutine_path, "goroutines, last moment", now, "count"),
+            *_beside(last),
+        ),
+        next_step=_DECIDE,
+        confidence="possible",
+    )
+    return replace(finding, now=False)
+
+
+def _many(moment: MomentFacts) -> Finding:
+    count, size = moment.goroutine_count or 0, _stack_bytes(moment) or 0
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks; whether they grow, "
+        "one moment cannot tell",
         moment=moment.name,
         size=size,
         evidence=(
             Evidence(moment.goroutine_path, "goroutines", count, "count"),
             *_beside(moment),
         ),
+        next_step=_DECIDE,
         confidence="possible",
     )
 
 
 def _stack_bytes(moment: MomentFacts) -> int | None:
     return None if moment.ledger is None else moment.ledger.part("stacks")
+
+
+def _where(answers: Answers) -> str:
+    """Where those wait that came, and what they began with."""
+    found = answers.goroutines
+    if not found.waiting:
+        return ""
+    begun = f", begun as {found.created}" if found.created not in ("", found.waiting) else ""
+    return f", waiting in {found.waiting}{begun}"
+
+
+def _each(answers: Answers) -> str:
+    """What each of those that came holds, as far as that is known."""
+    found = answers.goroutines
+    parts = []
+    if found.stack_bytes_each:
+        parts.append(f"{format_bytes(found.stack_bytes_each)} of stack")
+    if found.heap_bytes and found.count is not None:
+        parts.append(f"{format_bytes(found.heap_bytes / found.count.grown)} of heap")
+    return f"; each holds {' and '.join(parts)}" if parts else ""
+
+
+def _heap(answers: Answers) -> list[Evidence]:
+    """The heap that their own functions allocate, and that rises."""
+    found, site = answers.goroutines, answers.growing_site
+    if not found.heap_bytes or site is None:
+        return []
+    field = f"inuse_space below {found.created}, growth"
+    return [Evidence(answers.profile_path(site.moment), field, round(found.heap_bytes), "B")]
 
 
 def _beside(moment: MomentFacts) -> list[Evidence]:

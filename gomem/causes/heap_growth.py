@@ -1,10 +1,29 @@
-"""What the program holds keeps growing: the sign of a leak, seen in what each collection marked.
+"""What the program holds keeps growing: the sign of a leak.
 
-GOGC lets the heap swing between one collection and the next; the live heap does not swing. If it
-still grows after it has filled, somebody keeps what is no longer needed, or the work grows.
+GOGC lets the heap swing between one collection and the next; what is held does not swing. If it
+grows in a line, and still grows at the end, somebody keeps what is no longer needed, or the work
+grows. As an expert would put it:
 
-A series of heap profiles says who: the stack whose objects in use rise from profile to profile, and
-go on rising. Without a log, it alone says so.
+1. The evidence, best first: a series of heap profiles, which names the stack whose objects in use
+   rise; the log, in which each collection prints what it marked; MemStats or runtime/metrics at
+   several moments, HeapAlloc and what collections marked; and last the resident memory of the
+   arenas, which cannot tell garbage and kept memory from what is held. One is enough. That another
+   is too thin to tell (a log of few collections) says nothing against it; only a HeapAlloc that has
+   filled and stays does, because it has all that is held.
+2. It grows if the slope's whole interval lies above zero, the error of sampling included, over five
+   moments at least: four are in order by chance in one of twelve.
+3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
+   slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
+   that repeat each other are silence: it has stopped if what the slope would have added meanwhile
+   must have brought a collection.
+4. It matters: some MiB, and a tenth of what is held. What one stack gains and others lose is a
+   change of phase: the sum must rise with it.
+5. It is named: who allocates what stays, and where that is Go's own library (`io.ReadAll`,
+   `strings.(*Builder).grow`), the program's function that called it.
+6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note.
+
+A cache that fills during all of the capture looks the same, so a short watch is `possible`; a long
+one, or two kinds of evidence that agree, is `likely`.
 """
 
 from __future__ import annotations
@@ -12,25 +31,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.trends import SURE_FROM
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_seconds
+from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.profiles.growth import GrowingSite
+    from gomem.analysis.trends import Trend
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the run that was watched longest, if its live heap grows."""
-    facts, limits = answers.gc, answers.thresholds
-    leak = _largest_leak(answers)
-    if facts is None or facts.longest_run is None:
-        return [_of_profiles(leak, limits)] if leak is not None and _is_leak(leak, limits) else []
-    live = facts.longest_run
-    enough = int((facts.cycles["run"] == live.run).sum()) >= limits.enough_cycles
-    return [_finding(live, facts.path, limits, leak)] if enough and _grows(live, limits) else []
+    """One finding, from the best evidence that the heap grows."""
+    held = answers.held_heap
+    if held is not None and held.stopped:
+        return []
+    limits = answers.thresholds
+    site = answers.growing_site
+    site = site if site is not None and _is_leak(site, answers) else None
+    rises = [_of_log(answers), _of_moments(answers)]
+    sure = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
+    if site is None and not sure:
+        return _resident(answers)
+    return [_finding(site, sure, answers)]
 
 
 _TAKE_TWO = (
@@ -39,9 +64,26 @@ _TAKE_TWO = (
 )
 _WATCH = " Watch for longer, too: a cache that fills looks the same."
 _IN_PROFILES = (
-    "A heap profile counts what the last collection found in use. What rises in one profile after "
+    "A heap profile counts what a collection found in use. What rises in one profile after "
     "another, and has not levelled off, is kept by somebody. The slope is the median over all "
     "pairs of profiles; its interval includes the error of sampling."
+)
+_IN_MOMENTS = (
+    "HeapAlloc counts what is in use and the garbage that no collection has found yet. The goal of "
+    "the next cycle follows from what a collection marked: where both rise in a line, over several "
+    "collections, it is not garbage. The slope is the median over all pairs of moments."
+)
+_OF_GOROUTINES = (
+    "The number of goroutines grows with it: what a goroutine refers to is kept as long as it "
+    "waits. See goroutine-leak."
+)
+_RESIDENT = (
+    "Nothing here says how much of the resident heap is in use: it may be garbage, or free memory "
+    "that the runtime keeps. A heap that only reaches its goal grows, too, and then stops."
+)
+_TAKE_MEMSTATS = (
+    "Take heap profiles (/debug/pprof/heap) or MemStats beside it, at five moments or more: they "
+    "tell what is held from garbage, and name who allocates."
 )
 CAUSE = Cause(
     code="heap-growth",
@@ -56,132 +98,220 @@ CAUSE = Cause(
 
 
 @dataclass(frozen=True)
-class _Leak:
-    """The stacks that rise together by most.
+class _Rise:
+    """What is held, as one kind of evidence without names sees it rise.
 
     Attributes:
-        function: Who allocates, of the largest of them.
-        first_bytes: Of all of them, in the first profile.
-        last_bytes: The same in the last.
-        slope: Of the largest, in bytes a second.
-        slope_low: Lower end of its 95 % interval.
-        slope_high: Upper end of the same.
-        path: The last profile.
-        moment: That of the last profile.
-        seconds: Between the two.
-        profiles: How many there are.
-        in_use: All stacks together, in the last.
+        what: How a title calls it.
+        slope: In bytes a second; by moment where `seconds` is None.
+        low: Lower end of its 95 % interval.
+        high: Upper end of the same.
+        grown: In bytes, over the time that was looked at.
+        last: At its end.
+        seconds: How long that is; None if only the order of the moments is known.
+        moments: How many readings.
+        moment: The last of them; None for a log.
+        evidence: What proves it.
+        mechanism: Why it proves it; empty for the cause's own words.
     """
 
-    function: str
-    first_bytes: int
-    last_bytes: int
+    what: str
     slope: float
-    slope_low: float
-    slope_high: float
-    path: str
-    moment: str
-    seconds: float
-    profiles: int
-    in_use: float
+    low: float
+    high: float
+    grown: float
+    last: float
+    seconds: float | None
+    moments: int
+    moment: str | None
+    evidence: tuple[Evidence, ...]
+    mechanism: str = ""
+
+    @property
+    def words(self) -> str:
+        """How fast, how much, in what time."""
+        if self.seconds is None:
+            return f"{format_bytes(self.grown)} over {self.moments} moments"
+        return (
+            f"{format_bytes(self.slope)}/s ({format_bytes(self.low)}/s to "
+            f"{format_bytes(self.high)}/s): {format_bytes(self.grown)} in "
+            f"{format_seconds(self.seconds)}"
+        )
 
 
-def _largest_leak(answers: Answers) -> _Leak | None:
-    """What surely rises in the profiles; None if nothing does."""
-    series, growth = answers.heap_series, answers.growth
-    if series is None or growth is None:
-        return None
-    sure = growth[growth["representative"].fillna(value=False) & (growth["slope_low"] > 0)]
-    if sure.empty:
-        return None
-    sums = growth.groupby("leak")[["first", "last"]].sum().loc[sure["leak"]]
-    leak = (sums["last"] - sums["first"]).idxmax()
-    row = sure.set_index("leak").loc[leak]
-    last = str(series.moments["moment"].iloc[-1])
-    paths = {facts.name: facts.path("pprof") for facts in answers.moments}
-    return _Leak(
-        str(row["function"]),
-        int(sums.loc[leak, "first"]),
-        int(sums.loc[leak, "last"]),
-        float(row["slope"]),
-        float(row["slope_low"]),
-        float(row["slope_high"]),
-        paths.get(last, last),
-        last,
-        float(series.moments["seconds"].iloc[-1]),
-        len(series.moments),
-        float(series.totals.iloc[-1]),
-    )
+def _matters(grown: float, last: float, limits: Thresholds) -> bool:
+    """Whether it is enough to matter."""
+    return grown >= max(limits.growth_bytes, limits.growth_fraction * last)
 
 
-def _is_leak(leak: _Leak, limits: Thresholds) -> bool:
-    """Whether it matters, and was seen often enough to be told from a start-up."""
-    least = max(limits.growth_bytes, limits.growth_fraction * leak.in_use)
-    return leak.profiles >= limits.growth_profiles and leak.last_bytes - leak.first_bytes >= least
-
-
-def _of_profiles(leak: _Leak, limits: Thresholds) -> Finding:
-    sure = leak.seconds >= limits.growth_sure_seconds
-    grown = leak.last_bytes - leak.first_bytes
-    return CAUSE.finding(
-        Severity.WARNING,
-        f"what {leak.function} allocates is kept, and grows by {format_bytes(leak.slope)}/s "
-        f"({format_bytes(leak.slope_low)}/s to {format_bytes(leak.slope_high)}/s): "
-        f"{format_bytes(grown)} in {format_seconds(leak.seconds)}",
-        moment=leak.moment,
-        size=grown,
-        evidence=_evidence(leak),
-        mechanism=_IN_PROFILES,
-        next_step=(
-            f"Look at who keeps what {leak.function} returns: go tool pprof -peek, or the section "
-            f"on growth in gomem report.{'' if sure else _WATCH}"
-        ),
-        confidence="likely" if sure else "possible",
-    )
-
-
-def _evidence(leak: _Leak | None) -> tuple[Evidence, ...]:
-    if leak is None:
-        return ()
-    field = f"inuse_space of {leak.function}"
+def _is_leak(site: GrowingSite, answers: Answers) -> bool:
+    """Whether it matters, shows in the sum, still goes on, and was seen often enough."""
+    limits = answers.thresholds
     return (
-        Evidence(leak.path, f"{field}, in the first profile", leak.first_bytes, "B"),
-        Evidence(leak.path, field, leak.last_bytes, "B"),
-        Evidence(leak.path, "profiles", leak.profiles, "count"),
+        site.profiles >= limits.growth_profiles
+        and site.contents >= SURE_FROM
+        and _matters(site.grown, site.in_use, limits)
+        and site.in_use_grown >= limits.growth_in_sum_fraction * site.grown
+        and site.slope * site.silent_seconds <= (1 + answers.gogc_fraction) * site.in_use
     )
 
 
-def _grows(live: LiveHeap, limits: Thresholds) -> bool:
-    """Whether it surely grows, and enough to matter."""
-    if live.slope_low is None or live.slope_low <= 0 or live.grown_bytes is None:
-        return False
-    least = max(limits.growth_bytes, limits.growth_fraction * live.last_bytes)
-    return live.grown_bytes >= least
-
-
-def _finding(live: LiveHeap, path: str, limits: Thresholds, leak: _Leak | None) -> Finding:
-    assert live.grown_bytes is not None
+def _of_log(answers: Answers) -> _Rise | None:
+    """The run that was watched longest, if its live heap surely grows, and still does."""
+    facts = answers.gc
+    live = None if facts is None else facts.longest_run
+    if facts is None or live is None or live.grown_bytes is None or live.shape != "ramp":
+        return None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
     assert live.slope_high is not None
-    sure = live.seconds >= limits.growth_sure_seconds
-    look = _TAKE_TWO if leak is None else f"Look at who keeps what {leak.function} allocates."
-    return CAUSE.finding(
-        Severity.WARNING,
-        f"the live heap grows by {format_bytes(live.slope_bytes_per_second)}/s "
-        f"({format_bytes(live.slope_low)}/s to {format_bytes(live.slope_high)}/s): "
-        f"{format_bytes(live.grown_bytes)} in {format_seconds(live.seconds)}, "
-        f"to {format_bytes(live.last_bytes)}",
-        size=int(live.grown_bytes),
-        evidence=(
-            Evidence(path, "heap_live_first_bytes", live.first_bytes, "B"),
-            Evidence(path, "heap_live_last_bytes", live.last_bytes, "B"),
-            Evidence(path, "live_slope_bytes_per_second", live.slope_bytes_per_second, "B/s"),
-            Evidence(path, "live_slope_low_bytes_per_second", live.slope_low, "B/s"),
-            Evidence(path, "live_slope_high_bytes_per_second", live.slope_high, "B/s"),
-            Evidence(path, "cycles", live.cycles, "count"),
-            *_evidence(leak),
+    if live.slope_low <= 0:
+        return None
+    slope = live.slope_bytes_per_second
+    return _Rise(
+        "the live heap",
+        slope,
+        live.slope_low,
+        live.slope_high,
+        live.grown_bytes,
+        live.last_bytes,
+        live.seconds,
+        live.cycles,
+        None,
+        (
+            Evidence(facts.path, "heap_live_first_bytes", live.first_bytes, "B"),
+            Evidence(facts.path, "heap_live_last_bytes", live.last_bytes, "B"),
+            Evidence(facts.path, "live_slope_bytes_per_second", slope, "B/s"),
+            Evidence(facts.path, "live_slope_low_bytes_per_second", live.slope_low, "B/s"),
+            Evidence(facts.path, "live_slope_high_bytes_per_second", live.slope_high, "B/s"),
+            Evidence(facts.path, "cycles", live.cycles, "count"),
         ),
-        next_step=look + ("" if sure else _WATCH),
-        confidence="likely" if sure else "possible",
     )
+
+
+def _of_moments(answers: Answers) -> _Rise | None:
+    """HeapAlloc or the marks of the moments, if they surely grow, and still do."""
+    held = answers.held_heap
+    trend = None if held is None else held.rising
+    if held is None or trend is None:
+        return None
+    told = [one for one in answers.moments if one.memstats is not None]
+    first, last = told[-trend.moments], told[-1]
+    field = "HeapAlloc" if trend is held.allocated else held.marked_field
+    evidence = [
+        Evidence(one.path("memstats"), field, int(value), "B")
+        for one, value in ((first, trend.first), (last, trend.last))
+    ]
+    count = Evidence(last.path("memstats"), "collections in between", held.collections, "count")
+    what = "the heap in use" if trend is held.allocated else "what collections mark"
+    return _of_trend(what, trend, last.name, (*evidence, count), _IN_MOMENTS)
+
+
+def _of_trend(
+    what: str, trend: Trend, moment: str, evidence: tuple[Evidence, ...], mechanism: str
+) -> _Rise:
+    return _Rise(
+        what,
+        trend.slope,
+        trend.low,
+        trend.high,
+        trend.grown,
+        trend.last,
+        trend.seconds,
+        trend.moments,
+        moment,
+        evidence,
+        mechanism,
+    )
+
+
+def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> Finding:
+    """The sites by the profiles; how fast by whatever knows that best."""
+    best = min(rises, key=_doubt, default=None)
+    if site is not None and (best is None or _doubt(site) <= _doubt(best)):
+        best = None
+    seconds = [one.seconds for one in (site, *rises) if one is not None and one.seconds is not None]
+    long = max(seconds, default=0.0) >= answers.thresholds.growth_sure_seconds
+    agree = (site is not None) + len(rises) > 1
+    theirs = answers.goroutines_hold(site)
+    return CAUSE.finding(
+        Severity.INFO if theirs else Severity.WARNING,
+        _title(site, best),
+        moment=site.moment if site is not None else best.moment if best is not None else None,
+        size=round(site.grown if best is None and site is not None else best.grown if best else 0),
+        evidence=(
+            *(item for one in rises for item in one.evidence),
+            *(() if site is None else _of_site(site, answers)),
+        ),
+        mechanism=_OF_GOROUTINES if theirs else _IN_PROFILES if best is None else best.mechanism,
+        next_step=_next(site) + ("" if long else _WATCH),
+        confidence="likely" if long or agree else "possible",
+    )
+
+
+def _doubt(rise: _Rise | GrowingSite) -> float:
+    """How wide the interval is, against the slope; without times, nothing is known of it."""
+    return float("inf") if rise.seconds is None else (rise.high - rise.low) / rise.slope
+
+
+def _title(site: GrowingSite | None, best: _Rise | None) -> str:
+    if best is None:
+        assert site is not None
+        return (
+            f"what {site.who} allocates is kept, and grows by {format_bytes(site.slope)}/s "
+            f"({format_bytes(site.low)}/s to {format_bytes(site.high)}/s): "
+            f"{format_bytes(site.grown)} in {format_seconds(site.seconds)}"
+        )
+    text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"
+    if site is None:
+        return text
+    share = min(1.0, site.grown / max(site.in_use_grown, 1.0))
+    return f"{text}; {site.who} allocates {format_fraction(share)} of what stays"
+
+
+def _of_site(site: GrowingSite, answers: Answers) -> tuple[Evidence, ...]:
+    path = answers.profile_path(site.moment)
+    field = f"inuse_space of {site.function}"
+    return (
+        Evidence(path, f"{field}, in the first profile", round(site.first), "B"),
+        Evidence(path, field, round(site.last), "B"),
+        Evidence(path, "profiles", site.profiles, "count"),
+    )
+
+
+def _next(site: GrowingSite | None) -> str:
+    if site is None:
+        return _TAKE_TWO
+    return (
+        f"Look at who keeps what {site.who} returns: go tool pprof -peek, or the section on growth "
+        "in gomem report."
+    )
+
+
+def _resident(answers: Answers) -> list[Finding]:
+    """A note, where nothing but the arenas' resident memory is known, and it rises."""
+    if any(one.memstats is not None for one in answers.moments) or answers.gc is not None:
+        return []
+    trend = answers.resident_heap
+    if answers.heap_series is not None or trend is None or not trend.rises:
+        return []
+    if not _matters(trend.grown, trend.last, answers.thresholds):
+        return []
+    told = [one for one in answers.moments if one.arenas_rss_bytes is not None]
+    evidence = tuple(
+        Evidence(one.path("smaps"), "Rss of the Go heap", one.arenas_rss_bytes or 0, "B")
+        for one in (told[0], told[-1])
+    )
+    rise = _of_trend("the resident Go heap", trend, told[-1].name, evidence, _RESIDENT)
+    return [
+        CAUSE.finding(
+            Severity.INFO,
+            f"{_title(None, rise)}; whether that is in use, no file says",
+            moment=rise.moment,
+            size=round(rise.grown),
+            evidence=evidence,
+            mechanism=_RESIDENT,
+            next_step=_TAKE_MEMSTATS,
+            confidence="possible",
+        )
+    ]

@@ -74,13 +74,25 @@ class Thresholds:
     Attributes:
         growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
         growth_fraction: The same, as a share of the live heap at the end.
+        growth_in_sum_fraction: Share of what one site gains by which all that is in use must grow:
+            the rest is what others lose, and from half on it is a change of phase.
         growth_profiles: Heap profiles it takes: fewer are a start, a load test and an end, and
             every program grows over those.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
             is a start-up's, or a test's.
         spike_ratio: Multiple of the usual. With GOGC=100 the collector keeps up with twice as much.
-        spike_intervals: Intervals between profiles it takes to know what is usual.
+        spike_kept_fraction: Share of what was allocated beyond the usual that may still be in use
+            at the end of the interval: of a spike most is gone, of growth most stays.
+        jump_ratio: allocation-spike, of a level: multiple of the usual. A heap in use that doubles
+            within one cycle has passed the goal that GOGC=100 set for it.
+        spike_intervals: Intervals between profiles it takes to know what is usual, those without
+            news among them.
+        spike_rates: Intervals with news, and so a rate: a spike and the median of three.
+        step_contents: Contents at the usual level before a step that has not come back: a ramp
+            whose collections are rare shows each level in two at most.
+        step_profiles: Profiles at the new level: the last one alone may show what the others lag
+            by.
 
     The collector:
 
@@ -154,11 +166,17 @@ class Thresholds:
 
     growth_bytes: int = 8 * MIB
     growth_fraction: float = 0.10
+    growth_in_sum_fraction: float = 0.5
     growth_profiles: int = 8
     growth_sure_seconds: float = 600.0
     spike_bytes: int = 16 * MIB
     spike_ratio: float = 3.0
+    spike_kept_fraction: float = 0.5
+    jump_ratio: float = 2.0
     spike_intervals: int = 8
+    spike_rates: int = 4
+    step_contents: int = 3
+    step_profiles: int = 2
 
     enough_cycles: int = 20
     enough_cpu_seconds: float = 1.0

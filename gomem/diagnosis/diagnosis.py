@@ -30,7 +30,9 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
+from gomem.analysis.profiles.level_jumps import in_use_jump
 from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
+from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.site_reasons import site_reasons
 from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
 from gomem.capture.capture import Capture
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from gomem.inputs.schema import Column
 
 TOP_SITES = 20
+OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
 KNOWS_LIMITS = GoRelease(19)  # GOMEMLIMIT
@@ -137,6 +140,17 @@ class Diagnosis:
         """The moment to look at first: the first warning's, else the one with the largest RSS."""
         telling = [one for one in self.moments if one.ledger is not None] or self.moments
         return shown_first({one.name: one.rss_bytes for one in telling}, self.findings)
+
+    @cached_property
+    def sites_first(self) -> str | None:
+        """The moment whose sites to look at first; None without a heap profile.
+
+        That of the first finding that names a site; else the one that is shown first, if it has a
+        profile; else the last.
+        """
+        told = (one.moment for one in self.findings if one.code in OF_SITES)
+        wanted = [*told, self.shown_first, *reversed(self.sites)]
+        return next((name for name in wanted if name in self.sites), None)
 
     def regions(self, moment: str) -> pd.DataFrame:
         """The regions of a moment's address space; see `analysis.memory.address_space.REGIONS`.
@@ -310,10 +324,15 @@ class Diagnosis:
         """What each stack has in use over the heap profiles; None if too few have a time."""
         profiles = {
             moment: profile
-            for moment, profile in self.capture.heap_profiles.items()
-            if profile.time is not None and IN_USE in profile.sample_type_names
+            for moment, profile in self._profiles_of_last_process.items()
+            if IN_USE in profile.sample_type_names
         }
         return series_of(profiles, IN_USE) if len(profiles) >= LEAST_MOMENTS else None
+
+    @cached_property
+    def _profiles_of_last_process(self) -> dict[str, Profile]:
+        """The heap profiles with a time, without those of a process before a restart."""
+        return of_last_process(self.capture.heap_profiles)
 
     @cached_property
     def growth(self) -> pd.DataFrame:
@@ -376,7 +395,9 @@ class Diagnosis:
             gc=self.collector,
             thresholds=self.thresholds,
             alloc_space={name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by},
-            spike=self.spike(),
+            spike=find_spike(self._profiles_of_last_process),
+            jump=in_use_jump(self._profiles_of_last_process),
+            heap_paths={name: one.source for name, one in self.capture.heap_profiles.items()},
             heap_series=self.heap_series,
             growth=self.growth,
             limit_growth=growth_to_limit(self.moments, last),

@@ -2,16 +2,21 @@
 
 import json
 from dataclasses import replace
+from math import inf, nextafter
 
 import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
+from gomem.analysis.profiles.level_jumps import in_use_jump
 from gomem.causes import allocation_spike
 from gomem.causes.answers import Answers
+from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
+from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
-from tests.heap_profiles import heap, seen
+from tests.causes.situations import facts
+from tests.heap_profiles import heap, turned_over
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 SECOND = 10**9
@@ -22,22 +27,35 @@ def taken(seconds, profile):
     return replace(profile, columns=replace(profile.columns, time_nanos=(1 + seconds) * SECOND))
 
 
-def answers(*sightings):
-    """One profile a second, with so many sightings of 4 KiB since the start, 2 MiB for each 4."""
+def answers(*sightings, in_use=10, seconds=None):
+    """One profile a second, with so many sightings of 4 KiB since the start, 2 MiB for each 4.
+
+    Args:
+        sightings: Of what was allocated.
+        in_use: Of what is in use in each, or in all of them.
+        seconds: When the profiles were taken, if not a second apart.
+    """
+    levels = [in_use] * len(sightings) if isinstance(in_use, int) else in_use
+    times = range(1, len(sightings) + 1) if seconds is None else seconds
     profiles = {
-        f"{second:02}": taken(second, heap(seen(count, 4096)))
-        for second, count in enumerate(sightings, start=1)
+        f"{number:02}": taken(at, heap(turned_over(count, level, 4096)))
+        for number, (count, level, at) in enumerate(
+            zip(sightings, levels, times, strict=True), start=1
+        )
     }
-    return Answers((), GoVersion(), spike=find_spike(profiles))
+    return Answers((), GoVersion(), spike=find_spike(profiles), jump=in_use_jump(profiles))
 
 
 def test_the_recording_has_one_and_it_names_the_site():
+    """
+    Three bodies of 48 MiB at once, of which a profile has met some: what is in use says how much.
+    """
     (finding,) = [one for one in diagnosed(SPIKY).findings if one.code == "allocation-spike"]
 
     assert "warning" == str(finding.severity)
-    assert "io.ReadAll allocated 100.0 % of the excess" in finding.title
-    assert finding.bytes > 3 * (48 << 20)
-    assert "alloc_space of io.ReadAll" in {one.field for one in finding.evidence}
+    assert "io.ReadAll for main.unpack" in finding.title
+    assert pytest.approx(3 * (48 << 20), rel=0.1) == finding.bytes
+    assert "inuse_space of io.ReadAll" in {one.field for one in finding.evidence}
 
 
 def test_a_steady_rate_has_none():
@@ -67,6 +85,163 @@ def test_a_jump_is_found_where_it_was():
 )
 def test_what_does_not_stand_out_is_none(counts):
     assert [] == allocation_spike.find(answers(*counts))
+
+
+STEADY = range(10, 130, 10)  # twelve profiles, ten sightings, 5 MiB, a second
+
+
+def spike_of(*sightings, **about):
+    """The finding by the interval."""
+    found = allocation_spike.find(answers(*sightings, **about))
+    return [one for one in found if "was allocated within" in one.title]
+
+
+def test_what_is_still_in_use_is_growth_and_no_spike():
+    """
+    Of 500 sightings beyond the usual, 249 are still in use, and then 251.
+    """
+    counts = [*range(10, 70, 10), *range(570, 630, 10)]
+    at_half, above = ([10] * 6 + [level] * 6 for level in (259, 261))
+
+    assert spike_of(*counts, in_use=at_half)
+    assert [] == spike_of(*counts, in_use=above)
+
+
+def test_a_spike_is_more_than_the_heap_holds():
+    """
+    500 beyond the usual of a second are 480 beyond that of the three that the interval may show.
+    """
+    counts = [*range(10, 70, 10), *range(570, 630, 10)]
+
+    assert spike_of(*counts, in_use=480)
+    assert [] == spike_of(*counts, in_use=481)
+
+
+def test_the_last_interval_may_hold_what_the_earlier_ones_lag_by():
+    """
+    Ten sightings a second; the profile at the end, after a forced collection, shows three seconds
+    at once, which is three times the usual. And no collection ran for four seconds before.
+    """
+    steady = [*range(100, 1300, 100)]
+
+    assert [] == spike_of(*steady, 1200 + 300)
+    assert [] == spike_of(*steady, 1200, 1200, 1200, 1200, 1200 + 700)
+
+
+def test_a_profile_at_once_makes_no_interval():
+    """
+    A forced collection 13 ms after the last of them: 20 MiB more, in what would be 13 ms.
+    """
+    seconds = [*range(12), 11.013]
+
+    assert [] == allocation_spike.find(answers(*STEADY, 120 + 40, seconds=seconds))
+
+
+def test_intervals_without_news_are_intervals():
+    """
+    Six contents in thirteen profiles, as a service has that collects every other second: a burst in
+    one of them is found, and with fewer profiles it is not.
+    """
+    contents = [10, 20, 30, 540, 550, 560]
+    counts = [count for count in contents for _ in (1, 2)]
+
+    assert spike_of(*counts, 570)
+    assert [] == spike_of(*contents, 570)
+
+
+def test_the_spike_is_no_part_of_its_own_usual():
+    """
+    Two intervals: the usual is what the other one has.
+    """
+    spike = answers(10, 20, 320).spike
+
+    assert pytest.approx(spike.allocated_bytes / 30) == spike.usual_bytes
+
+
+def test_a_restart_is_no_interval():
+    """
+    The counts fall from 120 to 10: what the new process allocated is nobody's spike.
+    """
+    spike = answers(*STEADY, 10, 20, 30).spike
+
+    assert pytest.approx(spike.allocated_bytes) == spike.usual_bytes
+
+
+BURST = [40] * 4 + [362, 298, 170] + [40] * 4
+
+
+def level_of(*levels, **about):
+    """The finding by what is in use, where steadily a little is allocated."""
+    counts = range(1000, 1000 + len(levels))
+    return allocation_spike.find(answers(*counts, in_use=levels, **about))
+
+
+def test_a_burst_that_a_profile_met_is_found_by_its_level():
+    """
+    The textbook's, once a second: 20 → 181 → 149 → 85 → 20 MiB.
+    """
+    (finding,) = level_of(*BURST)
+
+    assert ("05", "certain") == (finding.moment, finding.confidence)
+    assert pytest.approx(322 * 526_338, rel=1e-4) == finding.bytes
+    assert "jumped from 20.1 MiB to 182 MiB within 1.00 s, 4.00 s after the first" in finding.title
+    assert "and fell back; main.leaf has 162 MiB more" in finding.title
+
+
+def test_a_step_is_told_with_its_function_and_as_what_may_be_meant():
+    """
+    A real database's: eight profiles at 46.7 MiB, two at 137.
+    """
+    (finding,) = level_of(93, 93, 94, 93, 94, 93, 93, 94, 273, 273)
+
+    assert ("10", "possible") == (finding.moment, finding.confidence)
+    assert "and has stayed there; main.leaf has 89" in finding.title
+
+
+def edge(levels, name, at):
+    case = answers(*range(1000, 1000 + len(levels)), in_use=levels)
+    over = at + 1 if isinstance(at, int) else nextafter(at, inf)
+    return [
+        bool(allocation_spike.find(replace(case, thresholds=Thresholds(**{name: one}))))
+        for one in (at, over)
+    ]
+
+
+def test_a_level_on_both_sides_of_its_thresholds():
+    levels = answers(*range(11), in_use=BURST).jump.levels
+
+    assert [True, False] == edge(BURST, "spike_bytes", round(levels.extra))
+    assert [True, False] == edge(BURST, "jump_ratio", levels.highest / levels.usual)
+    assert [True, False] == edge(BURST, "spike_intervals", 10)
+
+
+def test_a_step_on_both_sides_of_its_thresholds():
+    """
+    Each level before it differs from the one before, except where there was no news.
+    """
+    step = [93, 93, 94, 93, 94, 93, 93, 94, 273, 273]
+
+    assert [True, False] == edge(step, "step_contents", 6)
+    assert [True, False] == edge(step, "step_profiles", 2)
+
+
+def heap_alloc(*mib):
+    return Answers(
+        tuple(facts(name=f"{place:02}", HeapAlloc=one) for place, one in enumerate(mib)),
+        GoVersion(),
+    )
+
+
+def test_heap_alloc_says_so_where_there_are_no_profiles():
+    """
+    20 MiB, once 60, and 20 again; eight intervals, and one fewer; half of the way up to the end.
+    """
+    (finding,) = allocation_spike.find(heap_alloc(20, 20, 20, 60, 20, 20, 20, 20, 20))
+
+    assert ("03", "likely", 40 * MIB) == (finding.moment, finding.confidence, finding.bytes)
+    assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 60, 20, 20, 20, 20))
+    assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 20, 20, 20, 20, 20, 60))
+    assert [] == allocation_spike.find(heap_alloc(35, 35, 35, 60, 35, 35, 35, 35, 35))
 
 
 def test_without_profiles_there_is_none():

@@ -2,10 +2,18 @@
 
 from dataclasses import replace
 
+import pandas as pd
+import pytest
+
+from gomem.analysis.profiles.growth import series_of
+from gomem.causes.answers import Answers
 from gomem.causes.finding import Severity
 from gomem.causes.goroutine_leak import find
+from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.causes.situations import answers, facts, goroutines
+from tests.causes.test_allocation_spike import taken
+from tests.heap_profiles import heap, seen
 
 
 def moments(*counts: int):
@@ -31,17 +39,19 @@ def test_two_moments_show_a_difference_and_no_direction():
     assert [] == find(answers(*moments(100, 3000)))
 
 
-def test_very_many_whose_stacks_weigh_are_a_warning():
+def test_very_many_in_one_moment_are_a_note_that_says_what_would_decide():
     """
-    50 000 × 2 KiB of stacks are most of what is resident.
+    50 000 × 2 KiB of stacks are most of what is resident; whether they grow, nobody can tell.
     """
     moment = facts(heap_mib=60, HeapAlloc=4, HeapInuse=4, HeapSys=14, StackInuse=50,
                    goroutines=goroutines(50_000))  # fmt: skip
 
     (found,) = find(answers(moment))
 
-    assert (Severity.WARNING, "possible") == (found.severity, found.confidence)
+    assert (Severity.INFO, "possible") == (found.severity, found.confidence)
     assert 50 * MIB == found.bytes
+    assert "one moment cannot tell" in found.title
+    assert "Count them again" in found.next_step
 
 
 def test_many_goroutines_of_a_large_server_are_no_warning():
@@ -82,3 +92,135 @@ def test_the_file_that_counted_them_is_the_evidence():
     assert ("3/m.json", "goroutines, last moment") in {
         (one.artefact, one.field) for one in by_metrics.evidence
     }
+
+
+MANY = {"heap_mib": 60, "HeapAlloc": 4, "HeapInuse": 4, "HeapSys": 14, "StackInuse": 50}
+
+
+def many(*counts: int):
+    return [
+        facts(name=str(place), goroutines=goroutines(count), **MANY)
+        for place, count in enumerate(counts, start=1)
+    ]
+
+
+def test_ten_thousand_that_are_there_from_the_start_are_a_design():
+    """
+    Five moments of as many, and two; of two that differ twofold, nobody can tell.
+    """
+    assert [] == find(answers(*many(*[10_000] * 5)))
+    assert [] == find(answers(*many(10_000, 19_999)))
+    assert ["info"] == [str(one.severity) for one in find(answers(*many(10_000, 20_000)))]
+
+
+def test_those_that_came_and_stayed_are_told_in_the_past():
+    (found,) = find(answers(*many(100, 5000, 10_000, 10_000, 10_000, 10_000)))
+
+    assert (Severity.INFO, False) == (found.severity, found.now)
+    assert "grew from 100 to 10\u202f000, and has stayed since" in found.title
+
+
+def test_over_many_moments_the_slope_decides_and_not_each_step():
+    """
+    A thousand more each time but once, when some requests ended.
+    """
+    (found,) = find(answers(*moments(1000, 2000, 3000, 2900, 4000, 5000, 6000)))
+
+    assert Severity.WARNING == found.severity
+    assert "from 1\u202f000 to 6\u202f000" in found.title
+
+
+def test_two_of_three_moments_that_rise_are_no_direction():
+    assert [] == find(answers(*moments(1000, 5000, 4900)))
+
+
+def stacked(*mib: int, **about):
+    return [
+        facts(name=str(place), StackInuse=size, **about) for place, size in enumerate(mib, start=1)
+    ]
+
+
+def test_uncounted_goroutines_show_in_their_stacks():
+    """
+    From 4 to 20 MiB in five moments; and nothing else makes stacks grow steadily.
+    """
+    (found,) = find(answers(*stacked(4, 8, 12, 16, 20)))
+
+    assert (Severity.WARNING, "possible", 20 * MIB) == (
+        found.severity,
+        found.confidence,
+        found.bytes,
+    )
+    assert "nothing here counts them: stacks from 4.00 MiB to 20.0 MiB" in found.title
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        pytest.param((8, 10, 12, 14, 16), True, id="8 MiB more, twice as much"),
+        pytest.param((8, 10, 12, 14, 15), False, id="7 MiB more"),
+        pytest.param((9, 11, 13, 15, 17), False, id="8 MiB more, less than twice"),
+        pytest.param((4, 12, 20, 20, 20), False, id="they have stayed since"),
+        pytest.param((4, 12, 16, 20), False, id="four moments"),
+    ],
+)
+def test_stacks_on_both_sides_of_each_condition(sizes, found):
+    assert found == bool(find(answers(*stacked(*sizes))))
+
+
+def test_a_count_that_stays_stands_before_stacks_that_grow():
+    """
+    Deeper stacks of as many goroutines: see stack-growth.
+    """
+    assert [] == find(answers(*stacked(4, 8, 12, 16, 20, goroutines=goroutines(50))))
+
+
+NEWPROC = "runtime.systemstack;runtime.newproc.func1;runtime.newproc1;runtime.malg"
+
+
+def grown(stack: str, last: float):
+    """One stack that rises, as `growth` tells it."""
+    return pd.DataFrame(
+        {
+            "stack": [stack],
+            "function": [stack.rpartition(";")[2]],
+            "first": [0.0],
+            "last": [last],
+            "slope_low": [1.0],
+            "shape": ["ramp"],
+        }
+    )
+
+
+def test_uncounted_goroutines_show_in_their_descriptors():
+    """
+    A thousand of 384 bytes, and one byte less.
+    """
+    series = {"a": taken(1, heap(seen(1, 4096)))}
+    about = {"heap_series": series_of(series)}
+
+    def pile_up(size):
+        case = Answers((), GoVersion(), growth=grown(NEWPROC, size), **about)
+        return case.goroutines_pile_up
+
+    assert pile_up(384_000.0)
+    assert not pile_up(383_999.0)
+
+
+def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
+    """
+    3000 more goroutines with 6 MiB more of stacks, and 12 MiB that main.wait allocates.
+    """
+    frames = [
+        goroutines(count).assign(stack="runtime.gopark;main.wait") for count in (1000, 2000, 4000)
+    ]
+    told = [
+        facts(name=str(place), goroutines=frame, StackInuse=2 * place)
+        for place, frame in enumerate(frames, start=1)
+    ]
+    case = replace(answers(*told), growth=grown("main.wait;main.read", 12.0 * MIB))
+
+    (found,) = find(case)
+
+    assert "waiting in main.wait; each holds 1.37 KiB of stack and 4.10 KiB of heap" in found.title
+    assert (6 + 12) * MIB == found.bytes

@@ -1,28 +1,50 @@
 """A leak is found in a series of heap profiles alone, and named where a log has found it."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.growth import growth, series_of
 from gomem.causes import heap_growth
 from gomem.causes.answers import Answers
 from gomem.releases import GoVersion
+from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed
+from tests.causes.situations import facts
 from tests.causes.test_allocation_spike import taken
+from tests.causes.test_gc_causes import answers as of_log
+from tests.causes.test_gc_causes import every
 from tests.heap_profiles import heap, seen
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 MINUTE = 60
 
 
-def answers(*sightings, seconds=1):
-    """A profile every so many seconds, with so many sightings of 4 KiB in use, 2 MiB for each 4."""
+def answers(*sightings, seconds=1, names=("main.leaf", "main.root"), others=None, **about):
+    """A profile every so many seconds, with so many sightings of 4 KiB in use, 2 MiB for each 4.
+
+    Args:
+        sightings: Of the site that is looked at.
+        seconds: Between two profiles.
+        names: The site, who called it, and another.
+        others: Sightings of the other in each profile, if it is there.
+        about: What else `Answers` has.
+    """
     series = series_of(
         {
-            f"{number:02}": taken(number * seconds, heap(seen(count, 4096)))
+            f"{number:02}": taken(
+                number * seconds,
+                heap(
+                    seen(count, 4096),
+                    *([] if others is None else [seen(others[number], 4096, leaf=3)]),
+                    names=names,
+                ),
+            )
             for number, count in enumerate(sightings)
         }
     )
-    return Answers((), GoVersion(), heap_series=series, growth=growth(series))
+    return Answers((), GoVersion(), heap_series=series, growth=growth(series), **about)
 
 
 def test_a_leak_that_only_profiles_show_is_found():
@@ -46,6 +68,7 @@ def test_watched_for_long_it_is_likely():
     "sightings",
     [
         pytest.param(range(50, 120, 10), id="seven profiles"),
+        pytest.param([50] * 5 + [60, 70, 80], id="four contents, though eight profiles"),
         pytest.param(
             [*range(10, 100, 30), 100, 101, 99, 100, 101, 100, 99], id="it has levelled off"
         ),
@@ -69,6 +92,7 @@ def test_the_recording_names_its_leak_beside_what_the_log_says():
         GoVersion(),
         heap_series=diagnosis.heap_series,
         growth=diagnosis.growth,
+        heap_paths=diagnosis.answers.heap_paths,
     )
 
     (alone,) = heap_growth.find(profiles)
@@ -78,4 +102,174 @@ def test_the_recording_names_its_leak_beside_what_the_log_says():
     assert "main.newAuditRecord" in alone.title
     last = diagnosis.growth.set_index("function").loc["main.newAuditRecord", "last"]
     assert last in {one.value for one in alone.evidence if one.field == field}
-    assert "scrape-19/heap.pb.gz" in {one.artefact for one in alone.evidence}
+    assert "settled/heap.pb.gz" in {one.artefact for one in alone.evidence}
+
+
+def test_five_contents_of_eight_profiles_are_enough():
+    assert heap_growth.find(answers(*[50] * 4, 60, 70, 80, 90))
+
+
+def test_silence_is_that_of_collections_or_of_the_end():
+    """
+    10 sightings a second, up to 100. In 20 s of silence the slope would have added 200, twice what
+    is in use, and a collection must have run; at GOGC=400 it need not. In 19 s it need not either.
+    """
+    filled = [*range(50, 110, 10)]
+
+    assert [] == heap_growth.find(answers(*filled, *[100] * 21))
+    assert heap_growth.find(answers(*filled, *[100] * 19))
+    off = facts(metrics={"/gc/gogc:percent": 400.0}, HeapAlloc=1)
+    assert heap_growth.find(replace(answers(*filled, *[100] * 21), moments=(off,)))
+
+
+def test_a_leak_shows_in_the_sum():
+    """
+    90 sightings more at one site. Where another has 45 fewer, half of them remain; 46, and they
+    change places.
+    """
+    names = ("main.leaf", "main.root", "main.other")
+    leak = range(50, 150, 10)
+
+    assert heap_growth.find(answers(*leak, names=names, others=[60] * 9 + [15]))
+    assert [] == heap_growth.find(answers(*leak, names=names, others=[60] * 9 + [13]))
+
+
+@pytest.mark.parametrize(
+    ("site", "named"),
+    [
+        ("io.ReadAll", "what io.ReadAll for main.root allocates is kept"),
+        ("strings.(*Builder).grow", "what strings.(*Builder).grow for main.root allocates is kept"),
+        ("internal/bytealg.MakeNoZero", "internal/bytealg.MakeNoZero for main.root allocates"),
+        ("example.com/shop/cart.Add", "what example.com/shop/cart.Add allocates is kept"),
+        ("shop/cart.Add", "what shop/cart.Add allocates is kept"),
+    ],
+)
+def test_the_programs_own_function_is_named(site, named):
+    """
+    A module of the program's may be called without a dot, as the standard library's packages are.
+    """
+    (finding,) = heap_growth.find(answers(*range(50, 150, 10), names=(site, "main.root")))
+
+    assert named in finding.title
+
+
+def moments(*heap_alloc, goals=None, **about):
+    """Moments in MiB, whose goals are twice as much if none are given."""
+    goals = [2 * size for size in heap_alloc] if goals is None else goals
+    return tuple(
+        facts(
+            name=str(place),
+            HeapAlloc=size,
+            NextGC=goal,
+            **{key: value[place] for key, value in about.items()},
+        )
+        for place, (size, goal) in enumerate(zip(heap_alloc, goals, strict=True))
+    )
+
+
+def counted(told, each=2):
+    """With NumGC, which is no size."""
+    for place, one in enumerate(told):
+        one.memstats["NumGC"] = place * each
+    return told
+
+
+def test_five_moments_of_memstats_are_enough():
+    (finding,) = heap_growth.find(Answers(counted(moments(20, 30, 40, 50, 60)), GoVersion()))
+
+    assert ("warning", "possible", 40 * MIB, "4") == (
+        str(finding.severity),
+        finding.confidence,
+        finding.bytes,
+        finding.moment,
+    )
+    assert "the heap in use grows by 40.0 MiB over 5 moments, to 60.0 MiB" == finding.title
+
+
+def test_times_give_a_rate():
+    told = [
+        replace(one, time=pd.Timestamp("2026-11-22T06:00Z") + pd.Timedelta(seconds=place))
+        for place, one in enumerate(counted(moments(20, 30, 40, 50, 60)))
+    ]
+
+    (finding,) = heap_growth.find(Answers(tuple(told), GoVersion()))
+
+    assert "grows by 10.0 MiB/s (10.0 MiB/s to 10.0 MiB/s): 40.0 MiB in 4.00 s" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("told", "each"),
+    [
+        pytest.param(moments(20, 30, 40, 50), 2, id="four moments"),
+        pytest.param(moments(20, 40, 60, 60, 60), 2, id="it has stopped"),
+        pytest.param(moments(20, 22, 24, 26, 27), 2, id="7 MiB"),
+        pytest.param(moments(20, 30, 40, 50, 60), 0, id="no collection ran: it may be garbage"),
+        pytest.param(moments(20, 30, 40, 50, 60, goals=[64] * 5), 2, id="nothing more is marked"),
+    ],
+)
+def test_moments_that_show_no_leak(told, each):
+    assert [] == heap_growth.find(Answers(counted(told, each), GoVersion()))
+
+
+def test_a_heap_that_has_stopped_by_heap_alloc_is_no_leak_by_profiles_that_lag():
+    filled = counted(moments(20, 60, 90, 90, 90, 90))
+
+    assert [] == heap_growth.find(replace(answers(*range(50, 150, 10)), moments=filled))
+
+
+def test_two_kinds_of_evidence_that_agree_are_likely():
+    told = counted(moments(20, 30, 40, 50, 60))
+
+    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=told))
+
+    assert "likely" == finding.confidence
+    assert {"HeapAlloc", "inuse_space of main.leaf"} <= {one.field for one in finding.evidence}
+
+
+def test_what_goroutines_hold_is_a_note():
+    """
+    They pile up, and nothing says that the heap is another's.
+    """
+    told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
+
+    (finding,) = heap_growth.find(Answers(told, GoVersion()))
+
+    assert "info" == str(finding.severity)
+    assert "goroutine-leak" in finding.mechanism
+
+
+def test_what_others_allocate_is_not_the_goroutines():
+    told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
+
+    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=told))
+
+    assert "warning" == str(finding.severity)
+
+
+def resident(*mib):
+    """Moments of smaps alone."""
+    told = [facts(name=str(place), heap_mib=size) for place, size in enumerate(mib)]
+    return Answers(tuple(replace(one, memstats=None) for one in told), GoVersion())
+
+
+def test_resident_memory_alone_is_a_note():
+    (finding,) = heap_growth.find(resident(10, 20, 30, 40, 50))
+
+    assert ("info", "possible", 40 * MIB) == (
+        str(finding.severity),
+        finding.confidence,
+        finding.bytes,
+    )
+    assert "whether that is in use, no file says" in finding.title
+    assert [] == heap_growth.find(resident(10, 20, 30, 40))
+    assert [] == heap_growth.find(resident(10, 12, 14, 16, 17))
+    assert [] == heap_growth.find(resident(10, 30, 50, 50, 50))
+
+
+def test_a_thin_log_is_no_veto():
+    """
+    Three collections say nothing about a slope.
+    """
+    log = replace(answers(*range(50, 150, 10)), gc=of_log(*every(1.0)[:3]).gc)
+
+    assert heap_growth.find(log)

@@ -23,8 +23,8 @@ WARNINGS = {
     # What was unpacked is freed as fast as it came, and the scavenger is slower than the scraper.
     "spiky-go1.27.3": [
         ("idle-heap-kept", "settled"),
-        ("heap-growth", None),
-        ("allocation-spike", "scrape-04"),
+        ("heap-growth", "settled"),
+        ("allocation-spike", "scrape-15"),
     ],
     "zeroing-go1.23.4": [],
     "zeroing-go1.24.2": [],

@@ -6,7 +6,7 @@ slopes between all pairs of points, which a few odd collections cannot move.
 
 A heap that fills at the start and then stays is not growing. So each run is looked at from where
 its live heap first reached its own median: of a heap that only filled, the filling is gone; of one
-that grows all the time, half is left.
+that grows all the time, half is left. Its shape says whether it still grows at the end.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.slopes import theil_sen
+from gomem.analysis.trends import shape_of
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ LIVE_HEAP = (
     Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
     Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
     Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
+    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`; missing of too few."),
 )
 
 
@@ -53,6 +55,7 @@ class LiveHeap:
     slope_bytes_per_second: float | None
     slope_low: float | None
     slope_high: float | None
+    shape: str | None
 
     @property
     def grown_bytes(self) -> float | None:
@@ -77,7 +80,7 @@ def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
     reached = int((live >= np.median(live)).argmax())
     live, at = live[reached:], cycles["at_seconds"].to_numpy(float)[reached:]
     tenth = max(1, len(live) // 10)
-    slope, low, high = _slope(at, live)
+    slope, low, high, shape = _slope(at, live)
     return LiveHeap(
         run=run,
         cycles=len(live),
@@ -88,21 +91,24 @@ def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
         slope_bytes_per_second=slope,
         slope_low=low,
         slope_high=high,
+        shape=shape,
     )
 
 
-def _slope(at: np.ndarray, live: np.ndarray) -> tuple[float | None, float | None, float | None]:
-    """Slope and interval; each size is floored to 1 MiB, which tilts a line by that at most."""
+def _slope(
+    at: np.ndarray, live: np.ndarray
+) -> tuple[float | None, float | None, float | None, str | None]:
+    """Slope, interval and shape; each size is floored to 1 MiB: that tilts a line at most."""
     seconds = float(at[-1] - at[0])
     if len(at) < FEWEST_CYCLES or not seconds > 0:
-        return None, None, None
+        return None, None, None, None
     blocks = min(BLOCKS, len(at))
     times, sizes = _medians(at, blocks), _medians(live, blocks)
     if len(np.unique(times)) < FEWEST_CYCLES:
-        return None, None, None
+        return None, None, None, None
     slope, low, high = (float(end[0]) for end in theil_sen(times, sizes[None, :]))
     tilt = ROUNDING_BYTES / seconds
-    return slope, low - tilt, high + tilt
+    return slope, low - tilt, high + tilt, shape_of(times, sizes)
 
 
 def _medians(values: np.ndarray, blocks: int) -> np.ndarray:

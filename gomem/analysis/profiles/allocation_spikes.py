@@ -6,8 +6,11 @@ program's start and never forgotten, so the difference of two profiles has every
 even one that was over in a millisecond. Here alloc_* is compared as differences and inuse_* as
 levels, and never the other way round.
 
-A profile shows what was allocated up to the last collections. If there was none between two, the
-second repeats the first; the interval then reaches to the next that is new.
+A profile shows what was allocated up to the collection before the last. If there was none between
+two, the second repeats the first; the interval then reaches to the next that is new. And the later
+of two may show what the earlier one still lagged by, above all where the program forced a
+collection before it: so what is usual is also given for the longest time that an interval may show
+(see `analysis.profiles.published`).
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.published import Publications, published
 from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
+from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ INTERVALS = (
     Column("before", "str", "", "Moment of the earlier profile."),
     Column("after", "str", "", "Moment of the later one, the first that is new."),
     Column("seconds", "float64", "s", "Between the two."),
+    Column("seconds_at_most", "float64", "s", "What it may show, as profiles lag: so long."),
     Column("allocated_bytes", "float64", "B", "Allocated between the two; an estimate."),
     Column("bytes_per_second", "float64", "B", "Of it in a second, on average."),
     Column("inuse_bytes", "float64", "B", "In use in the later profile: a level."),
@@ -56,10 +62,15 @@ class Spike:
         after: Moment of the later one.
         seconds: Between the two.
         allocated_bytes: In between.
-        usual_bytes: What the median of the other intervals' rates gives in as many seconds.
-        intervals: How many there are in all.
+        usual_bytes: What the median of the other intervals' rates gives in as many seconds; NaN if
+            there is no other.
+        usual_at_most_bytes: The same in the longest time that the interval may show.
+        intervals: How many there are in all, those without news among them.
+        with_news: How many of them have news, and so a rate.
         allocated: Who, as differences of alloc_space; rows as in `EXTRA`, the largest first.
         in_use: Levels of inuse_space at both moments, and their change.
+        caller: The program's own function for which the first of `allocated` allocates most; empty
+            if none is.
     """
 
     before: str
@@ -67,14 +78,27 @@ class Spike:
     seconds: float
     allocated_bytes: float
     usual_bytes: float
+    usual_at_most_bytes: float
     intervals: int
+    with_news: int
     allocated: pd.DataFrame
     in_use: SiteChanges
+    caller: str
 
     @property
     def extra_bytes(self) -> float:
         """What was allocated beyond the usual."""
         return self.allocated_bytes - self.usual_bytes
+
+    @property
+    def beyond_lag_bytes(self) -> float:
+        """What was allocated beyond the usual of the longest time that the interval may show."""
+        return self.allocated_bytes - self.usual_at_most_bytes
+
+    @property
+    def kept_bytes(self) -> float:
+        """By how much more is in use at the later moment."""
+        return float(self.in_use.sites["after"].sum() - self.in_use.sites["before"].sum())
 
 
 def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
@@ -85,12 +109,15 @@ def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
             allocations, are left out. Where the count falls, a new process began: no interval.
     """
     rows = []
-    for (before, old), (after, new) in pairwise(_fresh(profiles)):
-        allocated = new.total("alloc_space") - old.total("alloc_space")
-        seconds = _seconds(old, new)
+    for old, new in pairwise(_counting(profiles).news):
+        allocated = new.profile.total("alloc_space") - old.profile.total("alloc_space")
+        seconds = new.seconds - old.seconds
         if allocated >= 0 and seconds > 0:
-            in_use = new.total("inuse_space")
-            rows.append((before, after, seconds, allocated, allocated / seconds, in_use))
+            at_most = new.seconds - old.since_seconds
+            in_use = new.profile.total("inuse_space")
+            rows.append(
+                (old.moment, new.moment, seconds, at_most, allocated, allocated / seconds, in_use)
+            )
     columns = zip(*rows, strict=True) if rows else ([] for _ in INTERVALS)
     names = [column.name for column in INTERVALS]
     return build(dict(zip(names, map(list, columns), strict=True)), INTERVALS)
@@ -119,20 +146,25 @@ def find_spike(
     intervals = intervals_of(profiles)
     if intervals.empty:
         return None
-    row = intervals.iloc[_place(intervals, profiles, at)]
-    others = intervals.loc[intervals["after"] != row["after"], "bytes_per_second"]
-    usual = float(others.median()) if len(others) else np.nan
+    place = _place(intervals, profiles, at)
+    row, usual = intervals.iloc[place], _usual_of_others(intervals, place)
     before, after = profiles[row["before"]], profiles[row["after"]]
     changes = profile_changes(before, after, "alloc_space", granularity, one_process=True)
+    allocated = _extra(changes, _usual_rates(intervals, profiles, row, granularity), row)
     return Spike(
         before=row["before"],
         after=row["after"],
         seconds=float(row["seconds"]),
         allocated_bytes=float(row["allocated_bytes"]),
         usual_bytes=usual * float(row["seconds"]),
-        intervals=len(intervals),
-        allocated=_extra(changes, _usual_rates(intervals, profiles, row, granularity), row),
+        usual_at_most_bytes=usual * float(row["seconds_at_most"]),
+        intervals=_counting(profiles).intervals,
+        with_news=len(intervals),
+        allocated=allocated,
         in_use=profile_changes(before, after, "inuse_space", granularity),
+        caller=caller_of(after, str(allocated["function"].iloc[0]), "alloc_space")
+        if len(allocated)
+        else "",
     )
 
 
@@ -183,27 +215,25 @@ def _place(
 ) -> int:
     """Row of the interval that is asked for."""
     if at is None:
-        usual = intervals["bytes_per_second"].median() * intervals["seconds"]
-        return int((intervals["allocated_bytes"] - usual).argmax())
+        usual = np.array([_usual_of_others(intervals, place) for place in range(len(intervals))])
+        extra = intervals["allocated_bytes"] - np.nan_to_num(usual) * intervals["seconds_at_most"]
+        return int(extra.to_numpy().argmax())
     time = profiles[at].time if isinstance(at, str) else at
     ends = pd.Series([profiles[name].time for name in intervals["after"]])
     later = np.flatnonzero((ends >= time).to_numpy())
     return int(later[0]) if len(later) else len(intervals) - 1
 
 
-def _fresh(profiles: Mapping[str, Profile]) -> list[tuple[str, Profile]]:
-    """Profiles with a time and the counts of allocations, in order of time, without repetitions."""
-    usable = [
-        (name, one)
-        for name, one in profiles.items()
-        if one.time is not None and {"alloc_space", "inuse_space"} <= set(one.sample_type_names)
-    ]
-    fresh: list[tuple[str, Profile]] = []
-    for name, profile in sorted(usable, key=lambda pair: pair[1].columns.time_nanos):
-        if not fresh or profile.total("alloc_space") != fresh[-1][1].total("alloc_space"):
-            fresh.append((name, profile))
-    return fresh
+def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
+    """The median rate of all other intervals; NaN if there is none."""
+    rates = intervals["bytes_per_second"].to_numpy()
+    others = np.delete(rates, place)
+    return float(np.median(others)) if len(others) else np.nan
 
 
-def _seconds(old: Profile, new: Profile) -> float:
-    return (new.columns.time_nanos - old.columns.time_nanos) / 1e9
+def _counting(profiles: Mapping[str, Profile]) -> Publications:
+    """What is new in those that have the counts of allocations, too."""
+    wanted = {"alloc_space", "inuse_space"}
+    return published(
+        {name: one for name, one in profiles.items() if wanted <= set(one.sample_type_names)}
+    )

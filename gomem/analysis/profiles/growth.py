@@ -10,7 +10,9 @@ objects behind a slow leak are few, and the same few in all profiles, so that ne
 agree with each other however far they are from the truth.
 
 A heap profile is renewed by collections. One that repeats its predecessor says nothing new, would
-lend the others a certainty that they have not, and is left out.
+lend the others a certainty that they have not, and is left out; so is one that another follows at
+once (see `analysis.profiles.published`). Where collections are rare, a profile shows what was there
+long before: of a rise between two, that time is taken into account before it is called a step.
 """
 
 from __future__ import annotations
@@ -21,13 +23,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.published import Published, published
 from gomem.analysis.profiles.sampling import Sampling, limit_ratios, sampling_of
 from gomem.analysis.slopes import theil_sen
+from gomem.analysis.trends import shape_of
+from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
-SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
 GROWTH = (
     Column("stack", "str", "", "Function names, outermost first, joined by `;`."),
     Column("function", "str", "", "Who allocates: the innermost of them."),
@@ -44,7 +48,7 @@ GROWTH = (
     Column("slope", "float64", "", "Per second: Theil and Sen's."),
     Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
     Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
-    Column("shape", "str", "", "How it moves; one of `SHAPES`."),
+    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`."),
     Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
     Column("projected_low", "float64", "", "Lower end of its 95 % interval; of ramps alone."),
     Column("projected_high", "float64", "", "Upper end of its 95 % interval; of ramps alone."),
@@ -60,9 +64,6 @@ OTHERS = "(other stacks)"
 MOST_STACKS = 500  # those that move most; the others are left out
 ALIKE = 0.9  # correlation over time of stacks that belong together
 OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
-NOISE = 3.0  # standard deviations: a smaller range is that of sampling
-MOVES = 0.1  # of the level: a smaller range is no change worth a name
-HALF, MOST = 0.5, 0.6  # of the range
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,9 @@ class Series:
         variance: Of each value by sampling; missing if it is not known.
         repeated: Profiles left out because they repeat the one before.
         restarts: Moments before which alloc_* fell: another process, counted from its start.
+        at_once: Profiles left out because another follows at once.
+        since_seconds: The earliest time that each new profile may be of; empty if none lags.
+        until_seconds: When the last of them was last seen, repeated or not; None if not known.
     """
 
     sample_type: str
@@ -87,6 +91,9 @@ class Series:
     variance: pd.DataFrame
     repeated: tuple[str, ...] = ()
     restarts: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ()
+    since_seconds: tuple[float, ...] = ()
+    until_seconds: float | None = None
 
     @property
     def totals(self) -> pd.Series:
@@ -105,17 +112,14 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     Raises:
         ValueError: A profile has not the sample type, or none says when it was taken.
     """
-    timed = sorted(
-        ((name, one) for name, one in profiles.items() if one.time is not None),
-        key=lambda pair: pair[1].time.value if pair[1].time is not None else 0,
-    )
-    if not timed:
+    found = published(profiles)
+    news = found.news
+    if not news:
         raise ValueError("no profile says when it was taken, wanted at least one that does")
-    fresh, repeated = _fresh(timed)
-    chosen = fresh[0][1].sample_type(sample_type)
-    frames, texts = _by_stack([one for _, one in fresh], sample_type)
+    chosen = news[0].profile.sample_type(sample_type)
+    frames, texts = _by_stack([one.profile for one in news], sample_type)
     values, variance = (
-        pd.DataFrame({name: one[part] for (name, _), one in zip(fresh, frames, strict=True)})
+        pd.DataFrame({one.moment: frame[part] for one, frame in zip(news, frames, strict=True)})
         for part in ("value", "variance")
     )
     names = [texts[key] for key in values.index]
@@ -125,7 +129,18 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if chosen.type.startswith("alloc_"):
         values, variance, restarts = _additions(values, variance)
     values.index.name = variance.index.name = "stack"
-    return Series(chosen.type, chosen.unit, _moments(fresh), values, variance, repeated, restarts)
+    return Series(
+        chosen.type,
+        chosen.unit,
+        _moments(news),
+        values,
+        variance,
+        found.repeated,
+        restarts,
+        found.at_once,
+        tuple(one.since_seconds for one in news),
+        news[-1].until_seconds,
+    )
 
 
 def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
@@ -143,13 +158,15 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     """
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} are additions, which have no level; wanted inuse_*")
-    seconds, levels, noise = _chosen(series)
+    seconds, since, levels, noise = _chosen(series)
     if len(np.unique(seconds)) < LEAST_MOMENTS or levels.empty:
         return build({}, GROWTH)
     values = levels.to_numpy(np.float64)
     slope, low, high = theil_sen(seconds, values)
     low, high = _with_sampling(slope, low, high, values, noise)
-    shapes = np.array([_shape(seconds, row, sd) for row, sd in zip(values, noise, strict=True)])
+    shapes = np.array(
+        [shape_of(seconds, row, sd, since) for row, sd in zip(values, noise, strict=True)]
+    )
     ramps = shapes == "ramp"
     now = np.where(ramps, np.median(values - slope[:, None] * (seconds - seconds[-1]), axis=1), 0)
     ahead = np.where(shapes == "saw-tooth", values.max(axis=1), values[:, -1])
@@ -171,31 +188,103 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     return _with_leaks(table.reset_index(drop=True), levels)
 
 
-def _fresh(
-    timed: list[tuple[str, Profile]],
-) -> tuple[list[tuple[str, Profile]], tuple[str, ...]]:
-    """The profiles that differ from the one before, and the names of those that do not.
+@dataclass(frozen=True)
+class GrowingSite:
+    """Who allocates most of what surely rises: the stacks of one leak, together.
 
-    They are told apart by their totals: the order of the samples changes for no reason.
+    Attributes:
+        function: Who allocates, of the largest of them.
+        stack: The same with its callers, outermost first.
+        caller: The program's own function that had it allocated; empty if that is itself, or if no
+            function of the stack is the program's.
+        first: In use in the first profile, in bytes.
+        last: The same in the last.
+        slope: In bytes a second.
+        low: Lower end of its 95 % interval.
+        high: Upper end of the same.
+        moment: That of the last profile, which may repeat what the one before says.
+        seconds: From the first profile to the last that says something new.
+        profiles: How many there are, those that repeat the one before among them.
+        contents: How many of them say something new.
+        silent_seconds: For how long the last of these has been repeated.
+        in_use: All stacks together, in the last.
+        in_use_grown: The same less what was in use in the first.
     """
-    fresh: list[tuple[str, Profile]] = []
-    repeated = []
-    for name, profile in timed:
-        totals = profile.columns.value.sum(axis=0)
-        if fresh and np.array_equal(fresh[-1][1].columns.value.sum(axis=0), totals):
-            repeated.append(name)
-        else:
-            fresh.append((name, profile))
-    return fresh, tuple(repeated)
+
+    function: str
+    stack: str
+    caller: str
+    first: float
+    last: float
+    slope: float
+    low: float
+    high: float
+    moment: str
+    seconds: float
+    profiles: int
+    contents: int
+    silent_seconds: float
+    in_use: float
+    in_use_grown: float
+
+    @property
+    def grown(self) -> float:
+        """The last level less the first."""
+        return self.last - self.first
+
+    @property
+    def who(self) -> str:
+        """Who allocates, and for whom."""
+        return f"{self.function} for {self.caller}" if self.caller else self.function
 
 
-def _moments(fresh: list[tuple[str, Profile]]) -> pd.DataFrame:
-    times = pd.Series([one.time for _, one in fresh], dtype="datetime64[ns, UTC]")
+def growing_site(series: Series, table: pd.DataFrame) -> GrowingSite | None:
+    """Who allocates most of what surely rises.
+
+    Args:
+        series: Levels of inuse_space.
+        table: How its stacks grow, as `growth` gives it.
+
+    Returns:
+        None if nothing surely rises.
+    """
+    ramps = table[table["leak"].notna()]
+    sums = ramps.groupby("leak")[["first", "last", "slope", "slope_low", "slope_high"]].sum()
+    leaders = ramps[ramps["representative"].fillna(value=False) & (ramps["slope_low"] > 0)]
+    if leaders.empty:
+        return None
+    grown = (sums["last"] - sums["first"]).loc[leaders["leak"]]
+    leak = grown.idxmax()
+    leader = leaders.set_index("leak").loc[leak]
+    together, seconds = sums.loc[leak], float(series.moments["seconds"].iloc[-1])
+    function, stack = str(leader["function"]), str(leader["stack"])
+    caller = own_function(stack.split(";")[::-1])
+    until = seconds if series.until_seconds is None else series.until_seconds
+    return GrowingSite(
+        function=function,
+        stack=stack,
+        caller="" if caller == function else caller,
+        first=float(together["first"]),
+        last=float(together["last"]),
+        slope=float(together["slope"]),
+        low=float(together["slope_low"]),
+        high=float(together["slope_high"]),
+        moment=series.repeated[-1] if until > seconds else str(series.moments["moment"].iloc[-1]),
+        seconds=seconds,
+        profiles=len(series.moments) + len(series.repeated),
+        contents=len(series.moments),
+        silent_seconds=until - seconds,
+        in_use=float(series.totals.iloc[-1]),
+        in_use_grown=float(series.totals.iloc[-1] - series.totals.iloc[0]),
+    )
+
+
+def _moments(news: Sequence[Published]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "moment": pd.Series([name for name, _ in fresh], dtype="str"),
-            "time": times,
-            "seconds": (times - times.iloc[0]).dt.total_seconds(),
+            "moment": pd.Series([one.moment for one in news], dtype="str"),
+            "time": pd.Series([one.profile.time for one in news], dtype="datetime64[ns, UTC]"),
+            "seconds": [one.seconds - news[0].seconds for one in news],
         }
     )
 
@@ -248,9 +337,10 @@ def _additions(
     return added, added_variance.clip(lower=0), tuple(values.columns[fell])
 
 
-def _chosen(series: Series) -> tuple[FloatArray, pd.DataFrame, FloatArray]:
+def _chosen(series: Series) -> tuple[FloatArray, FloatArray, pd.DataFrame, FloatArray]:
     """The moments and the stacks that are looked at; the standard deviation of each stack."""
     seconds = series.moments["seconds"].to_numpy(np.float64)
+    since = np.array(series.since_seconds) if series.since_seconds else seconds
     places = np.unique(np.linspace(0, len(seconds) - 1, MOST_MOMENTS).round().astype(int))
     if len(seconds) <= MOST_MOMENTS:
         places = np.arange(len(seconds))
@@ -258,7 +348,7 @@ def _chosen(series: Series) -> tuple[FloatArray, pd.DataFrame, FloatArray]:
     spread = (levels.max(axis=1) - levels.min(axis=1)).sort_values(ascending=False, kind="stable")
     kept = spread[levels.max(axis=1) > 0].index[:MOST_STACKS]
     noise = np.sqrt(series.variance.loc[kept].max(axis=1).fillna(0.0)).to_numpy(np.float64)
-    return seconds[places], levels.loc[kept], noise
+    return seconds[places], since[places], levels.loc[kept], noise
 
 
 def _with_sampling(
@@ -272,26 +362,6 @@ def _with_sampling(
     below, above = np.abs(slope) * (1 - least), np.abs(slope) * (most - 1)
     below, above = np.where(slope >= 0, below, above), np.where(slope >= 0, above, below)
     return slope - np.hypot(slope - low, below), slope + np.hypot(high - slope, above)
-
-
-def _shape(seconds: FloatArray, levels: FloatArray, noise: float) -> str:
-    """How a stack moves, by where its rises and falls lie.
-
-    A fall as deep as half the range, after or before a rise as high, is a saw-tooth; a fall alone
-    a decline. A rise of which one step is more than half is a step; one that has ended by the last
-    third a plateau; any other a ramp.
-    """
-    extent = levels.max() - levels.min()
-    if extent <= max(NOISE * noise, MOVES * levels.max()):
-        return "flat"
-    steps = np.diff(levels) / extent
-    rises, falls = steps[steps > 0].sum(), -steps[steps < 0].sum()
-    if falls >= HALF:
-        return "saw-tooth" if rises >= HALF else "decline"
-    if steps.max() >= MOST:
-        return "step"
-    late = levels[seconds >= seconds[0] + (seconds[-1] - seconds[0]) * 2 / 3]
-    return "plateau" if late[-1] - late[0] <= MOVES * extent else "ramp"
 
 
 def _with_leaks(table: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:

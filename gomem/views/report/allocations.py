@@ -26,11 +26,11 @@ SHOWN = 10  # rows of turnover and of object sizes; the JSON report has more
 
 
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
-    """All that the profiles say, at length for the first moment; None without a heap profile."""
-    names = in_order(diagnosis.sites, diagnosis)
-    if not names:
+    """All that the profiles say, at length for one moment; None without a heap profile."""
+    first = diagnosis.sites_first
+    if first is None:
         return None
-    first, *others = names
+    others = [name for name in in_order(diagnosis.sites, diagnosis) if name != first]
     folded = [Folded(named(name), _blocks(diagnosis, name)) for name in others]
     blocks = (*_blocks(diagnosis, first), *_at_length(diagnosis, first), *other_moments(folded))
     return Section("allocations", heading_of("Who allocates", first, diagnosis), blocks)

@@ -27,6 +27,7 @@ def test_a_leak_of_two_mib_a_second():
     assert 2 * MIB - MIB / 19 == pytest.approx(answer.slope_low)
     assert 2 * MIB + MIB / 19 == pytest.approx(answer.slope_high)
     assert 38 * MIB == pytest.approx(answer.grown_bytes)
+    assert "ramp" == answer.shape
 
 
 def test_a_heap_that_filled_and_stays_does_not_grow():

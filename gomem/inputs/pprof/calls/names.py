@@ -5,12 +5,27 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STANDARD_LIBRARY = "std"
 TOOLCHAIN = "golang.org/toolchain"  # the module that a Go release is; its packages are std's
 NO_PACKAGE = "<no package>"  # C functions and others whose name has none
 
 
+# What Go's own import paths begin with: the folders of GOROOT/src, of all releases.
+# fmt: off
+_STANDARD = frozenset({
+    "archive", "arena", "bufio", "builtin", "bytes", "cmp", "compress", "container", "context",
+    "crypto", "database", "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go",
+    "hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math", "mime",
+    "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "simd", "slices", "sort",
+    "strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "type:",
+    "unicode", "unique", "unsafe", "vendor", "weak",
+})
+# fmt: on
 _MODULE_IN_PATH = re.compile(r"(?:.*/pkg/mod/|^(?!/))([^@]+)@v\d[^/]*/")
 _ESCAPED = re.compile("!([a-z])")  # how the module cache writes a capital letter
 _MAJOR_VERSION = re.compile(r"v\d+")
@@ -115,6 +130,24 @@ def module_of(function: str, file: str) -> str:
     if count < len(rest) and _MAJOR_VERSION.fullmatch(version[0]):
         count += 1
     return "/".join([host, *rest[:count]])
+
+
+def in_standard_library(function: str) -> bool:
+    """Whether a function is of Go's own library, as far as its name tells.
+
+    The first element of an import path decides: the library's are known, and a program's own module
+    may be called without a dot, too.
+    """
+    return package_of(function).partition("/")[0] in _STANDARD
+
+
+def own_function(functions: Sequence[str]) -> str:
+    """Of a stack, the innermost function that is not of Go's own library; empty if all are.
+
+    Args:
+        functions: Innermost first.
+    """
+    return next((one for one in functions if not in_standard_library(one)), "")
 
 
 def printable_name(

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.pprof.calls.nodes import function_names
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
+    from gomem.inputs.pprof.table import Profile
 
 IntArray = NDArray[np.int64]
 KeyArray = NDArray[np.uint64]
@@ -28,6 +30,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose powers differ in all
 MOST_FRAMES = 128  # of a text, the innermost; Go writes no more
 MOST_NAME = 300  # characters of a function's name in a text
 CUT = "…"
+MOST_LOOKED_AT = 2000  # stacks, the largest: whoever allocates most is among them
 
 
 @dataclass(frozen=True)
@@ -97,3 +100,19 @@ def _number(text: str) -> int:
 
 def _shown(name: str) -> str:
     return name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}{CUT}"
+
+
+def caller_of(profile: Profile, function: str, sample_type: str) -> str:
+    """The program's own function for which a function allocates most; see `own_function`.
+
+    Args:
+        profile: A profile.
+        function: The innermost of the stacks to look at, as `top` names it.
+        sample_type: Which of the profile's values says most.
+    """
+    stacks = Stacks(profile.columns)
+    for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MOST_LOOKED_AT].tolist():
+        names = stacks.text(sample).split(";")[::-1]
+        if names[0] == function:
+            return own_function(names)
+    return ""

@@ -1,0 +1,92 @@
+"""Does a level jump up from where it usually is, when, and does it come back?
+
+A level is usual if at least half of the moments are at it, give or take a quarter of the way from
+it to the highest: so a saw-tooth and a ramp have none, for they are as long at one height as at
+another. A jump leaves the lower half of the way in one interval, by half of the way at least: what
+climbs for several is no jump.
+
+It has come back if a later moment lies in the lower half again. Of several jumps, the highest that
+came back is told; if none did, the one that the series ends with: a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+NEAR = 0.25  # of the way from the usual level to the highest
+HALF = 0.5  # of the moments, and of the way
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A level that jumped, and where.
+
+    Attributes:
+        before: Place of the last moment before the jump.
+        peak: Place of its highest moment.
+        usual: The level that at least half of the moments are near.
+        highest: The level of its highest moment.
+        high: How many moments it lasted.
+        near: How far from the usual level a moment may be and still be at it.
+        came_back: Whether a later moment lies in the lower half of the way again.
+    """
+
+    before: int
+    peak: int
+    usual: float
+    highest: float
+    high: int
+    near: float
+    came_back: bool
+
+    @property
+    def extra(self) -> float:
+        """The highest level less the usual one."""
+        return self.highest - self.usual
+
+    def is_usual(self, level: float) -> bool:
+        """Whether a level is near the usual one."""
+        return abs(level - self.usual) <= self.near
+
+
+def find_jump(levels: FloatArray) -> Jump | None:
+    """Find the highest jump of a level over the usual one.
+
+    Args:
+        levels: In order of time, in any unit.
+
+    Returns:
+        None if no level is usual, or nothing jumps from it.
+    """
+    if len(levels) < 2:
+        return None
+    usual = float(np.median(levels))
+    way = float(levels.max()) - usual
+    near = NEAR * way
+    if way <= 0 or (np.abs(levels - usual) <= near).sum() < HALF * len(levels):
+        return None
+    above = levels >= usual + HALF * way
+    edges = np.flatnonzero(np.diff(above)) + 1
+    runs = np.split(np.arange(len(levels)), edges)
+    jumps = [
+        Jump(
+            before=int(run[0]) - 1,
+            peak=int(run[levels[run].argmax()]),
+            usual=usual,
+            highest=float(levels[run].max()),
+            high=len(run),
+            near=near,
+            came_back=bool(run[-1] < len(levels) - 1),
+        )
+        for run in runs
+        if above[run[0]] and run[0] > 0 and levels[run[0]] - levels[run[0] - 1] >= HALF * way
+    ]
+    return max(jumps, key=lambda one: (one.came_back, one.highest), default=None)

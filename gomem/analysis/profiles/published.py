@@ -1,0 +1,148 @@
+"""Which of the periodic profiles of one process say something new, and of what time?
+
+The runtime publishes what it has sampled once a collection has run: an allocation shows after two
+collections, or after one that the program forced (`runtime.GC` also finishes the sweep); what was
+freed is gone as late. So:
+
+- A profile taken when no collection has run since the one before repeats it. That interval has no
+  news; it is not missing.
+- A profile lags. What it shows ends at the collection before the last one. Each new content needs
+  a collection of its own, so the collection before the last ran no earlier than the last profile
+  that still showed the content two before.
+- Of two profiles taken almost at once, such as the last scrape and one after a forced collection,
+  the later one says all that the earlier says and more. Nothing can be told of the time between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.inputs.pprof.table import Profile
+
+ALLOCATED = "alloc_space"
+AT_ONCE = 0.1  # of the usual time between two profiles: less is no interval
+
+
+@dataclass(frozen=True)
+class Published:
+    """A profile that says something new.
+
+    Attributes:
+        moment: The first that shows it.
+        profile: What it says.
+        seconds: When it was first shown, since the first of them.
+        until_seconds: When it was shown last.
+        since_seconds: The earliest time that it may be of: a profile lags by two collections.
+    """
+
+    moment: str
+    profile: Profile
+    seconds: float
+    until_seconds: float
+    since_seconds: float
+
+
+@dataclass(frozen=True)
+class Publications:
+    """Periodic profiles, without those that say nothing of their own.
+
+    Attributes:
+        news: Those that say something new, in order of time.
+        repeated: Moments whose profile repeats the one before: no collection ran in between.
+        at_once: Moments whose profile another follows almost at once.
+    """
+
+    news: tuple[Published, ...]
+    repeated: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ()
+
+    @property
+    def intervals(self) -> int:
+        """Intervals between profiles, with news or without."""
+        return max(0, len(self.news) + len(self.repeated) - 1)
+
+
+def published(profiles: Mapping[str, Profile]) -> Publications:
+    """Tell what is new in periodic profiles of one process.
+
+    Args:
+        profiles: By moment; those that do not say when they were taken are left out.
+    """
+    timed = sorted(
+        ((name, one) for name, one in profiles.items() if one.columns.time_nanos),
+        key=lambda pair: pair[1].columns.time_nanos,
+    )
+    if not timed:
+        return Publications(())
+    begin = timed[0][1].columns.time_nanos
+    seconds = [(one.columns.time_nanos - begin) / 1e9 for _, one in timed]
+    shown: list[_Shown] = []
+    repeated = []
+    for (name, one), at in zip(timed, seconds, strict=True):
+        if shown and _repeats(shown[-1].profile, one):
+            shown[-1].until = at
+            repeated.append(name)
+        else:
+            shown.append(_Shown(name, one, at, at))
+    kept = _apart(shown, AT_ONCE * float(np.median(np.diff(seconds))) if len(timed) > 2 else 0.0)
+    at_once = tuple(one.moment for one in shown if one not in kept)
+    return Publications(_dated(kept), tuple(repeated), at_once)
+
+
+@dataclass(eq=False)
+class _Shown:
+    """A content, and when it was first and last shown."""
+
+    moment: str
+    profile: Profile
+    at: float
+    until: float
+
+
+def of_last_process(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
+    """The profiles since the counts of allocations last fell: before, it was another process.
+
+    Args:
+        profiles: By moment; those that do not say when they were taken are left out, and those that
+            do not count allocations cannot show a restart.
+    """
+    kept: dict[str, Profile] = {}
+    highest = 0
+    for name, one in sorted(profiles.items(), key=lambda pair: pair[1].columns.time_nanos):
+        if not one.columns.time_nanos:
+            continue
+        allocated = one.total(ALLOCATED) if ALLOCATED in one.sample_type_names else highest
+        if allocated < highest:
+            kept.clear()
+        highest = allocated
+        kept[name] = one
+    return kept
+
+
+def _repeats(before: Profile, after: Profile) -> bool:
+    """Whether two have the same totals: the order of the samples changes for no reason."""
+    one, other = before.columns.value, after.columns.value
+    return one.shape[1] == other.shape[1] and np.array_equal(one.sum(axis=0), other.sum(axis=0))
+
+
+def _apart(shown: Sequence[_Shown], least_seconds: float) -> list[_Shown]:
+    """Without those that were shown for less time than makes an interval."""
+    pairs = zip(shown, [*shown[1:], None], strict=True)
+    return [one for one, later in pairs if later is None or later.at - one.at >= least_seconds]
+
+
+def _dated(kept: Sequence[_Shown]) -> tuple[Published, ...]:
+    """With the earliest time each may be of; of the first two as far back as is usual."""
+    begin = kept[0].at
+    usual = float(np.median(np.diff([one.at for one in kept]))) if len(kept) > 1 else 0.0
+    back = [begin - 2 * usual, begin - usual, *(one.until for one in kept)]
+    return tuple(
+        Published(one.moment, one.profile, one.at - begin, one.until - begin, since - begin)
+        for one, since in zip(kept, back, strict=False)
+    )

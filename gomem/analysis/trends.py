@@ -1,0 +1,144 @@
+"""Which way does a level go, how fast, how sure is that, and in which shape?
+
+A level is what there is at a moment: bytes in use, resident bytes, goroutines. The slope is Theil
+and Sen's, with its interval (see `analysis.slopes`). The shape says where the rises and falls lie:
+what filled at the start and has stayed since has a slope, too, and is no leak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.slopes import theil_sen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
+NOISE = 3.0  # standard deviations: a smaller range is that of sampling
+MOVES = 0.1  # of the level: a smaller range is no change worth a name
+HALF, MOST = 0.5, 0.6  # of the range
+STEEP = 2.0  # times the share of the time that an interval takes: above, its rise stands out
+SURE_FROM = 5  # moments: four stand in order by chance in 1 of 12 cases, five in 1 of 60
+
+
+@dataclass(frozen=True)
+class Trend:
+    """How a level moved over the moments of a capture.
+
+    Attributes:
+        moments: How many there are.
+        seconds: From the first to the last; None if they are only known to follow each other.
+        first: The level in the first of them.
+        last: The same in the last.
+        slope: Theil and Sen's: per second, or per moment without times.
+        low: Lower end of its 95 % interval.
+        high: Upper end of the same.
+        shape: One of `SHAPES`.
+        lows_follow: Whether its lows rise with the slope, by half of it at least, from the first
+            third of the time to the last: garbage comes and goes on top of what is held.
+    """
+
+    moments: int
+    seconds: float | None
+    first: float
+    last: float
+    slope: float
+    low: float
+    high: float
+    shape: str
+    lows_follow: bool
+
+    @property
+    def grown(self) -> float:
+        """The last level less the first."""
+        return self.last - self.first
+
+    @property
+    def rises(self) -> bool:
+        """Whether it surely rises, and still did so at the end."""
+        goes_on = self.shape == "ramp" or (self.shape == "saw-tooth" and self.lows_follow)
+        return self.moments >= SURE_FROM and self.low > 0 and goes_on
+
+
+def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | None:
+    """Measure how a level moved.
+
+    Args:
+        levels: In the moments' order.
+        seconds: When each was, ascending; None if that is not known.
+
+    Returns:
+        None if there are fewer than two moments of different times.
+    """
+    times = np.arange(len(levels), dtype=np.float64) if seconds is None else seconds
+    if len(levels) < 2 or not times[-1] > times[0]:
+        return None
+    slope, low, high = (float(end[0]) for end in theil_sen(times, levels[None, :]))
+    return Trend(
+        moments=len(levels),
+        seconds=None if seconds is None else float(times[-1] - times[0]),
+        first=float(levels[0]),
+        last=float(levels[-1]),
+        slope=slope,
+        low=low,
+        high=high,
+        shape=shape_of(times, levels),
+        lows_follow=_lows_follow(times, levels, slope),
+    )
+
+
+def shape_of(
+    seconds: FloatArray,
+    levels: FloatArray,
+    noise: float = 0.0,
+    since_seconds: FloatArray | None = None,
+) -> str:
+    """Name how a level moves, by where its rises and falls lie.
+
+    A fall as deep as half the range, after or before a rise as high, is a saw-tooth; a fall alone
+    a decline. A rise of which most comes in one interval, and far faster than it took on average,
+    is a step; one that has ended by the last third a plateau; any other a ramp.
+
+    Args:
+        seconds: When each level was read, ascending.
+        levels: One for each.
+        noise: Standard deviation of a level that is an estimate.
+        since_seconds: The earliest time that each reading may be of, where readings lag.
+
+    Returns:
+        One of `SHAPES`.
+    """
+    extent = levels.max() - levels.min()
+    if extent <= max(NOISE * noise, MOVES * levels.max()):
+        return "flat"
+    steps = np.diff(levels) / extent
+    rises, falls = steps[steps > 0].sum(), -steps[steps < 0].sum()
+    if falls >= HALF:
+        return "saw-tooth" if rises >= HALF else "decline"
+    if _has_step(steps, seconds, seconds if since_seconds is None else since_seconds):
+        return "step"
+    late = np.interp(seconds[0] + (seconds[-1] - seconds[0]) * 2 / 3, seconds, levels)
+    return "plateau" if levels[-1] - late <= MOVES * extent else "ramp"
+
+
+def _lows_follow(seconds: FloatArray, levels: FloatArray, slope: float) -> bool:
+    third = (seconds[-1] - seconds[0]) / 3
+    early, late = seconds <= seconds[0] + third, seconds >= seconds[-1] - third
+    first, last = (
+        (seconds[part][levels[part].argmin()], levels[part].min()) for part in (early, late)
+    )
+    return bool(last[1] - first[1] >= HALF * slope * (last[0] - first[0]))
+
+
+def _has_step(steps: FloatArray, seconds: FloatArray, since_seconds: FloatArray) -> bool:
+    """Whether one interval has most of the rise, beyond what its time gives a steady one."""
+    largest = int(steps.argmax())
+    whole = seconds[-1] - seconds[0]
+    taken = (seconds[largest + 1] - since_seconds[largest]) / whole
+    return bool(steps[largest] >= MOST and steps[largest] >= STEEP * taken)

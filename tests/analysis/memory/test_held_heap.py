@@ -1,0 +1,138 @@
+"""What the heap holds over the moments: what rises, what is garbage, what has stopped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gomem.analysis.memory.held_heap import held_heap
+from gomem.units import MIB
+
+FIVE = range(5)
+
+
+def held(allocated, goals, collections=(0, 2, 4, 6, 8), **about):
+    """What is held, in MiB."""
+    stats = pd.DataFrame(
+        {
+            "HeapAlloc": np.array(allocated) * MIB,
+            "NextGC": np.array(goals) * MIB,
+            "NumGC": list(collections),
+        }
+    )
+    return held_heap(stats, **about)
+
+
+def test_a_program_that_only_adds():
+    """
+    20 MiB more each moment; the goal is twice what the last collection marked.
+    """
+    found = held([20, 40, 60, 80, 100], [32, 64, 64, 128, 128])
+
+    assert found.rising is found.allocated
+    assert 80 * MIB == found.rising.grown
+    assert (8, "NextGC") == (found.collections, found.marked_field)
+
+
+def test_garbage_on_top_leaves_the_marks():
+    """
+    HeapAlloc goes up and down; the goals say 20, 30, 40, 50 and 60 MiB.
+    """
+    found = held([40, 31, 70, 52, 90], [40, 60, 80, 100, 120])
+
+    assert found.rising is found.marked
+    assert 40 * MIB == found.rising.grown
+
+
+def test_live_bytes_stand_before_the_goal():
+    live = np.array([10, 20, 30, 40, 50.0]) * MIB
+
+    found = held([40, 31, 70, 52, 90], [200] * 5, live_bytes=live)
+
+    assert ("/gc/heap/live:bytes", 40 * MIB) == (found.marked_field, found.rising.grown)
+
+
+def test_a_known_gogc_gives_the_size():
+    """
+    GOGC=300: a goal of 160 MiB more is 40 MiB marked.
+    """
+    found = held([40, 31, 70, 52, 90], [40, 80, 120, 160, 200], gogc=3.0)
+
+    assert 40 * MIB == found.rising.grown
+
+
+@pytest.mark.parametrize(
+    ("collections", "rises"), [((0, 0, 1, 1, 2), True), ((0, 0, 0, 1, 1), False)]
+)
+def test_it_takes_two_collections(collections, rises):
+    """
+    One may have found only what filled before.
+    """
+    found = held([20, 40, 60, 80, 100], [32, 64, 64, 128, 128], collections)
+
+    assert rises == (found.rising is not None)
+
+
+@pytest.mark.parametrize(("last_goal", "rises"), [(72, True), (71.9, False)])
+def test_marks_follow_by_a_quarter(last_goal, rises):
+    """
+    HeapAlloc has 80 MiB more, so the marks must have 20, and the goals 40; with ties, so that the
+    marks alone are not sure.
+    """
+    found = held([20, 40, 60, 80, 100], [32, 32, 32, 32, last_goal])
+
+    assert rises == (found.rising is not None)
+
+
+def test_what_filled_and_stayed_has_stopped():
+    filled = held([20, 60, 100, 100, 101], [40, 120, 200, 200, 202])
+    growing = held([20, 40, 60, 80, 100], [32, 64, 64, 128, 128])
+
+    assert filled.stopped
+    assert not growing.stopped
+
+
+def test_marks_that_stay_have_stopped_only_where_collections_renewed_them():
+    """
+    HeapAlloc swings. Two collections in the last third say that nothing came; one may lag.
+    """
+    levels = [40, 90, 50, 110, 60, 120, 50], [40, 60, 80, 100, 120, 120, 120]
+
+    assert held(*levels, (0, 2, 4, 6, 8, 9, 10)).stopped
+    assert not held(*levels, (0, 2, 4, 6, 8, 8, 9)).stopped
+
+
+def test_few_moments_have_not_stopped():
+    assert not held([20, 100, 100, 100], [40, 200, 200, 200], (0, 2, 4, 6)).stopped
+
+
+def test_what_still_rises_by_its_marks_has_not_stopped():
+    """
+    HeapAlloc happens to have no more at the last moment than in the last third before.
+    """
+    found = held([32, 41, 64, 103, 88], [42, 76, 104, 121, 165])
+
+    assert "plateau" == found.allocated.shape
+    assert not found.stopped
+
+
+def test_a_restart_begins_anew():
+    """
+    NumGC falls: of two processes the last five moments are the second's.
+    """
+    found = held(
+        [300, 400, 20, 40, 60, 80, 100], [600, 800, 32, 64, 64, 128, 128], (8, 9, 0, 2, 4, 6, 8)
+    )
+
+    assert (5, 80 * MIB, 8) == (found.allocated.moments, found.allocated.grown, found.collections)
+
+
+def test_unknown_is_not_zero():
+    stats = pd.DataFrame({"HeapAlloc": [1, None], "NextGC": [4, 4], "NumGC": [1, 2]})
+
+    assert held_heap(stats) is None
+    assert held([20, 40], [np.nan, np.nan], (0, 2)).marked is None
+    assert held([20, 40], [np.nan, np.nan], (0, 2)).rising is None
+
+
+def test_one_moment_has_none():
+    assert held([20], [40], (1,)) is None

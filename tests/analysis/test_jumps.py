@@ -1,0 +1,89 @@
+"""Jumps from the usual level: what is one, what only climbs or swings, and what came back."""
+
+import numpy as np
+import pytest
+
+from gomem.analysis.jumps import find_jump
+
+
+def jump(*levels):
+    return find_jump(np.array(levels, float))
+
+
+def test_a_burst_that_comes_back():
+    """
+    The textbook's: 20 → 181 → 149 → 85 → 20.
+    """
+    found = jump(20, 20, 20, 20, 181, 149, 85, 20, 20, 20)
+
+    assert (3, 4, 20.0, 181.0) == (found.before, found.peak, found.usual, found.highest)
+    assert (161.0, 2, True) == (found.extra, found.high, found.came_back)
+
+
+def test_a_step_does_not():
+    """
+    A real database's: eight profiles at 46.7 MiB, two at 137.
+    """
+    found = jump(*[46.7] * 8, 137, 137)
+
+    assert (7, 8, 2, False) == (found.before, found.peak, found.high, found.came_back)
+
+
+def test_of_two_the_one_that_came_back_is_told():
+    found = jump(20, 20, 20, 150, 20, 20, 20, 20, 20, 181)
+
+    assert (3, 150.0, True) == (found.peak, found.highest, found.came_back)
+
+
+def test_of_two_that_came_back_the_higher():
+    assert 6 == jump(20, 20, 150, 20, 20, 20, 181, 20, 20, 20).peak
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([20], id="one moment"),
+        pytest.param([20] * 10, id="no move"),
+        pytest.param([100, 20, 20, 20, 20], id="high from the start"),
+        pytest.param(range(10, 110, 10), id="a ramp"),
+        pytest.param([10, 40, 70, 100, 130, 10, 40, 70, 100, 130], id="a saw-tooth"),
+        pytest.param([20] * 8 + [70, 120, 170, 220], id="it climbs for several"),
+        pytest.param([20] * 5 + [180] * 6, id="the new level is the usual one"),
+    ],
+)
+def test_what_is_none(levels):
+    assert jump(*levels) is None
+
+
+def test_half_of_the_moments_are_at_the_usual_level():
+    """
+    Four of eight at 50, which is the median of both; then three.
+    """
+    assert jump(50, 50, 10, 10, 50, 50, 200, 200).usual == 50.0
+    assert jump(50, 10, 10, 10, 50, 50, 200, 200) is None
+
+
+def test_near_is_a_quarter_of_the_way():
+    """
+    From 100 to 260: 60 and 140 are just near, and with them half of the moments.
+    """
+    found = jump(100, 0, 0, 60, 100, 140, 260, 260)
+
+    assert (100.0, 40.0) == (found.usual, found.near)
+    assert found.is_usual(60)
+    assert not found.is_usual(59.9)
+    assert jump(100, 0, 0, 60, 100, 140.1, 260, 260) is None
+
+
+def test_one_interval_has_half_of_the_way():
+    """
+    From 20 over 99 or 101 to 180: what was above half of the way before is no jump.
+    """
+    assert jump(*[20] * 6, 99, 180, 20).before == 6
+    assert jump(*[20] * 6, 80, 158, 180, 20) is None
+
+
+def test_a_moment_half_of_the_way_down_has_come_back():
+    assert jump(*[20] * 6, 180, 99).came_back
+    assert not jump(*[20] * 6, 180, 100).came_back

@@ -1,0 +1,127 @@
+"""Trends: what surely rises, what has stopped, what only lags; each condition on both sides."""
+
+import numpy as np
+import pytest
+
+from gomem.analysis.trends import shape_of, trend_of
+
+
+def trend(*levels, seconds=None):
+    return trend_of(np.array(levels, float), None if seconds is None else np.array(seconds, float))
+
+
+def test_a_line_rises_and_its_slope_is_its_own():
+    found = trend(10, 20, 30, 40, 50, seconds=[0, 2, 4, 6, 8])
+
+    assert (5.0, 5.0, 5.0) == (found.slope, found.low, found.high)
+    assert (10, 50, 40, 8.0) == (found.first, found.last, found.grown, found.seconds)
+    assert found.rises
+
+
+def test_without_times_the_slope_is_by_moment():
+    found = trend(10, 20, 30, 40, 50)
+
+    assert (10.0, None) == (found.slope, found.seconds)
+    assert found.rises
+
+
+@pytest.mark.parametrize(
+    ("levels", "rises"),
+    [
+        pytest.param([10, 20, 30, 40, 50], True, id="five in order"),
+        pytest.param([10, 20, 30, 40], False, id="four are in order by chance in 1 of 12"),
+        pytest.param([10, 20, 30, 30, 50], False, id="the slope may be 0"),
+        pytest.param([10, 20, 30, 31, 50], True, id="the slope is above 0"),
+        pytest.param([10, 20, 40, 50, 50], False, id="it has stopped"),
+        pytest.param([50, 40, 30, 20, 10], False, id="it falls"),
+    ],
+)
+def test_what_rises(levels, rises):
+    assert rises == trend(*levels).rises
+
+
+def test_garbage_on_top_of_what_is_held_does_not_hide_it():
+    """
+    20 moments: 4 more each, and every other one 30 of garbage, so that it falls by half of its
+    range and more. Without the slope below, it goes nowhere; and one long tooth comes back.
+    """
+    held = np.arange(20) * 4.0
+    garbage = np.tile([0.0, 30.0], 10)
+
+    drifting, swinging = trend(*(held + garbage)), trend(*garbage)
+    tooth = trend(*held[:-1], 0.0)
+
+    assert ("saw-tooth", True, True) == (drifting.shape, drifting.lows_follow, drifting.rises)
+    assert not swinging.rises
+    assert ("saw-tooth", False) == (tooth.shape, tooth.lows_follow)
+    assert tooth.low > 0
+    assert not tooth.rises
+
+
+def test_lows_follow_from_half_of_the_slope_on():
+    """
+    The slope of most pairs is 10; the lows of the first and of the last third rise by 5, then less.
+    """
+    levels = np.array([0, 10, 20, 30, 40, 50, 60, 70, 80, 90.0])
+
+    def lows_follow(last_low):
+        return trend(*levels[:-1], last_low).lows_follow
+
+    # Lows: 0 at 0 and last_low at 9; the slope of the other pairs stays 10.
+    assert lows_follow(45.0)
+    assert not lows_follow(44.0)
+
+
+@pytest.mark.parametrize("levels", [[], [5]])
+def test_fewer_than_two_moments_have_none(levels):
+    assert trend(*levels) is None
+
+
+def test_moments_of_one_time_have_none():
+    assert trend(1, 2, 3, seconds=[7, 7, 7]) is None
+
+
+def test_a_plateau_is_a_tenth_of_the_range_in_the_last_third():
+    """
+    Ten moments, so that the last third begins at the seventh: 90 of 100, and one less.
+    """
+    seconds = np.arange(10.0)
+    rising = [0, 20, 40, 60, 70, 80]
+
+    assert "plateau" == shape_of(seconds, np.array([*rising, 90, 95, 98, 100.0]))
+    assert "ramp" == shape_of(seconds, np.array([*rising, 89.9, 95, 98, 100.0]))
+
+
+def test_the_last_third_counts_though_no_moment_lies_in_it():
+    """
+    Nothing was read between the fourth second and the sixtieth: a line may have gone on.
+    """
+    assert "ramp" == shape_of(np.array([0.0, 1, 2, 3, 4, 60]), np.array([0.0, 1, 2, 3, 4, 60]))
+
+
+def test_a_step_has_most_of_the_rise():
+    seconds = np.arange(11.0)
+    before, after = np.linspace(0, 20, 5), np.linspace(80, 100, 6)
+
+    assert "step" == shape_of(seconds, np.array([*before, *after]))
+    assert "ramp" == shape_of(seconds, np.array([*(before * 1.02), *after]))
+
+
+def test_a_step_comes_faster_than_the_rise_on_average():
+    """
+    Of four seconds, one that has 60 of 100 has more than twice its share, and one and a half not.
+    """
+    levels = np.array([0.0, 10, 20, 80, 90, 100])
+
+    assert "step" == shape_of(np.array([0.0, 1, 2, 3.2, 4, 5]), levels)
+    assert "ramp" == shape_of(np.array([0.0, 1, 2, 4, 4.5, 5]), levels)
+
+
+def test_a_rise_that_readings_may_lag_by_is_no_step():
+    """
+    The reading before it may be of any time from the first on: all of it may have come steadily.
+    """
+    seconds, levels = np.arange(6.0), np.array([0.0, 1, 2, 3, 4, 40])
+
+    assert "step" == shape_of(seconds, levels)
+    assert "ramp" == shape_of(seconds, levels, since_seconds=np.array([0.0, 0, 0, 0, 0, 4]))

@@ -1,0 +1,46 @@
+"""Whose a function is: the standard library's, or a program's own, as far as names tell."""
+
+import pytest
+
+from gomem.inputs.pprof.calls.names import in_standard_library, own_function
+from gomem.inputs.pprof.calls.stacks import caller_of
+from tests.heap_profiles import heap, turned_over
+
+
+@pytest.mark.parametrize(
+    ("function", "is_standard"),
+    [
+        ("io.ReadAll", True),
+        ("strings.(*Builder).grow", True),
+        ("internal/bytealg.MakeNoZero", True),
+        ("vendor/golang.org/x/net/http2/hpack.NewDecoder", True),
+        ("slices.Grow[go.shape.[]example.com/a.T,go.shape.int]", True),
+        ("runtime.malg", True),
+        ("main.main", False),
+        ("example.com/shop/io.ReadAll", False),
+        ("shop/io.ReadAll", False),
+        ("iot.Read", False),
+    ],
+)
+def test_names_tell_the_standard_library(function, is_standard):
+    assert is_standard == in_standard_library(function)
+
+
+def test_the_innermost_of_the_programs_own_is_named():
+    stack = ["bytes.growSlice", "bytes.(*Buffer).Write", "example.com/m/log.Line", "main.main"]
+
+    assert "example.com/m/log.Line" == own_function(stack)
+    assert "" == own_function(["runtime.malg", "runtime.newproc1"])
+
+
+def test_the_caller_for_which_most_was_allocated():
+    """
+    io.ReadAll for main.large has twice what it has for main.small.
+    """
+    names = ("io.ReadAll", "main.small", "main.large")
+    profile = heap(
+        turned_over(10, 10, 4096, root=2), turned_over(20, 20, 4096, root=3), names=names
+    )
+
+    assert "main.large" == caller_of(profile, "io.ReadAll", "inuse_space")
+    assert "" == caller_of(profile, "fmt.Sprint", "inuse_space")
