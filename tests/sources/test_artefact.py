@@ -108,3 +108,36 @@ def test_what_is_read_plainly_stops_at_the_bound(more, tmp_path):
     assert ["app.log: more than 1000 B; the rest is not read"] * more == [
         str(one) for one in source.damage
     ]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        pytest.param(gzip.compress, id="gzip"),
+        pytest.param(lambda data: pa.compress(data, "zstd", asbytes=True), id="zstd"),
+    ],
+)
+def test_what_decompresses_to_the_bound_is_whole_and_a_byte_more_is_told(stored, more):
+    source = open_source(
+        stored(bytes(5000 + more)), name="heap", bounds=Bounds(artefact_bytes=5000)
+    )
+
+    assert bytes(5000) == source.data
+    assert ["heap: more than 4.88 KiB when decompressed; the rest is not read"] * more == [
+        str(one) for one in source.damage
+    ]
+
+
+@pytest.mark.parametrize(("room", "read", "told"), [(1001, 2, 0), (1000, 1, 1), (999, 1, 1)])
+def test_a_file_that_begins_where_the_captures_bound_is_reached_is_not_read(room, read, told):
+    """
+    1000 bytes, then one: the second is read if there is room for it, and told if not.
+    """
+    bounds = Bounds(capture_bytes=room)
+
+    sources = [open_source(bytes(size), name=str(size), bounds=bounds) for size in (1000, 1)]
+
+    assert read == sum(1 for source in sources if source.data)
+    assert told == len(sources[1].damage)
+    assert max(0, 1000 - room) == (1000 - len(sources[0].data))
