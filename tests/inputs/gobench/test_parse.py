@@ -271,3 +271,9 @@ def test_a_word_that_is_no_result_leaves_a_torn_one_waiting():
 
     assert [3] == sorted(set(bench.measurements.line.tolist()))
     assert [] == damage
+
+
+def test_a_unit_line_without_a_unit_is_damage():
+    _, damage = parse("Unit ", RESULT)
+
+    assert ["a Unit line without a unit"] == [one.what for one in damage]
