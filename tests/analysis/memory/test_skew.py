@@ -137,3 +137,137 @@ def test_every_dump_of_a_fixture_gives_the_log_the_same_clock(path):
     by_log = ends[last["NumGC"]]
 
     assert abs((by_log - last["LastGC"]).total_seconds()) < 0.005
+
+
+@pytest.mark.parametrize(("after_it", "collections"), [(0.006, 1), (0.005, None), (-0.005, None)])
+def test_a_collection_is_counted_from_five_milliseconds_on(after_it, collections):
+    """
+    The third ended 3 s after noon; smaps were read so long after it. The log ends there, too.
+    """
+    ends = collection_ends(log(1.0, 5.0, 8.0), stats(2, NOON))
+
+    assert collections == measure_skew(later(1), later(3 + after_it), ends, dump(2)).collections
+
+
+@pytest.mark.parametrize(("before_it", "collections"), [(0.006, 0), (0.005, None)])
+def test_a_collection_that_ends_right_after_smaps_says_that_there_was_none(before_it, collections):
+    """
+    Only where the log goes on beyond what its clock can tell.
+    """
+    ends = collection_ends(log(1.0, 5.0, 8.0), stats(2, NOON))
+
+    assert collections == measure_skew(later(1), later(3 - before_it), ends, dump(2)).collections
+
+
+def test_one_that_nobody_can_place_leaves_it_unknown_though_the_log_goes_on():
+    ends = collection_ends(log(1.0, 5.0, 8.0, 20.0), stats(2, NOON))
+
+    assert measure_skew(later(1), later(2.997), ends, dump(2)).collections is None
+
+
+def test_both_read_at_once_are_counted_as_memstats_first():
+    ends = collection_ends(log(1.0, 5.0, 8.0), stats(2, NOON))
+
+    skew = measure_skew(later(1), later(1), ends, dump(2))
+
+    assert (0.0, 0) == (skew.seconds, skew.collections)
+
+
+@pytest.mark.parametrize(
+    ("memstats_time", "kernel_time"), [(None, later(6)), (later(1), None), (None, None)]
+)
+def test_without_a_time_on_both_sides_nothing_is_subtracted(memstats_time, kernel_time):
+    ends = collection_ends(log(1.0, 5.0, 8.0), stats(2, NOON))
+
+    skew = measure_skew(memstats_time, kernel_time, ends, dump(2))
+
+    assert (None, None, "") == (skew.seconds, skew.collections, skew.source)
+
+
+def test_counts_that_differ_need_no_time():
+    skew = measure_skew(None, None, counts=(43, 40))
+
+    assert (None, 3, "NumGC against runtime/metrics") == (
+        skew.seconds,
+        skew.collections,
+        skew.source,
+    )
+    assert measure_skew(None, None, counts=(43, 43)).collections is None
+
+
+def test_the_log_counts_before_the_two_counts_do():
+    """
+    Between MemStats and smaps, and not between MemStats and the metrics read before smaps.
+    """
+    ends = collection_ends(log(1.0, 5.0, 8.0, 9.0, 20.0), stats(2, NOON))
+
+    skew = measure_skew(later(1), later(6), ends, dump(2), counts=(2, 3))
+
+    assert (2, "NumGC, LastGC and the gctrace log") == (skew.collections, skew.source)
+
+
+def test_a_count_tells_of_one_that_the_log_cannot_place():
+    ends = collection_ends(log(1.0, 5.0, 30.0), stats(2, NOON))
+
+    assert 1 == measure_skew(later(1), later(6), ends, dump(2), counts=(2, 3)).collections
+
+
+def test_a_dump_without_a_number_counts_nothing():
+    ends = collection_ends(log(1.0, 5.0, 8.0), stats(2, NOON))
+    unknown = dump(2).copy()
+    unknown["NumGC"] = pd.NA
+
+    assert measure_skew(later(1), later(6), ends, unknown).collections is None
+
+
+@pytest.mark.parametrize(("number", "collections"), [(0, 0), (3, None)])
+def test_smaps_first_and_no_last_collection(number, collections):
+    """
+    NumGC of 0 says that there was none; a number without its time says nothing.
+    """
+    skew = measure_skew(later(6), later(1), None, dump(number, pd.NaT))
+
+    assert collections == skew.collections
+
+
+def test_smaps_read_as_the_last_collection_ended_lie_behind_it():
+    assert 0 == measure_skew(later(6), later(1), None, dump(4, later(1))).collections
+    assert 1 == measure_skew(later(6), later(1), None, dump(4, later(1.000001))).collections
+
+
+def test_collections_after_memstats_are_none_of_those_before_them():
+    """
+    Smaps at 1 s, MemStats at 3.5 s know the third, which ended at 3 s; the fourth came at 4 s.
+    """
+    ends = collection_ends(log(1.0, 5.0, 8.0, 9.0), stats(2, NOON))
+
+    assert 1 == measure_skew(later(3.5), later(1), ends, dump(3, later(3))).collections
+
+
+def test_by_the_log_alone_none_came_after_smaps_but_memstats_know_one():
+    """
+    The last one ended 2 ms after smaps: within the log's error, and exact by LastGC.
+    """
+    ends = collection_ends(log(1.0, 5.0), stats(2, NOON))
+
+    assert 1 == measure_skew(later(6), later(-0.002), ends, dump(2)).collections
+
+
+def test_a_dump_that_the_log_does_not_have_ties_nothing_and_the_next_one_does():
+    frame = pd.concat([stats(9, later(90)), stats(2, NOON)])
+
+    assert collection_ends(log(1.0, 5.0), stats(9, NOON)) is None
+    assert [later(-4), NOON] == list(collection_ends(log(1.0, 5.0), frame))
+
+
+def test_a_phase_that_the_log_does_not_have_takes_no_time():
+    cycles = log(1.0, 5.0).assign(scan_seconds=float("nan"))
+
+    assert [later(-4), NOON] == list(collection_ends(cycles, stats(2, NOON)))
+
+
+def test_a_collection_ends_after_all_its_phases():
+    cycles = log(1.0, 5.0)
+    cycles.loc[0, list(PHASES)] = [0.1, 0.2, 0.3, 0.4, 0.5]
+
+    assert [later(-4 + 1.5 - 0.25), NOON] == list(collection_ends(cycles, stats(2, NOON)))

@@ -1,0 +1,124 @@
+"""What `gomem.load` takes, whose word on the release counts, and what it calls damage."""
+
+import json
+import shutil
+
+import pytest
+
+import gomem
+from gomem.errors import CaptureError
+from tests.builders import FIXTURES
+
+CAPTURE = FIXTURES / "captures/zeroing-go1.24.2"
+LOADED = CAPTURE / "2-loaded"
+
+
+def folder_of(tmp_path, manifest=None, **files):
+    for name, source in files.items():
+        shutil.copy(source, tmp_path / name.replace("__", "."))
+    if manifest is not None:
+        (tmp_path / "gomem.json").write_text(json.dumps(manifest))
+    return tmp_path
+
+
+def test_nothing_named_is_an_error():
+    with pytest.raises(CaptureError, match="no capture named"):
+        gomem.load()
+
+
+def test_a_file_named_twice_is_an_error():
+    with pytest.raises(CaptureError, match="named twice"):
+        gomem.load(LOADED / "smaps", LOADED / "smaps")
+
+
+def test_two_captures_are_not_one():
+    with pytest.raises(CaptureError, match="several captures"):
+        gomem.load(CAPTURE, FIXTURES / "captures/healthy-go1.27.3")
+
+
+def test_a_folder_and_a_file_are_not_one():
+    with pytest.raises(CaptureError, match="several captures"):
+        gomem.load(LOADED, CAPTURE / "gctrace.log")
+
+
+@pytest.mark.parametrize("content", [{"moments": []}, {"schema": "gomem.capture/9"}, [], "x"])
+def test_what_is_called_a_manifest_and_is_none_is_damage(content, tmp_path):
+    capture = gomem.load(folder_of(tmp_path, content, smaps=LOADED / "smaps"))
+
+    assert ["gomem.json"] == [one.source for one in capture.damaged]
+    assert "not a gomem manifest" in capture.damaged[0].what
+    assert ["capture"] == list(capture.by_moment)
+
+
+def test_the_first_manifest_counts_and_one_behind_what_is_none(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    folder_of(tmp_path / "a", {"no": "manifest"}, smaps=LOADED / "smaps")
+    manifest = {"schema": "gomem.capture/1", "go_version": "go1.23.4", "moments": []}
+    folder_of(tmp_path / "b", manifest, smaps=LOADED / "smaps")
+
+    capture = gomem.load(tmp_path)
+
+    assert ["a/gomem.json"] == [one.source for one in capture.damaged]
+    assert "go1.23.4" == str(capture.go_version)
+
+
+@pytest.mark.parametrize(
+    ("given", "manifest", "release", "evidence"),
+    [
+        ("go1.22.1", "go1.23.4", "go1.22.1", "--go-version"),
+        (None, "go1.23.4", "go1.23.4", "gomem.json go_version"),
+        (None, "devel", "go1.24.2", "a path in goroutine.pb.gz"),
+        (None, None, "go1.24.2", "a path in goroutine.pb.gz"),
+    ],
+)
+def test_whose_word_on_the_release_counts(given, manifest, release, evidence, tmp_path):
+    content = {"schema": "gomem.capture/1", "go_version": manifest, "moments": []}
+    folder_of(tmp_path, content if manifest else None, goroutine__pb__gz=LOADED / "goroutine.pb.gz")
+
+    version = gomem.load(tmp_path, go_version=given).go_version
+
+    assert (release, evidence) == (str(version), version.evidence)
+
+
+def test_a_log_alone_says_between_which_releases(tmp_path):
+    version = gomem.load(folder_of(tmp_path, gctrace__log=CAPTURE / "gctrace.log")).go_version
+
+    assert version.low is not None
+    assert version.low <= gomem.load(CAPTURE).go_version.low
+
+
+def test_progress_names_each_file_once_with_its_number(tmp_path):
+    seen = []
+    folder_of(tmp_path, smaps=LOADED / "smaps", status=LOADED / "status")
+
+    gomem.load(tmp_path, progress=lambda *step: seen.append(step))
+
+    assert [("smaps", 1, 2), ("status", 2, 2)] == seen
+
+
+def test_nothing_readable_says_why_for_the_first_three(tmp_path):
+    for number in range(5):
+        (tmp_path / f"{number}.txt").write_text("remember the milk\n")
+
+    with pytest.raises(CaptureError, match=r"0\.txt.*1\.txt.*2\.txt.*; and 2 more$"):
+        gomem.load(tmp_path)
+
+
+def test_files_of_other_folders_that_a_manifest_places_keep_their_moments(tmp_path):
+    """
+    The manifest decides, whatever the folder is called; what is of the whole has no moment.
+    """
+    entry = {"path": "any/smaps", "time": "2026-01-01T00:00:00Z"}
+    content = {
+        "schema": "gomem.capture/1",
+        "moments": [{"name": "m", "artefacts": {"smaps": entry}}],
+    }
+    (tmp_path / "any").mkdir()
+    folder_of(tmp_path / "any", smaps=LOADED / "smaps", gctrace__log=CAPTURE / "gctrace.log")
+    folder_of(tmp_path, content)
+
+    capture = gomem.load(tmp_path)
+
+    placed = dict(zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True))
+    assert {"any/smaps": "m", "any/gctrace.log": ""} == placed
