@@ -43,6 +43,7 @@ SHARED = {
     "gomem.analysis.profiles.site_changes",
     "gomem.analysis.slopes",
     "gomem.analysis.trends",
+    "gomem.analysis.tally",
 }
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {

@@ -178,7 +178,7 @@ def _read(
         if progress is not None and total is not None:
             progress(f"{source.name} (MiB)", done // MIB, total // MIB)
 
-    return read_artefact(kind, source, progress=advance)
+    return read_artefact(kind, source, progress=advance, packed=True)
 
 
 def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> GoVersion:

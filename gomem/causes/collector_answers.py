@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from gomem.analysis.collector.gc_cost import GcCost, cost_of_collection
 from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
@@ -14,12 +17,19 @@ from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mut
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.collector.steps import (
+    CONCURRENT,
+    STOPS,
+    group_size,
+    pieces_of,
+    stopped_seconds,
+)
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
+from gomem.analysis.tally import Tally
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from gomem.analysis.collector.steps import Cycles
     from gomem.inputs.gctrace.table import GcLog
 
 TABLE_WINDOWS = 24  # of the timeline, where it is printed
@@ -43,7 +53,7 @@ class CollectorAnswers:
     memory_limit_bytes: float | None = None
 
     @property
-    def cycles(self) -> pd.DataFrame:
+    def cycles(self) -> Cycles:
         """Its collections; see `gctrace.table.CYCLES`."""
         return self.log.cycles
 
@@ -85,7 +95,33 @@ class CollectorAnswers:
     @cached_property
     def scavenges(self) -> pd.DataFrame:
         """The scavenger's lines on the collector's clock."""
-        return gc_scavenges(self.cycles, self.log.scavenges)
+        if not len(self.log.scavenges):
+            return gc_scavenges(next(pieces_of(self.cycles)).iloc[:0], self.log.scavenges)
+        return gc_scavenges(self._places, self.log.scavenges)
+
+    @property
+    def _places(self) -> pd.DataFrame:
+        """What says where a collection stands on the clock."""
+        names = ["run", "number", "at_seconds", *STOPS, *CONCURRENT]
+        return pd.concat(list(pieces_of(self.cycles, names)))
+
+    @cached_property
+    def longest_stop(self) -> pd.Series | None:
+        """The collection that stopped the world for longest; None if no stop is known."""
+        worst, row = -1.0, None
+        for piece in pieces_of(self.cycles):
+            stopped = stopped_seconds(piece).dropna()
+            if len(stopped) and stopped.max() > worst:
+                worst, row = float(stopped.max()), piece.loc[stopped.idxmax()]
+        return row
+
+    @cached_property
+    def live_p50_bytes(self) -> float:
+        """Median of what collections marked; NaN if none says."""
+        live = Tally()
+        for piece in pieces_of(self.cycles, ["heap_live_bytes"]):
+            live.add(piece["heap_live_bytes"].to_numpy(float, na_value=math.nan))
+        return live.median
 
     @cached_property
     def timeline(self) -> pd.DataFrame:
@@ -98,6 +134,19 @@ class CollectorAnswers:
         if len(self.cycles) < TABLE_WINDOWS:  # each has a window of its own, here as there
             return self.timeline
         return gc_timeline(self.cycles, TABLE_WINDOWS)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a log too long to lie in memory is told from."""
+        if isinstance(self.cycles, pd.DataFrame):
+            return ()
+        size = group_size(self.cycles)
+        of_groups = "phases and the growth of the live heap are told from groups of"
+        rounded = "quantiles of survival, overshoot and headroom may be off by 0.05 %"
+        return (
+            *((f"{of_groups} {size} collections",) if size > 1 else ()),
+            *((rounded,) if self.pacing.is_rounded else ()),
+        )
 
     @property
     def longest_run(self) -> LiveHeap | None:

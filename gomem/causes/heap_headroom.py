@@ -66,8 +66,8 @@ CAUSE = Cause(
 
 
 def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding:
-    live = int(facts.cycles["heap_live_bytes"].dropna().median())
-    gogc = facts.pacing.cycles["headroom_fraction"].dropna().median()
+    live = int(facts.live_p50_bytes)
+    gogc = facts.pacing.summary.set_index("what").loc["headroom_fraction", "p50"]
     of_rss = "" if rss is None else f", {format_fraction(headroom / rss)} of RSS"
     return CAUSE.finding(
         Severity.INFO,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.steps import STOPS, stopped_seconds
+from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_count, format_seconds
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if stops are long often, or one is very long."""
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or facts.cycles.empty:
+    if facts is None or facts.longest_stop is None:
         return []
-    stopped = stopped_seconds(facts.cycles)
-    long = int((stopped >= limits.pause_seconds).sum())
+    stopped = facts.pauses.stopped
+    long = stopped.at_least(limits.pause_seconds)
     often = long >= max(limits.long_cycles, limits.long_fraction * len(stopped))
-    if not often and not bool((stopped >= limits.worst_pause_seconds).any()):
+    if not often and not stopped.at_least(limits.worst_pause_seconds):
         return []
-    return [_finding(facts, stopped, long, limits.pause_seconds)]
+    return [_finding(facts, facts.longest_stop, long, limits.pause_seconds)]
 
 
 _AT_FIRST = (
@@ -57,12 +57,10 @@ CAUSE = Cause(
 )
 
 
-def _finding(
-    facts: CollectorAnswers, stopped: pd.Series, long: int, bound_seconds: float
-) -> Finding:
-    worst = facts.cycles.loc[stopped.idxmax()]
+def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, bound_seconds: float) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
-    longest = float(stopped.max())
+    stopped = facts.pauses.stopped
+    longest = stopped.max or 0.0
     return CAUSE.finding(
         Severity.WARNING,
         f"{format_count(long)} of {format_count(len(stopped))} collections stopped the world for "

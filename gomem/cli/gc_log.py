@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.cli.output import DamageReport, tell_damage
+from gomem.cli.output import DamageReport
 from gomem.cli.progress import bytes_progress
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    import pandas as pd
 
     from gomem.inputs.gctrace.table import GcLog
 
@@ -41,30 +43,54 @@ def csv_pieces(artefact: Path, frame: str) -> Iterator[str]:
 
 
 def trace_pieces(artefact: Path) -> Iterator[str]:
-    """A log as a trace for Perfetto."""
-    from gomem.analysis.collector.scavenges import gc_scavenges
-    from gomem.analysis.collector.steps import log_seconds
+    """A log of any length as a trace for Perfetto, in the memory of a few pieces of it."""
     from gomem.views.exports.trace import render_trace
 
-    log = _read(artefact)
-    scavenges = gc_scavenges(log.cycles, log.scavenges)
-    yield from render_trace(log.cycles, log_seconds(log.cycles), scavenges)
+    yield from render_trace(_placed(artefact))
+
+
+def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFrame]]:
+    """A log piece by piece, collections and the scavenger's lines on one clock for all runs."""
+    import pandas as pd
+
+    from gomem.analysis.collector.scavenges import gc_scavenges
+    from gomem.analysis.collector.steps import LogClock
+
+    clock, last = LogClock(), None
+    for log, cycles, before in _logs(artefact):
+        begins = clock.seconds(cycles.iloc[before:])
+        all_begins = begins if last is None else pd.concat([last, begins])
+        yield cycles.iloc[before:], begins, gc_scavenges(cycles, log.scavenges, all_begins)
+        last = all_begins.tail(1) if len(all_begins) else last
 
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
-    """What the collector cost, as OpenMetrics text."""
-    from gomem.analysis.collector.gc_cost import cost_of_collection
+    """What the collector cost in a log of any length, as OpenMetrics text."""
+    from gomem.analysis.collector.gc_cost import CostSoFar
     from gomem.views.exports.openmetrics import render_openmetrics
 
-    yield render_openmetrics(cost_of_collection(_read(artefact).cycles))
+    so_far = CostSoFar()
+    for _, cycles, before in _logs(artefact):
+        so_far.add(cycles, before)
+    yield render_openmetrics(so_far.cost)
 
 
-def _read(artefact: Path) -> GcLog:
-    from gomem.inputs.gctrace.read import read_gctrace
+def _logs(artefact: Path) -> Iterator[tuple[GcLog, pd.DataFrame, int]]:
+    """A log piece by piece; its collections with the last one before, and whether there is one."""
+    import pandas as pd
 
+    from gomem.inputs.gctrace.read import iter_gctrace
+
+    damage, last, rows, events = DamageReport(), None, 0, 0
     with bytes_progress(artefact.name) as progress:
-        log = read_gctrace(artefact, progress=progress)
-    if log.cycles.empty and log.scavenges.empty and log.pacer.empty:
+        for log in iter_gctrace(artefact, progress=progress):
+            damage.tell(log.damaged)
+            assert isinstance(log.cycles, pd.DataFrame)
+            cycles = log.cycles.set_index(log.cycles.index + rows)
+            yield log, cycles if last is None else pd.concat([last, cycles]), int(last is not None)
+            rows += len(cycles)
+            events += len(cycles) + len(log.scavenges) + len(log.pacer)
+            last = cycles.tail(1) if len(cycles) else last
+    damage.end()
+    if not events:
         raise CaptureError(f"{artefact}: no line of the collector; wanted a GODEBUG=gctrace=1 log")
-    tell_damage(log.damaged)
-    return log

@@ -31,12 +31,19 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     moments = [one for one in capture.by_moment.values() if _has_memory(one)]
     if not moments:
         return ()
-    ends = None if capture.gc is None else collection_ends(capture.gc.cycles, capture.memstats)
+    ends = _collection_ends(capture)
     damaged = {damage.source for damage in capture.damaged}
     sides = [_Sides.of(moment, damaged) for moment in moments]
     heaps = _heaps(sides, capture.go_version)
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     return tuple(_facts(one, ends, heaps, marked) for one in sides)
+
+
+def _collection_ends(capture: Capture) -> pd.Series | None:
+    """When each collection ended, by the wall clock; of a log too long for memory nobody asks."""
+    if capture.gc is None or not isinstance(capture.gc.cycles, pd.DataFrame):
+        return None
+    return collection_ends(capture.gc.cycles, capture.memstats)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from gomem.analysis.collector.steps import (
     NANOSECOND_DIGITS,
     ROUNDING_BYTES,
     STOPS,
+    Cycles,
     available_seconds,
     gc_steps,
+    overlapping,
 )
+from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -72,13 +76,10 @@ class Quantiles:
     max: float | None
 
     @classmethod
-    def of(cls, sample: np.ndarray) -> Quantiles:
-        """Quantiles of the known values of a sample."""
-        sample = sample[~np.isnan(sample)]
-        if not len(sample):
-            return cls(0, None, None, None, None)
-        low, middle, high = np.quantile(sample, (0.5, 0.9, 0.99), method="inverted_cdf")
-        return cls(len(sample), float(low), float(middle), float(high), float(sample.max()))
+    def of(cls, sample: Tally) -> Quantiles:
+        """Quantiles of a sample."""
+        low, middle, high = (sample.quantile(share) for share in (0.5, 0.9, 0.99))
+        return cls(len(sample), low, middle, high, sample.max)
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class GcCost:
         return build({name: [value] for name, value in self.values.items()}, COSTS)
 
 
-def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
+def cost_of_collection(cycles: Cycles) -> GcCost:
     """Sum up the collections of a log.
 
     The share of CPU comes from each collection's own CPU times, never from the log's percentage:
@@ -164,79 +165,174 @@ def cost_of_collection(cycles: pd.DataFrame) -> GcCost:
     Returns:
         The costs. What too few collections leave open is None.
     """
-    steps = gc_steps(cycles)
-    stops = cycles[list(STOPS)].to_numpy(float)
-    heaps = cycles[["heap_at_start_bytes", "heap_at_mark_end_bytes"]].max().max()
-    steady = _steady(cycles)
-    return GcCost(
-        cycles=len(cycles),
-        runs=int(cycles["run"].nunique()),
-        forced=int(cycles["forced"].sum()),
-        periodic=int(cycles["periodic"].sum()),
-        seconds=round(float(steps["seconds"].sum()), NANOSECOND_DIGITS),
-        stw=Quantiles.of(stops.sum(axis=1).round(NANOSECOND_DIGITS)),
-        longest_stop_seconds=float(np.nanmax(stops)) if len(cycles) else None,
-        interval=Quantiles.of(steps.loc[steps["follows"], "seconds"].to_numpy(float)),
-        available_cpu_seconds=float(available_seconds(steps).sum()),
-        gc_cpu_fraction=_cpu_fraction(steps, "cpu_seconds"),
-        marking_cpu_fraction=_cpu_fraction(steps, "marking_cpu_seconds"),
-        steady_cycles=int(steady.sum()),
-        steady_marking_cpu_seconds=float(cycles.loc[steady, list(MARKING)].sum().sum()),
-        assist_fraction=_assist_fraction(cycles),
-        allocation_rate=_allocation_rate(steps[steps["follows"]]),
-        heap_live_first_bytes=_at(cycles["heap_live_bytes"], 0),
-        heap_live_last_bytes=_at(cycles["heap_live_bytes"], -1),
-        heap_peak_bytes=None if pd.isna(heaps) else int(heaps),
-        heap_goal_bytes=_at(cycles["heap_goal_bytes"], -1),
-    )
+    so_far = CostSoFar()
+    for piece, before in overlapping(cycles):
+        so_far.add(piece, before)
+    return so_far.cost
 
 
-def _steady(cycles: pd.DataFrame) -> pd.Series:
-    """Which collections found no heap that had grown by a step since the last that did."""
-    live = cycles["heap_live_bytes"].astype(float).clip(lower=ROUNDING_BYTES)
-    peaks = live.groupby(cycles["run"], sort=False).cummax()
-    steps = np.floor(np.log(peaks) / math.log(STEP_OF_GROWTH))
-    before = steps.groupby(cycles["run"], sort=False).shift(1)
-    return steps.eq(before)
+@dataclass
+class Growth:
+    """Tells collections that found no heap grown by a step since the last that did."""
+
+    steady: int = 0
+    marking: float = 0.0
+    _run: int | None = None
+    _peak: float = 0.0
+
+    def add(self, cycles: pd.DataFrame) -> None:
+        """Take further collections."""
+        if not len(cycles):
+            return
+        live = cycles["heap_live_bytes"].astype(float).clip(lower=ROUNDING_BYTES)
+        run = cycles["run"]
+        peaks = live.groupby(run, sort=False).cummax()
+        goes_on = run.eq(self._run)
+        peaks = peaks.where(~goes_on, np.maximum(peaks, self._peak))
+        before = peaks.groupby(run, sort=False).shift(1)
+        if goes_on.iloc[0]:
+            before.iloc[0] = self._peak
+        steady = _step(peaks).eq(_step(before))
+        self.steady += int(steady.sum())
+        self.marking += float(cycles.loc[steady, list(MARKING)].sum().sum())
+        self._run = int(run.iloc[-1])
+        self._peak = float(np.nanmax(peaks.where(run.eq(self._run)).fillna(0.0)))
 
 
-def _cpu_fraction(steps: pd.DataFrame, kind: str) -> float | None:
-    available = available_seconds(steps)
-    spent = float(steps[kind].where(available.notna()).sum())
-    return spent / float(available.sum()) if available.sum() > 0 else None
+def _step(peaks: pd.Series) -> pd.Series:
+    with np.errstate(divide="ignore"):
+        return np.floor(np.log(peaks) / math.log(STEP_OF_GROWTH))
 
 
-def _assist_fraction(cycles: pd.DataFrame) -> float | None:
-    assist = float(cycles["cpu_assist_seconds"].sum())
-    marking = assist + float(cycles["cpu_background_seconds"].sum())
-    return assist / marking if marking > 0 else None
-
-
-def _allocation_rate(steps: pd.DataFrame) -> Rate:
-    """Allocated from one start to the next: what the heap grew by, and what was freed between.
+@dataclass
+class Allocated:
+    """What was allocated from one start to the next: what the heap grew by, and what was freed.
 
     Each size is floored to 1 MiB. So what one collection freed is known to 1 MiB either way and is
     not negative; what the heap grew by adds up over collections that follow one another, so that
     only the first and the last size of such a row count.
     """
-    steps = steps.dropna(subset=["heap_grown_bytes", "heap_freed_bytes"])
-    seconds = float(steps["seconds"].sum())
-    if not seconds > 0:
-        return Rate(None, None, None)
-    freed = steps["heap_freed_bytes"].to_numpy(np.int64)
-    grown = int(steps["heap_grown_bytes"].sum())
-    rows = int((np.diff(steps.index) != 1).sum()) + 1
-    least = np.where(freed < 0, freed - ROUNDING_BYTES, np.maximum(freed - ROUNDING_BYTES, 0))
-    low = int(least.sum()) + grown - rows * ROUNDING_BYTES
-    high = int(freed.sum()) + len(freed) * ROUNDING_BYTES + grown + rows * ROUNDING_BYTES
-    value = int(freed.sum()) + grown
-    return Rate(max(value, 0) / seconds, max(low, 0) / seconds, high / seconds)
+
+    seconds: float = 0.0
+    grown: int = 0
+    freed: int = 0
+    least_freed: int = 0
+    steps: int = 0
+    rows: int = 0
+    _last: int | None = None
+
+    def add(self, steps: pd.DataFrame) -> None:
+        """Take further steps, each to a collection that follows, under its number in the log."""
+        steps = steps.dropna(subset=["heap_grown_bytes", "heap_freed_bytes"])
+        if not len(steps):
+            return
+        freed = steps["heap_freed_bytes"].to_numpy(np.int64)
+        least = np.where(freed < 0, freed - ROUNDING_BYTES, np.maximum(freed - ROUNDING_BYTES, 0))
+        first = steps.index[0] - 1 if self._last is None else self._last
+        self.rows += int((np.diff(steps.index, prepend=first) != 1).sum()) + (self._last is None)
+        self._last = int(steps.index[-1])
+        self.seconds += float(steps["seconds"].sum())
+        self.grown += int(steps["heap_grown_bytes"].sum())
+        self.freed += int(freed.sum())
+        self.least_freed += int(least.sum())
+        self.steps += len(freed)
+
+    @property
+    def rate(self) -> Rate:
+        """Bytes a second, and the bounds that rounding leaves."""
+        if not self.seconds > 0:
+            return Rate(None, None, None)
+        low = self.least_freed + self.grown - self.rows * ROUNDING_BYTES
+        high = self.freed + self.grown + (self.steps + self.rows) * ROUNDING_BYTES
+        value = self.freed + self.grown
+        return Rate(*(max(bound, 0) / self.seconds for bound in (value, low, high)))
+
+
+@dataclass
+class CostSoFar:
+    """Takes a log piece by piece; `cost` is what its collections cost up to there."""
+
+    _sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _runs: set[int] = field(default_factory=set)
+    _stw: Tally = field(default_factory=Tally)
+    _interval: Tally = field(default_factory=Tally)
+    _allocated: Allocated = field(default_factory=Allocated)
+    _growth: Growth = field(default_factory=Growth)
+    _longest_stop: float | None = None
+    _heaps: dict[str, int | None] = field(default_factory=dict)
+
+    def add(self, piece: pd.DataFrame, before: int = 0) -> None:
+        """Take further collections.
+
+        Args:
+            piece: The collections, and in front of them the one that they follow.
+            before: Whether there is such a one, 1 or 0.
+        """
+        self._add_steps(gc_steps(piece))
+        cycles = piece.iloc[before:]
+        self._runs |= set(pd.unique(cycles["run"]).tolist())
+        self._sums["cycles"] += len(cycles)
+        self._sums["forced"] += int(cycles["forced"].sum())
+        self._sums["periodic"] += int(cycles["periodic"].sum())
+        stops = cycles[list(STOPS)].to_numpy(float)
+        self._stw.add(stops.sum(axis=1).round(NANOSECOND_DIGITS))
+        if not np.isnan(stops).all():
+            self._longest_stop = max(self._longest_stop or 0.0, float(np.nanmax(stops)))
+        for name in ("assist", "background"):
+            self._sums[name] += float(cycles[f"cpu_{name}_seconds"].sum())
+        self._growth.add(cycles)
+        self._add_heaps(cycles)
+
+    def _add_steps(self, steps: pd.DataFrame) -> None:
+        available = available_seconds(steps)
+        self._sums["seconds"] += float(steps["seconds"].sum())
+        self._sums["available"] += float(available.sum())
+        for kind in ("cpu_seconds", "marking_cpu_seconds"):
+            self._sums[kind] += float(steps[kind].where(available.notna()).sum())
+        self._interval.add(steps.loc[steps["follows"], "seconds"].to_numpy(float))
+        self._allocated.add(steps[steps["follows"]])
+
+    def _add_heaps(self, cycles: pd.DataFrame) -> None:
+        if not len(cycles):
+            return
+        self._heaps.setdefault("first", _at(cycles["heap_live_bytes"], 0))
+        self._heaps["last"] = _at(cycles["heap_live_bytes"], -1)
+        self._heaps["goal"] = _at(cycles["heap_goal_bytes"], -1)
+        peak = cycles[["heap_at_start_bytes", "heap_at_mark_end_bytes"]].max().max()
+        if not pd.isna(peak):
+            self._heaps["peak"] = max(self._heaps.get("peak") or 0, int(peak))
+
+    @property
+    def cost(self) -> GcCost:
+        """What the collections so far cost."""
+        sums = self._sums
+        marking = sums["assist"] + sums["background"]
+        available = float(sums["available"])
+        return GcCost(
+            cycles=int(sums["cycles"]),
+            runs=len(self._runs),
+            forced=int(sums["forced"]),
+            periodic=int(sums["periodic"]),
+            seconds=round(float(sums["seconds"]), NANOSECOND_DIGITS),
+            stw=Quantiles.of(self._stw),
+            longest_stop_seconds=self._longest_stop,
+            interval=Quantiles.of(self._interval),
+            available_cpu_seconds=available,
+            gc_cpu_fraction=sums["cpu_seconds"] / available if available > 0 else None,
+            marking_cpu_fraction=sums["marking_cpu_seconds"] / available if available > 0 else None,
+            steady_cycles=self._growth.steady,
+            steady_marking_cpu_seconds=self._growth.marking,
+            assist_fraction=sums["assist"] / marking if marking > 0 else None,
+            allocation_rate=self._allocated.rate,
+            heap_live_first_bytes=self._heaps.get("first"),
+            heap_live_last_bytes=self._heaps.get("last"),
+            heap_peak_bytes=self._heaps.get("peak"),
+            heap_goal_bytes=self._heaps.get("goal"),
+        )
 
 
 def _at(column: pd.Series, row: int) -> int | None:
-    if not len(column) or pd.isna(column.iloc[row]):
-        return None
-    return int(column.iloc[row])
+    return None if pd.isna(column.iloc[row]) else int(column.iloc[row])
 
 
 def _flat(answer: Mapping[str, Any]) -> list[tuple[str, Any]]:

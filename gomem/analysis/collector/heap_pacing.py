@@ -11,11 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.collector.steps import Cycles, overlapping, pieces_of
+from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
 
 PACING = (
     "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",
     "headroom_fraction",
+)  # fmt: skip
+NEXT = ("headroom_bytes", "headroom_fraction")  # made of the next collection's goal
+COLUMNS = (
+    "run", "number", "heap_at_start_bytes", "heap_at_mark_end_bytes", "heap_live_bytes",
+    "heap_goal_bytes",
 )  # fmt: skip
 PACING_SUMMARY = (
     Column("what", "str", "", "One of `PACING`, whose name ends in the unit."),
@@ -37,30 +44,49 @@ class HeapPacing:
             floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
             fractions say little.
         summary: A row per column of `PACING`; see `PACING_SUMMARY`.
+        is_rounded: Whether there were so many different values that its quantiles may be off, by
+            `tally.ROUNDING_ERROR` at most.
     """
 
     cycles: pd.DataFrame
     summary: pd.DataFrame
+    is_rounded: bool = False
 
 
-def heap_pacing(cycles: pd.DataFrame) -> HeapPacing:
+def heap_pacing(cycles: Cycles) -> HeapPacing:
     """Hold the heap sizes of collections against their goals.
 
     Args:
         cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+
+    Returns:
+        The answer; of a log too long for memory without a row per collection.
     """
+    frame = _rows(next(pieces_of(cycles)).iloc[:0])
+    tallies = {what: Tally() for what in PACING}
+    for piece, before in overlapping(cycles, COLUMNS):
+        rows = _rows(piece)
+        # Each is known with what follows it, and so in the piece that holds that.
+        for what in PACING:
+            own = slice(0, -1) if what in NEXT else slice(before, None)
+            tallies[what].add(rows[what].iloc[own].to_numpy(float, na_value=np.nan))
+        frame = rows if isinstance(cycles, pd.DataFrame) else frame
+    summary = pd.DataFrame([_summary(what, tally) for what, tally in tallies.items()])
+    is_rounded = any(tally.is_rounded for tally in tallies.values())
+    return HeapPacing(frame, build(dict(summary), PACING_SUMMARY), is_rounded)
+
+
+def _rows(cycles: pd.DataFrame) -> pd.DataFrame:
     live, goal = cycles["heap_live_bytes"], cycles["heap_goal_bytes"]
     overshoot = (cycles["heap_at_mark_end_bytes"] - goal).clip(lower=0)
     headroom = _next(cycles, "heap_goal_bytes") - live
-    frame = cycles[["run", "number"]].assign(
+    return cycles[["run", "number"]].assign(
         survival_fraction=_ratio(live, cycles["heap_at_start_bytes"]),
         overshoot_bytes=overshoot,
         overshoot_fraction=_ratio(overshoot, goal),
         headroom_bytes=headroom,
         headroom_fraction=_ratio(headroom, live),
     )
-    summary = pd.DataFrame([_summary(frame, what) for what in PACING])
-    return HeapPacing(frame, build(dict(summary), PACING_SUMMARY))
 
 
 def _next(cycles: pd.DataFrame, column: str) -> pd.Series:
@@ -74,16 +100,9 @@ def _ratio(part: pd.Series, whole: pd.Series) -> pd.Series:
     return (part / whole.where(whole > 0)).astype("Float64")
 
 
-def _summary(frame: pd.DataFrame, what: str) -> dict[str, object]:
-    sample = frame[what].dropna().to_numpy(float)
+def _summary(what: str, sample: Tally) -> dict[str, object]:
     known = len(sample) > 0
     quantiles = {
-        name: float(np.quantile(sample, quantile, method="inverted_cdf")) if known else np.nan
-        for name, quantile in QUANTILES.items()
+        name: sample.quantile(share) if known else np.nan for name, share in QUANTILES.items()
     }
-    return {
-        "what": what,
-        "n": len(sample),
-        **quantiles,
-        "max": float(sample.max()) if known else np.nan,
-    }
+    return {"what": what, "n": len(sample), **quantiles, "max": sample.max if known else np.nan}

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.analysis.collector.steps import ROUNDING_BYTES, grouped
 from gomem.analysis.slopes import theil_sen
 from gomem.analysis.trends import shape_of
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gomem.analysis.collector.steps import Cycles
 
 BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
@@ -65,13 +67,17 @@ class LiveHeap:
         return self.slope_bytes_per_second * self.seconds
 
 
-def live_heaps(cycles: pd.DataFrame) -> tuple[LiveHeap, ...]:
+def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
     """Measure the growth of the live heap in each run of a log.
 
     Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
+            to lie in memory is looked at in groups of them; see `steps.grouped`.
     """
-    known = cycles.dropna(subset=["heap_live_bytes", "at_seconds"])
+    rows, size = grouped(cycles)
+    known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
+    if size == 1:
+        known = known.assign(cycles=1)
     return tuple(_live_heap(int(run), rows) for run, rows in known.groupby("run", sort=False))
 
 
@@ -83,7 +89,7 @@ def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
     slope, low, high, shape = _slope(at, live)
     return LiveHeap(
         run=run,
-        cycles=len(live),
+        cycles=int(cycles["cycles"].iloc[reached:].sum()),
         begin_seconds=float(at[0]),
         seconds=float(at[-1] - at[0]),
         first_bytes=int(np.median(live[:tenth])),

@@ -20,7 +20,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from gomem.analysis.collector.steps import CONCURRENT, MARKING, NANOSECOND_DIGITS, STOPS
+from gomem.analysis.collector.steps import (
+    CONCURRENT,
+    MARKING,
+    NANOSECOND_DIGITS,
+    STOPS,
+    Cycles,
+    overlapping,
+)
 from gomem.inputs.schema import Column, build
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,6 +35,8 @@ FloatArray = npt.NDArray[np.float64]
 # A 1-2-5 ladder from the shortest window the log's clock can place to the longest that matters to
 # a request.
 WINDOWS_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+PHASES_OF_A_CYCLE = 4  # its start, and the ends of its stops and of what lies between
 
 MMU = (
     Column("window_seconds", "float64", "s", "Length of the window."),
@@ -92,7 +101,7 @@ class LostTime:
 
 
 def mutator_utilization(
-    cycles: pd.DataFrame, windows: tuple[float, ...] = WINDOWS_SECONDS
+    cycles: Cycles, windows: tuple[float, ...] = WINDOWS_SECONDS
 ) -> MutatorUtilization:
     """Find the worst window of each length.
 
@@ -104,15 +113,62 @@ def mutator_utilization(
         The curve. Durations are cut to two digits by the runtime, so that the program kept up to a
         tenth of the loss less than this; a start is known to 1 ms.
     """
-    runs = {int(run): lost_time(rows) for run, rows in cycles.groupby("run", sort=False)}
-    watched = sum(one.end - one.begin for one in runs.values())
-    lost = sum(float(one.lost[-1]) for one in runs.values())
-    curve = pd.DataFrame([_worst_of(runs, seconds) for seconds in windows])
+    so_far = _SoFar(windows)
+    for piece, before in overlapping(cycles):
+        so_far.add(piece, before)
+    curve = pd.DataFrame([_row(seconds, worst) for seconds, worst in so_far.worst.items()])
     return MutatorUtilization(
         curve=build(dict(curve), MMU),
-        mean_fraction=1 - lost / watched if watched > 0 else None,
-        notes=_notes(cycles),
+        mean_fraction=1 - so_far.lost / so_far.watched if so_far.watched > 0 else None,
+        notes=_notes(so_far.missing),
     )
+
+
+@dataclass(frozen=True)
+class _Worst:
+    lost: float
+    at: float
+    run: int
+
+
+class _SoFar:
+    """The worst windows of a log that comes piece by piece.
+
+    Of the run that goes on, the last collections are kept: as far back as the longest window may
+    reach from the next piece.
+    """
+
+    def __init__(self, windows: tuple[float, ...]) -> None:
+        self.worst: dict[float, _Worst | None] = dict.fromkeys(windows)
+        self.watched = self.lost = 0.0
+        self.missing = 0
+        self._tail: pd.DataFrame | None = None
+        self._run: int | None = None
+        self._end = 0.0
+
+    def add(self, piece: pd.DataFrame, before: int) -> None:
+        self.missing += missing_cycles(piece)
+        for run, rows in piece.iloc[before:].groupby("run", sort=False):
+            self._add_run(int(run), rows)
+
+    def _add_run(self, run: int, rows: pd.DataFrame) -> None:
+        tail = self._tail if run == self._run else None
+        kept = 0 if tail is None else len(tail)
+        all_rows = rows if tail is None else pd.concat([tail, rows])
+        one = lost_time(all_rows)
+        begin = self._end if kept else one.begin
+        taken = float(one.lost[PHASES_OF_A_CYCLE * kept - 1]) if kept else 0.0
+        self.watched += one.end - begin
+        self.lost += float(one.lost[-1]) - taken
+        for seconds, worst in self.worst.items():
+            found = one.worst_window(seconds)
+            if found is not None and (worst is None or found[0] > worst.lost):
+                self.worst[seconds] = _Worst(*found, run)
+        starts = one.knots[::PHASES_OF_A_CYCLE]
+        reaching = starts >= one.end - 2 * max(self.worst, default=0.0)
+        # Where they were moved on to, so that they are not moved again.
+        self._tail = all_rows.assign(at_seconds=starts)[reaching]
+        self._run, self._end = run, one.end
 
 
 def lost_time(cycles: pd.DataFrame) -> LostTime:
@@ -150,31 +206,16 @@ def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:
     return np.maximum.accumulate(starts - before) + before
 
 
-def _worst_of(runs: dict[int, LostTime], seconds: float) -> dict[str, float | int | None]:
-    found = [
-        (lost, at, run)
-        for run, one in runs.items()
-        if (worst := one.worst_window(seconds)) is not None
-        for lost, at in (worst,)
-    ]
-    if not found:
-        return {
-            "window_seconds": seconds,
-            "minimum_fraction": np.nan,
-            "run": None,
-            "at_seconds": np.nan,
-        }
-    lost, at, run = max(found, key=lambda one: one[0])
+def _row(seconds: float, worst: _Worst | None) -> dict[str, float | int | None]:
     return {
         "window_seconds": seconds,
-        "minimum_fraction": 1 - lost,
-        "run": run,
-        "at_seconds": at,
+        "minimum_fraction": np.nan if worst is None else 1 - worst.lost,
+        "run": None if worst is None else worst.run,
+        "at_seconds": np.nan if worst is None else worst.at,
     }
 
 
-def _notes(cycles: pd.DataFrame) -> tuple[str, ...]:
-    missing = missing_cycles(cycles)
+def _notes(missing: int) -> tuple[str, ...]:
     if not missing:
         return ()
     return (f"{missing} collections are missing from the log; their time counts as the program's",)

@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from gomem.analysis.collector.steps import CONCURRENT, STOPS, gc_steps, stopped_seconds
+from gomem.analysis.collector.steps import (
+    CONCURRENT,
+    STOPS,
+    Cycles,
+    gc_steps,
+    overlapping,
+    stopped_seconds,
+)
+from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,15 +53,17 @@ class GcPauses:
     Attributes:
         quantiles: A row per kind of time and quantile; see `PAUSE_QUANTILES`. The longest has no
             interval.
+        stopped: How long the world stood still, counted.
         histogram: A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`,
             `high_seconds`, `cycles`; five bins a decade, the first one from 0.
     """
 
     quantiles: pd.DataFrame
     histogram: pd.DataFrame
+    stopped: Tally
 
 
-def gc_pauses(cycles: pd.DataFrame) -> GcPauses:
+def gc_pauses(cycles: Cycles) -> GcPauses:
     """Lay the times of collections out as quantiles and as counts.
 
     Args:
@@ -63,11 +73,11 @@ def gc_pauses(cycles: pd.DataFrame) -> GcPauses:
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
     quantiles = build(dict(pd.DataFrame(rows)), PAUSE_QUANTILES)
-    return GcPauses(quantiles, pd.concat(bins, ignore_index=True))
+    return GcPauses(quantiles, pd.concat(bins, ignore_index=True), times["stopped"])
 
 
 def quantile_interval(
-    ordered: FloatArray, quantile: float, confidence: float = CONFIDENCE
+    ordered: FloatArray | Tally, quantile: float, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
     """Values of a sample between which the true quantile lies, with at least the confidence.
 
@@ -110,30 +120,30 @@ def _binomial_quantile(probability: float, n: int, share: float) -> int:
     return first + int(np.searchsorted(up_to, probability))
 
 
-def _times(cycles: pd.DataFrame) -> dict[str, FloatArray]:
-    steps = gc_steps(cycles)
-    times = {
-        "stopped": stopped_seconds(cycles),
-        "first_stop": cycles[STOPS[0]],
-        "last_stop": cycles[STOPS[1]],
-        "marking": cycles[list(CONCURRENT)].sum(axis=1, min_count=1),
-        "interval": steps.loc[steps["follows"], "seconds"],
-    }
-    return {what: np.sort(time.dropna().to_numpy(float)) for what, time in times.items()}
+def _times(cycles: Cycles) -> dict[str, Tally]:
+    times = {what: Tally() for what in TIMES}
+    for piece, before in overlapping(cycles):
+        steps, own = gc_steps(piece), piece.iloc[before:]
+        times["stopped"].add(stopped_seconds(own).to_numpy(float))
+        times["first_stop"].add(own[STOPS[0]].to_numpy(float))
+        times["last_stop"].add(own[STOPS[1]].to_numpy(float))
+        times["marking"].add(own[list(CONCURRENT)].sum(axis=1, min_count=1).to_numpy(float))
+        times["interval"].add(steps.loc[steps["follows"], "seconds"].to_numpy(float))
+    return times
 
 
-def _quantile_rows(what: str, ordered: FloatArray) -> list[dict[str, object]]:
+def _quantile_rows(what: str, times: Tally) -> list[dict[str, object]]:
     """The quantiles of one kind of time, and the longest as the quantile of 1."""
-    n = len(ordered)
-    values = np.quantile(ordered, QUANTILES, method="inverted_cdf") if n else [np.nan] * 3
-    ends = [quantile_interval(ordered, quantile) for quantile in QUANTILES]
-    longest = float(ordered[-1]) if n else np.nan
+    n = len(times)
+    values = [times.quantile(quantile) if n else np.nan for quantile in QUANTILES]
+    ends = [quantile_interval(times, quantile) for quantile in QUANTILES]
+    longest = times.max if n else np.nan
     return [
         {
             "what": what,
             "quantile": quantile,
             "n": n,
-            "seconds": float(value),
+            "seconds": value,
             "low_seconds": np.nan if low is None else low,
             "high_seconds": np.nan if high is None else high,
         }
@@ -143,10 +153,11 @@ def _quantile_rows(what: str, ordered: FloatArray) -> list[dict[str, object]]:
     ]
 
 
-def _histogram(what: str, ordered: FloatArray) -> pd.DataFrame:
+def _histogram(what: str, times: Tally) -> pd.DataFrame:
     """Counts in bins a fifth of a decade wide, from the shortest that occurs to the longest."""
-    edges = _edges(ordered, COUNTED[what])
-    counts = np.histogram(ordered, np.concatenate([[0.0], edges]))[0]
+    edges = _edges(times.values, COUNTED[what])
+    bins = np.concatenate([[0.0], edges])
+    counts = np.histogram(times.values, bins, weights=times.counts)[0]
     return pd.DataFrame(
         {
             "what": pd.Series([what] * len(counts), dtype="str"),

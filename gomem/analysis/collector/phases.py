@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
+from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, gc_steps, grouped
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -42,17 +42,21 @@ PHASE_ROWS = (
 )
 
 
-def gc_phases(cycles: pd.DataFrame) -> pd.DataFrame:
+def gc_phases(cycles: Cycles) -> pd.DataFrame:
     """Cut each run into phases, in order.
 
     Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
+            to lie in memory is looked at in groups of them; see `steps.grouped`.
 
     Returns:
         A row per phase; see `PHASE_ROWS`.
     """
+    cycles, size = grouped(cycles)
     known = _arrays(cycles, CYCLES)
+    known["cycles"] = _arrays(cycles, ["cycles"])["cycles"] if size > 1 else np.ones(len(cycles))
     steps = _arrays(gc_steps(cycles), STEPS)
+    steps["interval"] = steps["seconds"] / size
     begins = np.flatnonzero(np.diff(known["run"], prepend=np.nan) != 0).tolist()
     ends = [*begins, len(cycles)][1:]
     rows = [
@@ -165,10 +169,10 @@ def _measured(cycles: Arrays, steps: Arrays) -> dict[str, object]:
     return {
         "run": int(cycles["run"][0]),
         "first_number": int(cycles["number"][0]),
-        "last_number": int(cycles["number"][-1]),
-        "cycles": len(cycles["run"]),
+        "last_number": int(cycles["number"][-1] + cycles["cycles"][-1] - 1),
+        "cycles": int(cycles["cycles"].sum()),
         "begin_seconds": float(cycles["at_seconds"][0]),
-        "interval_p50_seconds": _median(steps["seconds"]),
+        "interval_p50_seconds": _median(steps["interval"]),
         "allocation_rate_bytes_per_second": max(0.0, allocated) / seconds if seconds else np.nan,
         "gc_cpu_fraction": cpu / available if available else np.nan,
         "heap_live_p50_bytes": _median(cycles["heap_live_bytes"]),

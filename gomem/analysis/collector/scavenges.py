@@ -28,12 +28,15 @@ COLUMNS = {
 }
 
 
-def gc_scavenges(cycles: pd.DataFrame, scavenges: pd.DataFrame) -> pd.DataFrame:
+def gc_scavenges(
+    cycles: pd.DataFrame, scavenges: pd.DataFrame, begins: pd.Series | None = None
+) -> pd.DataFrame:
     """Place the scavenger's lines on the clock of the collections.
 
     Args:
         cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
         scavenges: The scavenger's lines, as `SCAVENGES` there does.
+        begins: When each collection began on one clock for all runs, where these are not all.
 
     Returns:
         A row per line: the start of the collection it stands after (`log_seconds`) and of the next
@@ -41,7 +44,8 @@ def gc_scavenges(cycles: pd.DataFrame, scavenges: pd.DataFrame) -> pd.DataFrame:
         missing where there is no such collection. Then what the line says, and the sum of what was
         released up to it in its run.
     """
-    clock = cycles[["run", "number"]].assign(begin=log_seconds(cycles))
+    begins = log_seconds(cycles) if begins is None else begins
+    clock = cycles[["run", "number"]].assign(begin=begins)
     clock["until"] = clock.groupby("run", sort=False)["begin"].shift(-1)
     placed = scavenges.merge(
         clock.astype({"number": "Int64"}).drop_duplicates(["run", "number"]),

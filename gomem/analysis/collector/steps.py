@@ -7,10 +7,17 @@ its last one, and whatever a line that is missing would have told.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 import pandas as pd
 
+from gomem.inputs.packed import PackedFrame
 from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 ROUNDING_BYTES = MIB  # the runtime floors each heap size to a whole MiB
 NANOSECOND_DIGITS = 9  # sums and differences of printed decimals, without the noise of binary ones
@@ -23,6 +30,36 @@ MARKING = ("cpu_scan_seconds", "cpu_assist_seconds", "cpu_background_seconds")
 # the runtime's own accounts (GCCPUFraction, the percentage) leave that out; these fields do not.
 STOP_CPU = ("cpu_sweep_termination_seconds", "cpu_mark_termination_seconds")
 CPU_PARTS = (*MARKING, *STOP_CPU)
+
+
+Cycles: TypeAlias = pd.DataFrame | PackedFrame
+
+
+def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+    """Collections piece by piece; a frame is one piece."""
+    if isinstance(cycles, PackedFrame):
+        yield from cycles.pieces(columns)
+    else:
+        yield cycles
+
+
+def overlapping(
+    cycles: Cycles, columns: Sequence[str] | None = None
+) -> Iterator[tuple[pd.DataFrame, int]]:
+    """The same, each piece with the last row of the one before it, and how many such rows it has.
+
+    So every step lies whole in one piece: that in which it ends.
+    """
+    last: pd.DataFrame | None = None
+    for piece in pieces_of(cycles, columns):
+        if last is None:
+            yield piece, 0
+        else:
+            yield pd.concat([last, piece]), 1
+        last = piece.tail(1) if len(piece) else last
+
+
+MOST_ROWS = 500_000  # of a log that is looked at in groups
 
 
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
@@ -56,6 +93,45 @@ def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
     return steps[same_run]
 
 
+def group_size(cycles: Cycles) -> int:
+    """How many collections of a log are looked at as one."""
+    return 1 if isinstance(cycles, pd.DataFrame) else max(1, -(-len(cycles) // MOST_ROWS))
+
+
+def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
+    """Collections as a frame; of a log too long to lie in memory, groups of them in their place.
+
+    Returns:
+        The frame, and how many collections a row stands for. A group begins with its first
+        collection and marks the median of what they marked; what they freed and their CPU are
+        sums, so that steps from group to group are sums of their steps.
+    """
+    if isinstance(cycles, pd.DataFrame):
+        return cycles, 1
+    size = group_size(cycles)
+    return pd.concat([_groups(piece, size) for piece in cycles.pieces()], ignore_index=True), size
+
+
+def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:
+    group = pd.DataFrame({"run": piece["run"], "group": np.arange(len(piece)) // size})
+    same = piece.groupby([group["run"], group["group"]], sort=False)
+    frame = same.first()
+    sizes = same.size()
+    freed = (piece["heap_at_mark_end_bytes"] - piece["heap_live_bytes"]).astype(float)
+    live = same["heap_live_bytes"].median().round()
+    ends = freed.groupby([group["run"], group["group"]], sort=False).sum() + live
+    cpu = same[list(CPU_PARTS)].sum(min_count=1)
+    frame[list(CPU_PARTS)] = cpu
+    numbers = frame["number"]
+    frame = frame.drop(columns="run", errors="ignore").assign(
+        heap_live_bytes=live.astype("Int64"),
+        heap_at_mark_end_bytes=ends.round().astype("Int64"),
+        number=numbers,
+        cycles=sizes,
+    )
+    return frame.reset_index("run").reset_index(drop=True)
+
+
 def available_seconds(steps: pd.DataFrame) -> pd.Series:
     """CPU that GOMAXPROCS allowed in each step whose own CPU is known; of the others it is not."""
     return (steps["gomaxprocs"] * steps["seconds"]).where(steps["cpu_seconds"].notna())
@@ -71,9 +147,33 @@ def log_seconds(cycles: pd.DataFrame) -> pd.Series:
 
     The time between two runs is not known from the log, and counts as none.
     """
-    if cycles.empty:
-        return cycles["at_seconds"]
-    lasting = cycles[[*STOPS, *CONCURRENT]].sum(axis=1)
-    ends = (cycles["at_seconds"] + lasting).groupby(cycles["run"], sort=False).max()
-    offsets = pd.Series(np.cumsum([0.0, *ends.to_numpy()])[:-1], index=ends.index)
-    return (cycles["at_seconds"] + cycles["run"].map(offsets)).round(NANOSECOND_DIGITS)
+    return LogClock().seconds(cycles)
+
+
+@dataclass
+class LogClock:
+    """That clock, for a log that comes piece by piece.
+
+    Attributes:
+        offset: Where the last run begins on it.
+        end: Where that run ends, as far as it is known.
+    """
+
+    offset: float = 0.0
+    end: float = 0.0
+    _run: int | None = None
+
+    def seconds(self, cycles: pd.DataFrame) -> pd.Series:
+        """When each of the next collections began."""
+        if cycles.empty:
+            return cycles["at_seconds"]
+        lasting = cycles[[*STOPS, *CONCURRENT]].sum(axis=1)
+        ends = (cycles["at_seconds"] + lasting).groupby(cycles["run"], sort=False).max()
+        if ends.index[0] == self._run:
+            ends.iloc[0] = max(ends.iloc[0], self.end - self.offset)
+        else:
+            self.offset = self.end
+        starts = np.cumsum([self.offset, *ends.to_numpy()])
+        offsets = pd.Series(starts[:-1], index=ends.index)
+        self._run, self.offset, self.end = int(ends.index[-1]), starts[-2], starts[-1]
+        return (cycles["at_seconds"] + cycles["run"].map(offsets)).round(NANOSECOND_DIGITS)

@@ -7,10 +7,25 @@ what adds up, so that nothing is counted twice.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import STOP_CPU, gc_steps, log_seconds, stopped_seconds
+from gomem.analysis.collector.steps import (
+    CONCURRENT,
+    STOP_CPU,
+    STOPS,
+    Cycles,
+    LogClock,
+    gc_steps,
+    log_seconds,
+    pieces_of,
+    stopped_seconds,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WINDOWS = 400  # about as many columns as a figure on a page has room for
 HEAPS = {
@@ -28,7 +43,16 @@ CPU = {
 }
 
 
-def gc_timeline(cycles: pd.DataFrame, windows: int = WINDOWS) -> pd.DataFrame:
+TIMES = ("run", "at_seconds", *STOPS, *CONCURRENT)
+COLUMNS = (
+    *TIMES, "number", "gomaxprocs", *HEAPS.values(), "cpu_scan_seconds", "cpu_assist_seconds",
+    "cpu_background_seconds", "cpu_idle_seconds", *STOP_CPU,
+)  # fmt: skip
+
+Part = tuple[pd.DataFrame, np.ndarray, np.ndarray]
+
+
+def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
     """Lay a log out over time.
 
     Args:
@@ -46,31 +70,80 @@ def gc_timeline(cycles: pd.DataFrame, windows: int = WINDOWS) -> pd.DataFrame:
         last collection alone, because nobody knows what follows; `gc_cpu_fraction`, all but idle
         of GOMAXPROCS; and `allocation_rate_bytes_per_second`.
     """
-    at = log_seconds(cycles).to_numpy(float)
-    edges = _edges(at, cycles, windows)
-    own = len(cycles) < windows
-    places = np.arange(len(at)) if own else _places(at, edges)
-    frame = _extremes(cycles, places, len(edges) - 1)
+    if len(cycles) < windows:
+        cycles = pd.concat(list(pieces_of(cycles)))
+        at = log_seconds(cycles).to_numpy(float)
+        edges = _own_edges(at, cycles)
+        parts = iter([(cycles, at, np.arange(len(at)))])
+    else:
+        edges = _equal_edges(cycles, windows)
+        parts = _by_windows(cycles, edges)
+    return _laid_out(parts, edges)
+
+
+def _laid_out(parts: Iterator[Part], edges: np.ndarray) -> pd.DataFrame:
+    """The windows of all parts, each of which holds some of them whole."""
+    windows, so_far = [], _AllocatedSoFar(edges)
+    last_at = 0.0
+    for piece, at, places in parts:
+        windows.append(_extremes(piece, places))
+        so_far.add(piece, at)
+        last_at = max(last_at, float(at.max(initial=0.0)))
+    every = pd.RangeIndex(len(edges) - 1)
+    frame = _filled(pd.concat(windows).reindex(every))
     frame.insert(0, "begin_seconds", edges[:-1])
     frame.insert(1, "end_seconds", edges[1:])
     lengths = frame["end_seconds"] - frame["begin_seconds"]
     for kind in CPU:
         cores = frame.pop(f"{kind}_cpu_seconds") / lengths.where(lengths > 0)
-        frame[f"{kind}_cores"] = cores.where(frame["begin_seconds"] < at.max(initial=0.0))
+        frame[f"{kind}_cores"] = cores.where(frame["begin_seconds"] < last_at)
     working = frame[[f"{kind}_cores" for kind in CPU if kind != "idle"]].sum(axis=1, min_count=1)
     frame["gc_cpu_fraction"] = working / frame.pop("gomaxprocs").clip(lower=1).astype(float)
-    frame["allocation_rate_bytes_per_second"] = _allocation_rate(cycles, at, edges)
+    frame["allocation_rate_bytes_per_second"] = so_far.rates(last_at)
     return frame
 
 
-def _edges(at: np.ndarray, cycles: pd.DataFrame, windows: int) -> np.ndarray:
-    """Bounds of the windows: the collections' own starts, or equal parts of the log."""
+def _own_edges(at: np.ndarray, cycles: pd.DataFrame) -> np.ndarray:
+    """Bounds of windows that are the collections' own: their starts."""
     if not len(at):
         return np.zeros(1)
     end = float(at[-1] + _lasting(cycles.iloc[[-1]]))
-    if len(at) < windows:
-        return np.concatenate([np.maximum.accumulate(at), [max(end, float(at.max()))]])
-    return np.linspace(float(at[0]), end, windows + 1)
+    return np.concatenate([np.maximum.accumulate(at), [max(end, float(at.max()))]])
+
+
+def _equal_edges(cycles: Cycles, windows: int) -> np.ndarray:
+    """Bounds of windows that are equal parts of the log."""
+    clock, first, end = LogClock(), None, 0.0
+    for piece in pieces_of(cycles, TIMES):
+        at = clock.seconds(piece)
+        if len(at):
+            first = float(at.iloc[0]) if first is None else first
+            end = float(at.iloc[-1]) + _lasting(piece.iloc[[-1]])
+    return np.zeros(1) if first is None else np.linspace(first, end, windows + 1)
+
+
+def _by_windows(cycles: Cycles, edges: np.ndarray) -> Iterator[Part]:
+    """The log in parts that hold whole windows, with when each began and in which window."""
+    clock = LogClock()
+    held: list[Part] = []
+    for piece in pieces_of(cycles, COLUMNS):
+        at = clock.seconds(piece).to_numpy(float)
+        held.append((piece, at, _places(at, edges)))
+        if held[-1][2].size and held[0][2].size and held[-1][2][-1] > held[0][2][0]:
+            together = _together(held)
+            whole = int(np.searchsorted(together[2], together[2][-1]))
+            yield _cut(together, slice(0, whole))
+            held = [_cut(together, slice(whole, None))]
+    yield _together(held)
+
+
+def _together(held: list[Part]) -> Part:
+    frames, starts, places = zip(*held, strict=True)
+    return pd.concat(frames), np.concatenate(starts), np.concatenate(places)
+
+
+def _cut(part: Part, rows: slice) -> Part:
+    return part[0].iloc[rows], part[1][rows], part[2][rows]
 
 
 def _lasting(last: pd.DataFrame) -> float:
@@ -82,7 +155,7 @@ def _places(at: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(edges) - 2)
 
 
-def _extremes(cycles: pd.DataFrame, places: np.ndarray, windows: int) -> pd.DataFrame:
+def _extremes(cycles: pd.DataFrame, places: np.ndarray) -> pd.DataFrame:
     by_window = pd.DataFrame(
         {
             **{name: cycles[column] for name, column in HEAPS.items()},
@@ -92,34 +165,64 @@ def _extremes(cycles: pd.DataFrame, places: np.ndarray, windows: int) -> pd.Data
             **{f"{kind}_cpu": cycles[parts].sum(axis=1) for kind, parts in CPU.items()},
         }
     ).groupby(places)
-    every = pd.RangeIndex(windows)
-    columns = {"cycles": by_window.size().reindex(every, fill_value=0)}
-    columns["run"] = by_window["run"].first().reindex(every).ffill()
-    columns["gomaxprocs"] = by_window["gomaxprocs"].max().reindex(every).ffill()
+    columns = {"cycles": by_window.size()}
+    columns["run"] = by_window["run"].first()
+    columns["gomaxprocs"] = by_window["gomaxprocs"].max()
     for name in HEAPS:
-        for end, found in (("low", by_window[name].min()), ("high", by_window[name].max())):
-            values = found.reindex(every)
-            columns[f"{name}_{end}_bytes"] = values.ffill()
+        columns[f"{name}_low_bytes"] = by_window[name].min()
+        columns[f"{name}_high_bytes"] = by_window[name].max()
     for name in MIDDLED:
-        columns[f"{name}_p50_bytes"] = by_window[name].median().reindex(every).ffill()
-    columns["stopped_p50_seconds"] = by_window["stopped"].median().reindex(every)
-    columns["stopped_max_seconds"] = by_window["stopped"].max().reindex(every)
-    columns["stopped_seconds"] = by_window["stopped"].sum().reindex(every, fill_value=0.0)
+        columns[f"{name}_p50_bytes"] = by_window[name].median()
+    columns["stopped_p50_seconds"] = by_window["stopped"].median()
+    columns["stopped_max_seconds"] = by_window["stopped"].max()
+    columns["stopped_seconds"] = by_window["stopped"].sum()
     for kind in CPU:
-        seconds = by_window[f"{kind}_cpu"].sum()
-        columns[f"{kind}_cpu_seconds"] = seconds.reindex(every, fill_value=0.0)
+        columns[f"{kind}_cpu_seconds"] = by_window[f"{kind}_cpu"].sum()
     return pd.DataFrame(columns).astype({"run": "Int64"})
 
 
-def _allocation_rate(cycles: pd.DataFrame, at: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Bytes a second in each window: what a step allocated is spread over it evenly."""
-    if len(at) < 2:
-        return np.full(len(edges) - 1, np.nan)
-    steps = gc_steps(cycles)
-    allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).clip(lower=0)
-    each = allocated.reindex(cycles.index).fillna(0).to_numpy(float)
-    so_far = np.concatenate([[0.0], each.cumsum()[:-1]])
-    lengths = np.diff(edges)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.diff(np.interp(edges, at, so_far)) / lengths
-    return np.where((lengths > 0) & (edges[:-1] < at[-1]), rates, np.nan)
+def _filled(windows: pd.DataFrame) -> pd.DataFrame:
+    """Windows in which none begins: heaps are those of the last one, sums are 0."""
+    counted = ["cycles", "stopped_seconds", *(f"{kind}_cpu_seconds" for kind in CPU)]
+    carried = [name for name in windows if name not in counted and not name.startswith("stopped")]
+    windows[counted] = windows[counted].fillna(0)
+    windows[carried] = windows[carried].ffill()
+    return windows.astype({"cycles": "int64"})
+
+
+class _AllocatedSoFar:
+    """What was allocated up to each bound: a step's is spread over it evenly."""
+
+    def __init__(self, edges: np.ndarray) -> None:
+        self._edges = edges
+        self._at_edges = np.zeros(len(edges))
+        self._done = 0
+        self._sum = 0.0
+        self._last: pd.DataFrame | None = None
+        self._last_at = np.empty(0)
+        self._cycles = 0
+
+    def add(self, piece: pd.DataFrame, at: np.ndarray) -> None:
+        """Take further collections; those up to the last bound before the last of them are told."""
+        frame = piece if self._last is None else pd.concat([self._last, piece])
+        at = np.concatenate([self._last_at, at])
+        if not len(at):
+            return
+        self._cycles += len(piece)
+        steps = gc_steps(frame)
+        allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).clip(lower=0)
+        each = allocated.reindex(frame.index).fillna(0).to_numpy(float)
+        so_far = self._sum + np.concatenate([[0.0], each.cumsum()[:-1]])
+        self._at_edges[self._done :] = np.interp(self._edges[self._done :], at, so_far)
+        self._done = int(np.searchsorted(self._edges, at[-1]))
+        self._sum = float(so_far[-1])
+        self._last, self._last_at = frame.tail(1), at[-1:]
+
+    def rates(self, last_at: float) -> np.ndarray:
+        """Bytes a second in each window."""
+        if self._cycles < 2:
+            return np.full(len(self._edges) - 1, np.nan)
+        lengths = np.diff(self._edges)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = np.diff(self._at_edges) / lengths
+        return np.where((lengths > 0) & (self._edges[:-1] < last_at), rates, np.nan)

@@ -15,6 +15,7 @@ Where a limit is proven, goals that leave hardly any room are its too.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +30,13 @@ from gomem.analysis.collector.gogc import (
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
     ROUNDING_BYTES,
+    Cycles,
     available_seconds,
     gc_steps,
+    overlapping,
     stopped_seconds,
 )
+from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
 from gomem.units import MIB
 
@@ -57,6 +61,14 @@ GOGC = (
     Column("known_from", "str", "", "How it is known."),
 )
 METRICS, NOTHING = "runtime/metrics", "nothing here"
+GOAL_COLUMNS = (
+    "run", "number", "heap_at_start_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
+    "globals_bytes",
+)  # fmt: skip
+SUMS = ("gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available")
+MEDIANS = (
+    "interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes", "room_p50_fraction",
+)  # fmt: skip
 FIRST_GOAL_BYTES = 4 * MIB  # at GOGC=100, of a heap that was never marked
 TOLERANCE = 0.01  # of the goal: the room that stacks take is not counted on
 CRAMPED_PERCENT = 5  # nobody sets a GOGC below; so where there is a limit, it made such a goal
@@ -68,7 +80,8 @@ class GcTriggers:
     """Why collections ran.
 
     Attributes:
-        cycles: A row per collection: `run`, `number`, `trigger`.
+        cycles: A row per collection: `run`, `number`, `trigger`; none of a log that is too long
+            to lie in memory.
         counts: A row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`.
         gogc: A row per run; see `GOGC`.
         beyond_any: How many of the goals no GOGC makes.
@@ -90,7 +103,7 @@ class GcTriggers:
 
 
 def gc_triggers(
-    cycles: pd.DataFrame,
+    cycles: Cycles,
     gogc_fraction: float | None = None,
     memory_limit_bytes: float | None = None,
 ) -> GcTriggers:
@@ -102,48 +115,120 @@ def gc_triggers(
         memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none, or where the release
             knows none.
     """
-    goals = Goals.of(cycles)
-    runs = pd.Index(pd.unique(cycles["run"]))
-    gogc = _gogc(goals, runs, gogc_fraction)
-    limited = np.zeros(len(cycles), bool)
+    gogc = _gogc(cycles, gogc_fraction)
+    limited = None
     if memory_limit_bytes is None or math.isfinite(memory_limit_bytes):
-        limited = _limited(goals, gogc, set_to=memory_limit_bytes)
+        limited = _Limited.of(cycles, gogc, set_to=memory_limit_bytes)
+    counts, beyond_any, last = _Counts(), 0, ""
+    named = []
+    for piece, before in overlapping(cycles):
+        goals = Goals.of(piece)
+        trigger = _named(piece, goals, limited)
+        if before:
+            trigger.iloc[0] = last  # what it follows is not in this piece
+        last = trigger.iloc[-1] if len(trigger) else last
+        counts.add(piece, goals, trigger, before)
+        beyond_any += int(goals.beyond_any[before:].sum())
+        if isinstance(cycles, pd.DataFrame):
+            named.append(piece[["run", "number"]].assign(trigger=trigger))
+    rows = named[0] if named else _no_rows()
+    return GcTriggers(rows, counts.table, _table(gogc), beyond_any)
+
+
+def _no_rows() -> pd.DataFrame:
+    return pd.DataFrame({"run": [], "number": [], "trigger": pd.Series([], dtype="str")})
+
+
+def _named(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> pd.Series:
+    """Why each collection of a piece ran."""
+    by_limit = np.zeros(len(piece), bool) if limited is None else limited.made(goals)
     trigger = np.select(
-        [cycles["forced"].to_numpy(bool), cycles["periodic"].to_numpy(bool), limited],
+        [piece["forced"].to_numpy(bool), piece["periodic"].to_numpy(bool), by_limit],
         ["forced", "periodic", "limit"],
         "pacer",
     )
-    named = cycles[["run", "number"]].assign(trigger=pd.Series(trigger, cycles.index, dtype="str"))
-    counts = _counts(cycles, goals, named["trigger"])
-    return GcTriggers(named, counts, _table(gogc), int(goals.beyond_any.sum()))
+    return pd.Series(trigger, piece.index, dtype="str")
 
 
-def _gogc(goals: Goals, runs: pd.Index, known: float | None) -> pd.DataFrame:
+def _gogc(cycles: Cycles, known: float | None) -> pd.DataFrame:
     """GOGC of each run, NaN where it is not known, and how it is known."""
+    runs: set[int] = set()
+    allowed = []
+    for piece, _ in overlapping(cycles, GOAL_COLUMNS):
+        runs |= set(pd.unique(piece["run"]).tolist())
+        if known is None:
+            allowed.append(allowed_percents(Goals.of(piece)))
+    index = pd.Index(sorted(runs))
     if known is not None:
-        return pd.DataFrame({"gogc_fraction": known, "known_from": METRICS}, index=runs)
-    agreed = agreed_percents(allowed_percents(goals)).reindex(runs)
+        return pd.DataFrame({"gogc_fraction": known, "known_from": METRICS}, index=index)
+    agreed = agreed_percents(_added(allowed)).reindex(index)
     agreeing, telling = (agreed[name].fillna(0).astype(int) for name in ("agreeing", "telling"))
     words = [f"{one} of {all_} goals" for one, all_ in zip(agreeing, telling, strict=True)]
     inferred = agreed["percent"].notna().to_numpy()
     known_from = np.where(inferred, np.array(words, dtype=object), NOTHING)
     return pd.DataFrame(
         {"gogc_fraction": agreed["percent"].astype(float) / 100, "known_from": known_from},
-        index=runs,
+        index=index,
     )
 
 
-def _limited(goals: Goals, gogc: pd.DataFrame, *, set_to: float | None) -> np.ndarray:
-    """Whether a memory limit made each goal, as far as that is proven."""
-    proven = goals.beyond_any
-    lower = _below(goals, pd.Series(goals.run).map(gogc["gogc_fraction"]).to_numpy(float))
-    if len(gogc) and not gogc["known_from"].eq(METRICS).all():
-        lower &= np.isin(goals.run, _limited_runs(goals, lower & ~proven))
-    proven |= lower
-    count = pd.Series(proven).groupby(goals.run).sum()
-    sure = count.index[(count >= ENOUGH_GOALS) | (set_to is not None)]
-    cramped = (goals.percents()[1] < CRAMPED_PERCENT) & goals.may_be_limited
-    return proven | (cramped & np.isin(goals.run, sure))
+def _added(allowed: list[pd.DataFrame]) -> pd.DataFrame:
+    together = pd.concat(allowed, ignore_index=True)
+    return together.groupby(["run", "low", "high"])["goals"].sum().reset_index()
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """Which goals a memory limit made, as far as that is proven.
+
+    Attributes:
+        gogc: GOGC by run.
+        lower: Runs in which a goal lower than GOGC sets is a limit's.
+        sure: Runs in which there surely is a limit.
+    """
+
+    gogc: pd.Series
+    lower: frozenset[int]
+    sure: frozenset[int]
+
+    @classmethod
+    def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
+        runs = frozenset(gogc.index)
+        known = bool(len(gogc)) and bool(gogc["known_from"].eq(METRICS).all())
+        first = cls(gogc["gogc_fraction"], runs if known else frozenset(), frozenset())
+        proven, others, counts = Counter[int](), [], Counter[int]()
+        for piece, before in overlapping(cycles, GOAL_COLUMNS):
+            goals = Goals.of(piece)
+            beyond = goals.beyond_any
+            below = _below(goals, first.gogc_of(goals)) & ~beyond
+            beyond[:before] = below[:before] = False
+            proven.update(goals.run[beyond].tolist())
+            counts.update(goals.run[below].tolist())
+            others.append(allowed_percents(goals, below))
+        lower = runs if known else _runs_with_lower(counts, _added(others))
+        proven.update({run: count for run, count in counts.items() if run in lower})
+        sure = {run for run in runs if set_to is not None or proven[run] >= ENOUGH_GOALS}
+        return cls(gogc["gogc_fraction"], lower, frozenset(sure))
+
+    def gogc_of(self, goals: Goals) -> np.ndarray:
+        """GOGC of each goal's run."""
+        return pd.Series(goals.run).map(self.gogc).to_numpy(float)
+
+    def made(self, goals: Goals) -> np.ndarray:
+        """Whether a limit made each of these goals."""
+        lower = _below(goals, self.gogc_of(goals)) & np.isin(goals.run, list(self.lower))
+        cramped = (goals.percents()[1] < CRAMPED_PERCENT) & goals.may_be_limited
+        return goals.beyond_any | lower | (cramped & np.isin(goals.run, list(self.sure)))
+
+
+def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[int]:
+    """Runs in which several goals are lower than the inferred GOGC sets, and not by another."""
+    other = agreed_percents(allowed)
+    agree = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
+    changed = set(other.index[agree])
+    return frozenset(
+        run for run, count in counts.items() if count >= ENOUGH_GOALS and run not in changed
+    )
 
 
 def _below(goals: Goals, gogc: np.ndarray) -> np.ndarray:
@@ -153,47 +238,66 @@ def _below(goals: Goals, gogc: np.ndarray) -> np.ndarray:
         return goals.may_be_limited & ((goals.goal + ROUNDING_BYTES) * (1 + TOLERANCE) < least)
 
 
-def _limited_runs(goals: Goals, lower: np.ndarray) -> pd.Index:
-    """Runs in which several goals are lower than the inferred GOGC sets, and not by another."""
-    count = pd.Series(lower).groupby(goals.run).sum()
-    other = agreed_percents(allowed_percents(goals, lower))
-    changed = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
-    changed = changed.reindex(count.index, fill_value=False)
-    return count.index[(count >= ENOUGH_GOALS) & ~changed]
+class _Counts:
+    """Takes collections with their triggers; `table` is what there is of each."""
+
+    def __init__(self) -> None:
+        self._sums = pd.DataFrame(0.0, index=list(TRIGGERS), columns=["cycles", *SUMS])
+        self._known = pd.DataFrame(0, index=list(TRIGGERS), columns=list(SUMS))
+        self._samples = {(trigger, name): Tally() for trigger in TRIGGERS for name in MEDIANS}
+
+    def add(self, piece: pd.DataFrame, goals: Goals, trigger: pd.Series, before: int) -> None:
+        """Take further collections; a step is counted with the piece in which it ends."""
+        steps = gc_steps(piece)
+        of_steps = pd.DataFrame(
+            {
+                "marking_cpu_seconds": steps["marking_cpu_seconds"],
+                "available": available_seconds(steps),
+                "interval_p50_seconds": steps["seconds"],
+            }
+        )
+        own = piece.iloc[before:]
+        of_cycles = pd.DataFrame(
+            {
+                "gc_cpu_seconds": own[list(CPU_PARTS)].sum(axis=1, min_count=1),
+                "stopped_seconds": stopped_seconds(own),
+                "heap_live_p50_bytes": own["heap_live_bytes"].astype(float),
+                "heap_goal_p50_bytes": own["heap_goal_bytes"].astype(float),
+                "room_p50_fraction": _room(goals)[before:],
+            }
+        )
+        for one in TRIGGERS:
+            self._sums.loc[one, "cycles"] += int(trigger.iloc[before:].eq(one).sum())
+            for frame in (of_steps, of_cycles):
+                rows = frame[trigger.loc[frame.index].eq(one)]
+                self._add(one, rows)
+
+    def _add(self, trigger: str, rows: pd.DataFrame) -> None:
+        for name in rows.columns:
+            if name in SUMS:
+                self._sums.loc[trigger, name] += float(rows[name].sum())
+                self._known.loc[trigger, name] += int(rows[name].notna().sum())
+            else:
+                self._samples[trigger, name].add(rows[name].to_numpy(float))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """See `TRIGGER_COUNTS`."""
+        counts = self._sums.copy()
+        for name in SUMS:
+            counts[name] = counts[name].mask((self._known[name] == 0) & (counts["cycles"] > 0))
+        available = counts.pop("available")
+        marking = counts["marking_cpu_seconds"]
+        counts["marking_cpu_fraction"] = marking / available.where(available > 0)
+        for name in MEDIANS:
+            counts[name] = [self._samples[trigger, name].median for trigger in TRIGGERS]
+        total = counts["cycles"].sum()
+        counts["fraction"] = counts["cycles"] / total if total else np.nan
+        return build(dict(counts.rename_axis("trigger").reset_index()), TRIGGER_COUNTS)
 
 
-def _counts(cycles: pd.DataFrame, goals: Goals, trigger: pd.Series) -> pd.DataFrame:
-    steps = gc_steps(cycles)
-    frame = pd.DataFrame(
-        {
-            "trigger": trigger,
-            "gc_cpu_seconds": cycles[list(CPU_PARTS)].sum(axis=1, min_count=1),
-            "stopped_seconds": stopped_seconds(cycles),
-            "marking_cpu_seconds": steps["marking_cpu_seconds"],
-            "available": available_seconds(steps),
-            "interval": steps["seconds"],
-            "heap_live": cycles["heap_live_bytes"].astype(float),
-            "heap_goal": cycles["heap_goal_bytes"].astype(float),
-            "room": (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan),
-        }
-    )
-    by_trigger = frame.groupby("trigger", sort=False)
-    sums = ["gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available"]
-    counts = pd.DataFrame({"cycles": by_trigger.size()}).reindex(list(TRIGGERS), fill_value=0)
-    counts = counts.join(by_trigger[sums].sum(min_count=1))
-    counts[sums] = counts[sums].mask(counts["cycles"] == 0, 0.0)  # without any, it is no unknown
-    medians = by_trigger[["interval", "heap_live", "heap_goal", "room"]].median()
-    available = counts.pop("available")
-    counts["marking_cpu_fraction"] = counts["marking_cpu_seconds"] / available.where(available > 0)
-    names = {
-        "interval": "interval_p50_seconds",
-        "heap_live": "heap_live_p50_bytes",
-        "heap_goal": "heap_goal_p50_bytes",
-        "room": "room_p50_fraction",
-    }
-    counts = counts.join(medians.rename(columns=names))
-    counts["fraction"] = counts["cycles"] / len(cycles) if len(cycles) else np.nan
-    return build(dict(counts.rename_axis("trigger").reset_index()), TRIGGER_COUNTS)
+def _room(goals: Goals) -> np.ndarray:
+    return (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan)
 
 
 def _table(gogc: pd.DataFrame) -> pd.DataFrame:

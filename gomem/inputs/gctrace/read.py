@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
-from gomem.inputs.gctrace.table import gctrace_tables
+from gomem.inputs.gctrace.table import gctrace_tables, packed_log
 from gomem.sources.bounds import Bounds
 from gomem.sources.long import open_stream
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from gomem.sources.long import Progress
 
 
-def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcLog:
+def read_gctrace(
+    readable: Readable, *, progress: Progress | None = None, packed: bool = False
+) -> GcLog:
     """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
 
     A log without any line of the collector gives empty frames. The log itself is never whole in
@@ -26,7 +28,10 @@ def read_gctrace(readable: Readable, *, progress: Progress | None = None) -> GcL
     Args:
         readable: A path, bytes, or a binary file object.
         progress: Called with the stored bytes read and how many there are.
+        packed: Whether its collections are kept packed, as those of a very long log must be.
     """
+    if packed:
+        return packed_log(iter_gctrace(readable, progress=progress))
     stream = open_stream(readable)
     pieces = stream.pieces(progress)
     columns, damage = join_pieces(parse_pieces(pieces, source=stream.name))

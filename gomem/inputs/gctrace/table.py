@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.packed import PackedFrame
+from gomem.inputs.schema import Column, WithDamage, build, empty
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import format_count, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.gctrace.columns import GcTraceColumns
@@ -157,7 +158,8 @@ class GcLog(WithDamage):
     """A gctrace log.
 
     Attributes:
-        cycles: A row per collection; see `CYCLES`.
+        cycles: A row per collection; see `CYCLES`. Of a log too long to lie in memory they are
+            packed.
         scavenges: A row per `scav` or `scvg` line; see `SCAVENGES`.
         pacer: A row per `pacer` line; see `PACER`.
         other: Lines of other kinds, counted; see `OTHER`.
@@ -165,18 +167,27 @@ class GcLog(WithDamage):
         damaged: What could not be read.
     """
 
-    cycles: pd.DataFrame
+    cycles: pd.DataFrame | PackedFrame
     scavenges: pd.DataFrame
     pacer: pd.DataFrame
     other: pd.DataFrame
     go_version_range: GoVersion
     damaged: tuple[Damage, ...] = ()
 
+    def pieces(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Columns of its collections, piece by piece where they are packed."""
+        if isinstance(self.cycles, PackedFrame):
+            yield from self.cycles.pieces(columns)
+        else:
+            yield self.cycles[list(columns)]
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What there is besides that is no damage: quoted lines, and those of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
-        counts["partial"] = int(self.cycles[list(_OF_A_WHOLE_LINE)].isna().any(axis=1).sum())
+        counts["partial"] = sum(
+            int(piece.isna().any(axis=1).sum()) for piece in self.pieces(_OF_A_WHOLE_LINE)
+        )
         return tuple(
             words.format(format_count(counts[kind]))
             for kind, words in _NOTES.items()
@@ -185,6 +196,8 @@ class GcLog(WithDamage):
 
     def joined(self, others: Sequence[GcLog]) -> GcLog:
         """One log of several, in their order: each file's processes are runs of their own."""
+        if any(isinstance(one.cycles, PackedFrame) for one in (self, *others)):
+            return packed_log(_one_after_another((self, *others)))
         logs = (self, *others)
         shifts = np.cumsum([0, *(_last_run(log) for log in logs)])[:-1]
         frames = {
@@ -207,14 +220,63 @@ class GcLog(WithDamage):
         )
 
     def _repr_html_(self) -> str:
-        runs = self.cycles["run"].nunique()
-        seconds = self.cycles.groupby("run")["at_seconds"].max().sum()
+        lasting = pd.concat(
+            [one.groupby("run")["at_seconds"].max() for one in self.pieces(("run", "at_seconds"))]
+        )
+        lasting = lasting.groupby(level=0).max()
+        runs, seconds = len(lasting), lasting.sum()
         head = (
             f"{format_count(len(self.cycles))} collections in {format_seconds(seconds)}, "
             f"{runs} runs, {len(self.scavenges)} scavenger lines, {len(self.damaged)} damaged; "
             f"Go {self.go_version_range}"
         )
-        return f"<p>{head}</p>{self.cycles.tail().to_html(escape=True)}"
+        *_, last = self.pieces([column.name for column in CYCLES])
+        return f"<p>{head}</p>{last.tail().to_html(escape=True)}"
+
+
+def packed_log(pieces: Iterable[GcLog]) -> GcLog:
+    """One log of its pieces, its collections packed."""
+    cycles = PackedFrame(empty(CYCLES))
+    scavenges, pacer = [], []
+    damaged: list[Damage] = []
+    counts: Counter[str] = Counter()
+    version = GoVersion()
+    for piece in pieces:
+        for part in piece.pieces([column.name for column in CYCLES]):
+            cycles.append(part)
+        scavenges.append(piece.scavenges)
+        pacer.append(piece.pacer)
+        counts.update(dict(zip(piece.other["kind"], piece.other["lines"], strict=True)))
+        damaged += piece.damaged
+        version = piece.go_version_range
+    return GcLog(
+        cycles=cycles,
+        scavenges=pd.concat(scavenges, ignore_index=True),
+        pacer=pd.concat(pacer, ignore_index=True),
+        other=build({"kind": list(counts), "lines": list(counts.values())}, OTHER),
+        go_version_range=version,
+        damaged=tuple(damaged),
+    )
+
+
+def _one_after_another(logs: Sequence[GcLog]) -> Iterator[GcLog]:
+    """Logs piece by piece, the runs of each after those before."""
+    shift = 0
+    names = [column.name for column in CYCLES]
+    for log in logs:
+        for number, part in enumerate(log.pieces(names)):
+            cycles = part.assign(run=part["run"] + shift)
+            if number == 0:
+                rest = {
+                    name: frame.assign(run=frame["run"] + shift)
+                    for name, frame in (("scavenges", log.scavenges), ("pacer", log.pacer))
+                }
+                yield replace(log, cycles=cycles, **rest)
+            else:
+                yield GcLog(
+                    cycles, empty(SCAVENGES), empty(PACER), empty(OTHER), log.go_version_range
+                )
+        shift += _last_run(log)
 
 
 def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
@@ -259,5 +321,6 @@ def _both(ranges: Sequence[GoVersion]) -> GoVersion:
 
 
 def _last_run(log: GcLog) -> int:
-    runs = [frame["run"].max() for frame in (log.cycles, log.scavenges, log.pacer) if len(frame)]
+    runs = [frame["run"].max() for frame in (log.scavenges, log.pacer) if len(frame)]
+    runs += [one["run"].max() for one in log.pieces(["run"]) if len(one)]
     return int(max(runs, default=1))

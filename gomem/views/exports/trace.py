@@ -8,12 +8,13 @@ one clock: the runs laid end to end, because the time between them is not in the
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MICROSECONDS = 1e6
 COLLECTIONS, SCAVENGER = 1, 2
@@ -49,35 +50,48 @@ DETAILS = (
 Event = dict[str, Any]
 
 
-def render_trace(
-    cycles: pd.DataFrame, log_seconds: pd.Series, scavenges: pd.DataFrame
-) -> Iterator[str]:
+Part = tuple[pd.DataFrame, pd.Series, pd.DataFrame]
+
+
+def render_trace(parts: Iterable[Part]) -> Iterator[str]:
     """Write the trace's JSON, piece by piece: a log of 400,000 collections gives 200 MB.
 
     The log cuts the start of a collection to 1 ms. Where that puts it before the end of the
     previous one, it is drawn at that end; `at_seconds` among its details stays what the log says.
 
     Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        log_seconds: When each of them began on one clock for all runs, in seconds, under the
-            index of `cycles`; see `gomem.analysis.collector.steps.log_seconds`.
-        scavenges: The scavenger's lines on that clock, as
-            `gomem.analysis.collector.scavenges.gc_scavenges` places them.
+        parts: The log's, in order: of each its collections as
+            `gomem.inputs.gctrace.table.CYCLES` describes them; when each of them began on one
+            clock for all runs, in seconds, under their index, as
+            `gomem.analysis.collector.steps.log_seconds` gives it; and the scavenger's lines on
+            that clock, as `gomem.analysis.collector.scavenges.gc_scavenges` places them.
     """
     yield '{"displayTimeUnit":"ms","traceEvents":[\n'
     separator = ""
-    for event in _events(cycles.assign(begin=log_seconds), scavenges):
-        yield separator + json.dumps(event, separators=(",", ":"), allow_nan=False)
-        separator = ",\n"
+    drawn = _Drawn()
+    for cycles, log_seconds, scavenges in parts:
+        for event in _events(cycles.assign(begin=log_seconds), scavenges, drawn):
+            yield separator + json.dumps(event, separators=(",", ":"), allow_nan=False)
+            separator = ",\n"
     yield "\n]}\n"
 
 
-def _events(cycles: pd.DataFrame, scavenges: pd.DataFrame) -> Iterator[Event]:
-    for run in sorted(set(cycles["run"]) | set(scavenges["run"])):
+@dataclass
+class _Drawn:
+    """What the next part must know of those before: the runs named, and where the last one ends."""
+
+    runs: set[int] = field(default_factory=set)
+    run: int | None = None
+    end: float = 0.0
+
+
+def _events(cycles: pd.DataFrame, scavenges: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
+    for run in sorted((set(cycles["run"]) | set(scavenges["run"])) - drawn.runs):
+        drawn.runs.add(run)
         yield _named("process_name", int(run), 0, f"run {run}")
         for thread, name in THREADS.items():
             yield _named("thread_name", int(run), thread, name)
-    yield from _collections(cycles)
+    yield from _collections(cycles, drawn)
     yield from _scavenges(scavenges)
 
 
@@ -85,8 +99,8 @@ def _named(what: str, run: int, thread: int, name: str) -> Event:
     return {"ph": "M", "name": what, "pid": run, "tid": thread, "args": {"name": name}}
 
 
-def _collections(cycles: pd.DataFrame) -> Iterator[Event]:
-    end, run = 0.0, None
+def _collections(cycles: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
+    end, run = drawn.end, drawn.run
     for row in cycles.to_dict("records"):
         begin = max(row["begin"] * MICROSECONDS, end if row["run"] == run else 0.0)
         phases = [(name, row[name]) for name in PHASES if _known(row[name])]
@@ -99,6 +113,7 @@ def _collections(cycles: pd.DataFrame) -> Iterator[Event]:
             stop = begin + seconds * MICROSECONDS
             yield _complete(PHASES[name], begin, stop, place)
             begin = stop
+    drawn.run, drawn.end = run, end
 
 
 def _complete(name: str, begin: float, end: float, place: Event) -> Event:

@@ -57,8 +57,9 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
 
 
 def _notes(facts: CollectorAnswers) -> tuple[Block, ...]:
-    """What the log holds besides that is no damage."""
-    return (Notes(facts.log.notes),) if facts.log.notes else ()
+    """What the log holds besides that is no damage, and what is not told of each collection."""
+    notes = (*facts.log.notes, *facts.notes)
+    return (Notes(notes),) if notes else ()
 
 
 def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.collector.gc_cost import Quantiles, cost_of_collection
+from gomem.analysis.tally import Tally
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 
@@ -64,7 +65,10 @@ def test_the_rounding_bound_of_the_allocation_rate():
 
 
 def test_quantiles_are_pauses_that_happened():
-    assert Quantiles(4, 2.0, 4.0, 4.0, 4.0) == Quantiles.of(np.array([4.0, 1.0, 3.0, 2.0]))
+    sample = Tally()
+    sample.add(np.array([4.0, 1.0, np.nan, 3.0, 2.0]))
+
+    assert Quantiles(4, 2.0, 4.0, 4.0, 4.0) == Quantiles.of(sample)
 
 
 def test_one_collection_has_a_pause_and_no_rate():
@@ -139,7 +143,7 @@ def test_the_true_allocation_rate_lies_within_the_bound(sizes):
         allocated += new + during
         live_before = live
     first_new, last_during = sizes[0][0], sizes[-1][1]
-    true_rate = (allocated - first_new - last_during) * MIB / (len(sizes) - 1)
+    true_rate = max(0.0, allocated - first_new - last_during) * MIB / (len(sizes) - 1)
 
     rate = summary_of(*changes).allocation_rate
 

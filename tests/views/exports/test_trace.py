@@ -23,7 +23,7 @@ LOG = (
 
 def trace(log):
     scavenges = gc_scavenges(log.cycles, log.scavenges)
-    pieces = render_trace(log.cycles, log_seconds(log.cycles), scavenges)
+    pieces = render_trace([(log.cycles, log_seconds(log.cycles), scavenges)])
     return json.loads("".join(pieces))["traceEvents"]
 
 

@@ -1,0 +1,87 @@
+"""A sample as its values and how often each occurs: quantiles of what comes piece by piece.
+
+What a log prints has few digits, so that of ten million times some thousand are different: counted,
+they take little room and give the very numbers that the sample itself would. A sample with more
+different values than are kept is rounded to four digits, which moves a quantile by 0.05 % at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+MOST_VALUES = 1 << 20
+ROUNDED_DIGITS = 4
+ROUNDING_ERROR = 0.5 * 10 ** (1 - ROUNDED_DIGITS)
+"""By how much of its value a rounded one is off, at most."""
+
+
+@dataclass
+class Tally:
+    """Values of a sample, ascending, and how often each occurs.
+
+    Attributes:
+        values: The different ones.
+        counts: Of each, how many.
+        is_rounded: Whether there were too many, so that they are rounded to four digits.
+    """
+
+    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    is_rounded: bool = False
+
+    def add(self, sample: FloatArray) -> None:
+        """Take the known values of a part of the sample."""
+        self.merge(*np.unique(sample[~np.isnan(sample)], return_counts=True))
+
+    def merge(self, values: FloatArray, counts: npt.NDArray[np.int64]) -> None:
+        """Take values that are counted already, in any order."""
+        if self.is_rounded:
+            values = _rounded(values)
+        self._set(np.concatenate([self.values, values]), np.concatenate([self.counts, counts]))
+        if len(self.values) > MOST_VALUES:
+            self.is_rounded = True
+            self._set(_rounded(self.values), self.counts)
+
+    def _set(self, values: FloatArray, counts: npt.NDArray[np.int64]) -> None:
+        self.values, where = np.unique(values, return_inverse=True)
+        self.counts = np.bincount(where, counts, len(self.values)).astype(np.int64)
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __getitem__(self, rank: int) -> float:
+        """The value of a rank, from 0 for the least."""
+        return float(self.values[np.searchsorted(self.counts.cumsum(), rank, side="right")])
+
+    def quantile(self, share: float) -> float | None:
+        """The least value that so many do not exceed; None of an empty sample."""
+        n = len(self)
+        return self[max(0, int(np.ceil(n * share - 1)))] if n else None
+
+    def at_least(self, bound: float) -> int:
+        """How many reach a bound."""
+        return int(self.counts[self.values >= bound].sum())
+
+    @property
+    def median(self) -> float:
+        """The middle value, or the mean of the two; NaN of an empty sample."""
+        n = len(self)
+        return (self[(n - 1) // 2] + self[n // 2]) / 2 if n else float("nan")
+
+    @property
+    def max(self) -> float | None:
+        """The largest value; None of an empty sample."""
+        return float(self.values[-1]) if len(self.values) else None
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    """Each value to so many digits."""
+    with np.errstate(divide="ignore"):
+        places = ROUNDED_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+    scale = 10.0 ** np.where(np.isfinite(places), places, 0)
+    return np.round(values * scale) / scale
