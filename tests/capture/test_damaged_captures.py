@@ -14,6 +14,9 @@ import pytest
 import gomem
 from gomem.errors import CaptureError
 from gomem.views.json.report import render_json_report
+from gomem.views.report.report import report_document
+from gomem.views.writers.html import write_html
+from gomem.views.writers.text import write_text
 from tests.builders import FIXTURES, as_html, as_text
 
 CAPTURE = FIXTURES / "captures/cache-shrink-go1.27.3"
@@ -61,8 +64,10 @@ def test_a_harmed_capture_is_reported_as_far_as_it_can_be(tmp_path, harm, seed):
 
     for ledger in diagnosis.ledgers.values():
         assert ledger.rss_bytes in {None, int(ledger.parts["bytes"].sum())}
-    for render in (as_html, render_json_report, as_text):
-        assert render(diagnosis)
+    document = report_document(diagnosis)
+    assert write_html(document)
+    assert write_text(document)
+    assert render_json_report(diagnosis)
 
 
 def test_a_manifest_that_is_cut_or_followed_by_more_is_damage(tmp_path):
