@@ -62,8 +62,12 @@ class Trend:
     @property
     def rises(self) -> bool:
         """Whether it surely rises, and still did so at the end."""
-        goes_on = self.shape == "ramp" or (self.shape == "saw-tooth" and self.lows_follow)
-        return self.moments >= SURE_FROM and self.low > 0 and goes_on
+        return self.moments >= SURE_FROM and self.low > 0 and self.goes_on
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it moves to the end, in a line or in teeth whose lows follow the slope."""
+        return self.shape == "ramp" or (self.shape == "saw-tooth" and self.lows_follow)
 
 
 def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | None:
@@ -133,7 +137,8 @@ def _lows_follow(seconds: FloatArray, levels: FloatArray, slope: float) -> bool:
     first, last = (
         (seconds[part][levels[part].argmin()], levels[part].min()) for part in (early, late)
     )
-    return bool(last[1] - first[1] >= HALF * slope * (last[0] - first[0]))
+    follow = last[1] - first[1] >= HALF * slope * (last[0] - first[0])
+    return bool(slope > 0 and follow)
 
 
 def _has_step(steps: FloatArray, seconds: FloatArray, since_seconds: FloatArray) -> bool:

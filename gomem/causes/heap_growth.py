@@ -160,7 +160,7 @@ def _of_log(answers: Answers) -> _Rise | None:
     """The run that was watched longest, if its live heap surely grows, and still does."""
     facts = answers.gc
     live = None if facts is None else facts.longest_run
-    if facts is None or live is None or live.grown_bytes is None or live.shape != "ramp":
+    if facts is None or live is None or live.grown_bytes is None or not live.goes_on:
         return None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, grouped
-from gomem.analysis.slopes import theil_sen
-from gomem.analysis.trends import shape_of
+from gomem.analysis.trends import Trend, trend_of
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ LIVE_HEAP = (
     Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
     Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
     Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
-    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`; missing of too few."),
+    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`; empty of too few."),
+    Column("goes_on", "boolean", "", "Whether it moves so to the end; missing of too few."),
 )
 
 
@@ -57,7 +57,8 @@ class LiveHeap:
     slope_bytes_per_second: float | None
     slope_low: float | None
     slope_high: float | None
-    shape: str | None
+    shape: str
+    goes_on: bool | None
 
     @property
     def grown_bytes(self) -> float | None:
@@ -86,7 +87,9 @@ def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
     reached = int((live >= np.median(live)).argmax())
     live, at = live[reached:], cycles["at_seconds"].to_numpy(float)[reached:]
     tenth = max(1, len(live) // 10)
-    slope, low, high, shape = _slope(at, live)
+    trend = _trend(at, live)
+    # Each size is floored to 1 MiB, which tilts a line by that at most.
+    tilt = 0.0 if trend is None else ROUNDING_BYTES / float(at[-1] - at[0])
     return LiveHeap(
         run=run,
         cycles=int(cycles["cycles"].iloc[reached:].sum()),
@@ -94,27 +97,21 @@ def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
         seconds=float(at[-1] - at[0]),
         first_bytes=int(np.median(live[:tenth])),
         last_bytes=int(np.median(live[-tenth:])),
-        slope_bytes_per_second=slope,
-        slope_low=low,
-        slope_high=high,
-        shape=shape,
+        slope_bytes_per_second=None if trend is None else trend.slope,
+        slope_low=None if trend is None else trend.low - tilt,
+        slope_high=None if trend is None else trend.high + tilt,
+        shape="" if trend is None else trend.shape,
+        goes_on=None if trend is None else trend.goes_on,
     )
 
 
-def _slope(
-    at: np.ndarray, live: np.ndarray
-) -> tuple[float | None, float | None, float | None, str | None]:
-    """Slope, interval and shape; each size is floored to 1 MiB: that tilts a line at most."""
-    seconds = float(at[-1] - at[0])
-    if len(at) < FEWEST_CYCLES or not seconds > 0:
-        return None, None, None, None
+def _trend(at: np.ndarray, live: np.ndarray) -> Trend | None:
+    """How it moves, by medians of neighbours; None of too few."""
+    if len(at) < FEWEST_CYCLES or not at[-1] > at[0]:
+        return None
     blocks = min(BLOCKS, len(at))
     times, sizes = _medians(at, blocks), _medians(live, blocks)
-    if len(np.unique(times)) < FEWEST_CYCLES:
-        return None, None, None, None
-    slope, low, high = (float(end[0]) for end in theil_sen(times, sizes[None, :]))
-    tilt = ROUNDING_BYTES / seconds
-    return slope, low - tilt, high + tilt, shape_of(times, sizes)
+    return trend_of(sizes, times) if len(np.unique(times)) >= FEWEST_CYCLES else None
 
 
 def _medians(values: np.ndarray, blocks: int) -> np.ndarray:

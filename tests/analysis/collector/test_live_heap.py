@@ -85,3 +85,20 @@ def test_the_interval_holds_the_slope_of_a_line_with_noise(slope, n, seed):
     if answer.slope_low is not None:
         width = answer.slope_high - answer.slope_low
         assert answer.slope_low - width <= slope * MIB <= answer.slope_high + width
+
+
+def test_a_leak_under_a_heap_that_swings_goes_on():
+    """
+    Four MiB more each second; every other collection meets 60 MiB of requests, too, or none does.
+    A heap that swings alone, or has come back at the end, does not go on.
+    """
+    leak = np.arange(10, 170, 4)
+    swing = np.tile([0, 60], 20)
+
+    over_the_leak, alone = live_of(*(leak + swing)), live_of(*(50 + swing))
+
+    assert ("saw-tooth", True) == (over_the_leak.shape, over_the_leak.goes_on)
+    assert over_the_leak.slope_low > 0
+    assert not alone.goes_on
+    assert not live_of(*leak[:-3], 10, 10, 10).goes_on
+    assert live_of(10, 11, 12, 13).goes_on is None
