@@ -334,6 +334,7 @@ def test_the_stem_is_what_a_name_says_besides_its_kind(name, stem):
         ("heap_20261120054549.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-2026-11-20-05-45-49.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-2026-11-20T07:45:49+02:00.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
+        ("heap-20261120T164549+1100.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-20261120T001549-0530.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-2026-11-20T05:45:49-0007.pb.gz", datetime(2026, 11, 20, 5, 45, 49, tzinfo=UTC)),
         ("heap-20261120T054549.25Z.gz", datetime(2026, 11, 20, 5, 45, 49, 250000, UTC)),

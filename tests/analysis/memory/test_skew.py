@@ -271,3 +271,21 @@ def test_a_collection_ends_after_all_its_phases():
     cycles.loc[0, list(PHASES)] = [0.1, 0.2, 0.3, 0.4, 0.5]
 
     assert [later(-4 + 1.5 - 0.25), NOON] == list(collection_ends(cycles, stats(2, NOON)))
+
+
+def test_a_dump_before_smaps_without_a_log_says_nothing():
+    assert measure_skew(later(1), later(6), None, dump(2)).collections is None
+
+
+def test_both_read_at_once_without_a_log_say_nothing():
+    """
+    Not that there was none, which is known only where smaps came first.
+    """
+    assert measure_skew(later(1), later(1), None, dump(2)).collections is None
+
+
+def test_a_collection_at_the_end_of_the_clocks_error_came_after_smaps():
+    ends = collection_ends(log(1.0, 5.0, 8.0, 20.0), stats(2, NOON))
+
+    assert 0 == measure_skew(later(1), later(2.995), ends, dump(2)).collections
+    assert measure_skew(later(1), later(2.996), ends, dump(2)).collections is None
