@@ -27,12 +27,21 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
 from gomem.analysis.tally import Tally
+from gomem.units import format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles
     from gomem.inputs.gctrace.table import GcLog
 
+CLOCK_SECONDS = 0.001  # the log tells the start of a collection to so much
 TABLE_WINDOWS = 24  # of the timeline, where it is printed
+
+
+def every(interval_seconds: float | None) -> str:
+    """How often collections come, as the end of "a collection …": its clock is no finer."""
+    if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
+        return f"every {format_seconds(CLOCK_SECONDS)} or less"
+    return f"every {format_seconds(interval_seconds)}"
 
 
 @dataclass(frozen=True)

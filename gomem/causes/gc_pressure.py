@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.collector_answers import every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
@@ -105,7 +106,7 @@ def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
     return CAUSE.finding(
         Severity.WARNING,
         f"marking takes {format_fraction(cpu)} of the CPU, a collection "
-        f"every {format_seconds(cost.interval.p50)}{allocates}",
+        f"{every(cost.interval.p50)}{allocates}",
         cpu_fraction=cpu,
         evidence=(*_log_evidence(facts), *sites),
         next_step=_next_step(facts, answers.thresholds, sites),

@@ -57,6 +57,14 @@ CAUSE = Cause(
 )
 
 
+def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
+    """The p99 of the stops, where there are enough of them to have one."""
+    stops = facts.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
+    if not stops["is_carried"]:
+        return ()
+    return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
+
+
 def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, bound_seconds: float) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
     stopped = facts.pauses.stopped
@@ -66,7 +74,7 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, bound_seconds
         f"{format_count(long)} of {format_count(len(stopped))} collections stopped the world for "
         f"{format_seconds(bound_seconds)} or more, the longest for {format_seconds(longest)}",
         evidence=(
-            Evidence(facts.path, "stw_p99_seconds", facts.cost.stw.p99 or 0.0, "s"),
+            *_p99(facts),
             Evidence(facts.path, "stw_max_seconds", longest, "s"),
             Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),
             Evidence(facts.path, "longest: line", int(worst["line"]), ""),

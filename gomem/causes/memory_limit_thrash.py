@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.collector_answers import every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
@@ -96,8 +97,8 @@ def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
     of_limit = "" if limit is None else f", GOMEMLIMIT is {format_bytes(limit)}"
     return CAUSE.finding(
         Severity.CRITICAL if critical else Severity.WARNING,
-        f"a memory limit drives {format_count(cycles)} collections, one every "
-        f"{format_seconds(interval)}, and marking takes {format_fraction(cpu)} of the CPU: "
+        f"a memory limit drives {format_count(cycles)} collections, one "
+        f"{every(interval)}, and marking takes {format_fraction(cpu)} of the CPU: "
         f"{format_bytes(live)} is live, the goal is {format_bytes(goal)}{of_limit}",
         size=live,
         cpu_fraction=cpu,

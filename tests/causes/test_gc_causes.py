@@ -359,3 +359,24 @@ def test_evidence_is_in_the_log(path):
     row = facts.cycles.set_index("line").loc[values["longest: line"]]
     assert values["longest: cycle"] == row["number"]
     assert values["stw_max_seconds"] == pytest.approx(sum(row[name] for name in STOPS))
+
+
+def test_an_interval_that_the_clock_does_not_tell_is_not_nothing():
+    """
+    The log tells a start to 1 ms: three collections in one of them are not 0 s apart.
+    """
+    lines = [{"at": 0.001 * (n // 3), "background": 0.8} for n in range(60)]
+
+    (finding,) = gc_pressure.find(answers(*lines))
+
+    assert "a collection every 1.00 ms or less" in finding.title
+
+
+@pytest.mark.parametrize(("count", "told"), [(99, False), (100, True)])
+def test_a_p99_takes_a_hundred(count, told):
+    """
+    Of fewer it is just the longest.
+    """
+    (finding,) = long_pauses.find(answers(*[{"first": 120}] * count))
+
+    assert told == ("stw_p99_seconds" in [one.field for one in finding.evidence])

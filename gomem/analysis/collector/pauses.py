@@ -40,6 +40,7 @@ PAUSE_QUANTILES = (
     Column("what", "str", "", "Which time; one of `TIMES`."),
     Column("quantile", "float64", "fraction", "Which quantile; 1 is the longest."),
     Column("n", "int64", "count", "Times that it is of."),
+    Column("is_carried", "bool", "", "Whether one of so many times lies above it."),
     Column("seconds", "float64", "s", "The quantile; missing if there are none."),
     Column("low_seconds", "float64", "s", "Lower end of its 95 % interval; missing if open."),
     Column("high_seconds", "float64", "s", "Upper end of its 95 % interval; missing if open."),
@@ -104,6 +105,11 @@ def quantile_interval(
     )
 
 
+def carries(n: int, quantile: float) -> bool:
+    """Whether so many values carry a quantile: fewer, and it is just the largest of them."""
+    return n > 0 and (quantile == 1 or n * (1 - quantile) >= 1 - EXACTLY)
+
+
 def _binomial_quantile(probability: float, n: int, share: float) -> int:
     """The smallest count that is not exceeded with the probability.
 
@@ -143,6 +149,7 @@ def _quantile_rows(what: str, times: Tally) -> list[dict[str, object]]:
             "what": what,
             "quantile": quantile,
             "n": n,
+            "is_carried": carries(n, quantile),
             "seconds": value,
             "low_seconds": np.nan if low is None else low,
             "high_seconds": np.nan if high is None else high,

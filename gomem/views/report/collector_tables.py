@@ -86,8 +86,13 @@ def _quantile_row(quantiles: pd.DataFrame, what: str) -> tuple[Cell, ...]:
     p99 = own.loc[0.99]
     return (
         Cell(name, note=meaning),
-        *(seconds_cell(own["seconds"][quantile]) for quantile in (0.5, 0.9, 0.99)),
-        between(p99["low_seconds"], p99["high_seconds"], seconds_cell),
+        *(
+            seconds_cell(own["seconds"][quantile]) if own["is_carried"][quantile] else NOTHING
+            for quantile in (0.5, 0.9, 0.99)
+        ),
+        between(p99["low_seconds"], p99["high_seconds"], seconds_cell)
+        if p99["is_carried"]
+        else NOTHING,
         seconds_cell(own["seconds"][1.0]),
         count_cell(int(p99["n"])),
     )

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.collector.pauses import _binomial_quantile, gc_pauses, quantile_interval
+from gomem.analysis.collector.pauses import (
+    _binomial_quantile,
+    gc_pauses,
+    quantile_interval,
+)
 from tests.builders import CAPTURES
 from tests.gc_logs import captured, cycles_of, dumps_of
 
@@ -129,3 +133,23 @@ def test_ranks_are_those_of_scipys_binomial_distribution(share):
     for n in (*range(1, 400), 1_000, 12_345, 100_000, 3_600_000):
         for tail in (0.025, 0.975):
             assert int(binom.ppf(tail, n, share)) == _binomial_quantile(tail, n, share), (n, tail)
+
+
+@pytest.mark.parametrize(
+    ("n", "quantile", "carried"),
+    [
+        (0, 0.5, False),
+        (1, 0.5, False),
+        (2, 0.5, True),
+        (9, 0.9, False),
+        (10, 0.9, True),
+        (99, 0.99, False),
+        (100, 0.99, True),
+        (1, 1.0, True),
+    ],
+)
+def test_a_quantile_is_carried_by_so_many(n, quantile, carried):
+    """
+    One in ten must lie above a p90.
+    """
+    assert carried == carries(n, quantile)
