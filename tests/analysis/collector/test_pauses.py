@@ -5,6 +5,7 @@ import pytest
 
 from gomem.analysis.collector.pauses import (
     _binomial_quantile,
+    carries,
     gc_pauses,
     quantile_interval,
 )
