@@ -69,6 +69,11 @@ class Answer:
         return self.first.strip("()") in self.true_codes
 
     @property
+    def measured(self) -> set[str]:
+        """What was done, and what was measured beside it, such as a long pause."""
+        return {*self.true_codes, *truth()[self.name]["beside"]}
+
+    @property
     def missed(self) -> list[str]:
         found = {one["code"] for one in self.mechanisms}
         return [code for code in self.true_codes if code not in found]
@@ -79,7 +84,7 @@ class Answer:
         return [
             f"{one['code']} ({one['confidence']})"
             for one in self.warnings
-            if one["code"] not in self.true_codes and one["confidence"] != "possible"
+            if one["code"] not in self.measured and one["confidence"] != "possible"
         ]
 
     @property

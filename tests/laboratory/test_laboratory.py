@@ -8,8 +8,7 @@ from gomem.causes import CAUSES
 from tests.laboratory.captures import LABORATORY, ask, path_of, truth
 
 SAMPLE = (
-    "sessiond-a", "lineship-a", "hubd-a", "hubd-e",
-    "resizer-b", "mailq-c", "rowbatch-a", "sessiond-e",
+    "sessiond-a", "lineship-a", "hubd-a", "hubd-e", "kvd-d", "phash-b", "rowbatch-a", "sessiond-e",
 )  # fmt: skip
 CODES = {cause.code for cause in CAUSES}
 
@@ -46,6 +45,17 @@ def test_nothing_in_a_capture_gives_its_cause_away(name):
             assert member.mtime == 0
             assert "gomem" not in member.name
             assert not any(code in member.name for code in CODES)
+
+
+def test_every_cause_is_there_three_times_and_twelve_are_healthy():
+    done = [cause["code"] for told in truth().values() for cause in told["causes"]]
+    healthy = [name for name, told in truth().items() if told["healthy"]]
+    mixes = [name for name, told in truth().items() if len(told["causes"]) > 1]
+
+    rare = {code: done.count(code) for code in CODES if not code.startswith("data-")}
+    assert {} == {code: n for code, n in rare.items() if n < (1 if code == "heap-headroom" else 3)}
+    assert 12 <= len(healthy)
+    assert 5 <= len(mixes)
 
 
 def test_the_captures_stay_small():
