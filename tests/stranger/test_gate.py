@@ -13,9 +13,12 @@ from tests.builders import FIXTURES
 from tests.stranger.told import contradictions, differences, told_by
 from tests.stranger.transformations import TRANSFORMATIONS, Loss, files_of
 
-FOLDERS = ("captures", "injected", "skewed", "laboratory")
+FOLDERS = ("captures", "injected", "skewed", "laboratory/captures")
 CAPTURES = sorted(
-    path for folder in FOLDERS for path in (FIXTURES / folder).glob("*") if path.is_dir()
+    path
+    for folder in FOLDERS
+    for path in (FIXTURES / folder).glob("*")
+    if path.is_dir() or path.name.endswith(".tar.gz")
 )
 # Small ones of different programs and releases: each takes half a second.
 ALWAYS = tuple(

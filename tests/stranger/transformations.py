@@ -107,10 +107,21 @@ def harm(
     return add
 
 
-def files_of(folder: Path) -> Files:
-    """The files of a capture by their paths in it."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+def files_of(capture: Path) -> Files:
+    """The files of a capture, a folder or a `.tar.gz`, by their paths in it."""
+    if capture.is_file():
+        with tarfile.open(capture) as archive:
+            members = [member for member in archive if member.isfile()]
+            members.sort(key=lambda member: member.name)
+            return {member.name: _member(archive, member) for member in members}
+    paths = sorted(path for path in capture.rglob("*") if path.is_file())
+    return {path.relative_to(capture).as_posix(): path.read_bytes() for path in paths}
+
+
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    assert file is not None
+    return file.read()
 
 
 def moments_of(files: Files) -> list[str]:
