@@ -59,7 +59,7 @@ def overlapping(
         last = piece.tail(1) if len(piece) else last
 
 
-MOST_ROWS = 500_000  # of a log that is looked at in groups
+MOST_ROWS = 200_000  # of a log that is looked at in groups
 
 
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
