@@ -67,6 +67,11 @@ class Tally:
         """How many reach a bound."""
         return int(self.counts[self.values >= bound].sum())
 
+    def sum_at_least(self, bound: float) -> float:
+        """What those that reach a bound add up to."""
+        reach = self.values >= bound
+        return float((self.values[reach] * self.counts[reach]).sum())
+
     @property
     def median(self) -> float:
         """The middle value, or the mean of the two; NaN of an empty sample."""

@@ -2,6 +2,10 @@
 
 Both stops of a collection take a few steps on every P. Since Go 1.8 that is far below a
 millisecond; what takes longer waits for something: a goroutine that cannot be stopped, or a CPU.
+
+What it costs is time. Of requests that come evenly, the share that meets a long stop is the share
+of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning. Below
+that it is a note, because a kernel with more to run than CPUs does as much now and then.
 """
 
 from __future__ import annotations
@@ -11,17 +15,18 @@ from typing import TYPE_CHECKING
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_count, format_seconds
+from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if stops are long often, or one is very long."""
+    """One finding for the whole log, if stops are long again and again, or one is very long."""
     facts, limits = answers.gc, answers.thresholds
     if facts is None or facts.longest_stop is None:
         return []
@@ -30,7 +35,15 @@ def find(answers: Answers) -> list[Finding]:
     often = long >= max(limits.long_cycles, limits.long_fraction * len(stopped))
     if not often and not stopped.at_least(limits.worst_pause_seconds):
         return []
-    return [_finding(facts, facts.longest_stop, long, limits.pause_seconds)]
+    return [_finding(facts, facts.longest_stop, long, limits)]
+
+
+def stopped_fraction(facts: CollectorAnswers, bound_seconds: float) -> float | None:
+    """Share of the time watched in stops of a length or more; None where no time was watched."""
+    watched = facts.cost.seconds
+    if watched is None or not watched > 0:
+        return None
+    return min(1.0, facts.pauses.stopped.sum_at_least(bound_seconds) / watched)
 
 
 _AT_FIRST = (
@@ -43,6 +56,7 @@ _AT_LAST = (
     " The longest stop is the last one, mark termination, in which little is left to do. What "
     "makes it long is usually a CPU that is not there: throttling, or more Ps than CPUs."
 )
+_IN_STOPS = "share of the time in long stops"
 _FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
 CAUSE = Cause(
     code="long-pauses",
@@ -50,8 +64,8 @@ CAUSE = Cause(
     "below a millisecond. What takes longer waits for a goroutine that cannot be stopped, or for a "
     "CPU.",
     remedy="Check whether the container is throttled (cgroup cpu.stat: nr_throttled) or has fewer "
-    "CPUs than GOMAXPROCS. If not, record an execution trace across such a stop, and see which P "
-    "was waited for.",
+    "CPUs than GOMAXPROCS, and what else runs on the machine. If that is not it, record an "
+    "execution trace across such a stop, and see which P was waited for.",
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
     rule=find,
 )
@@ -65,15 +79,20 @@ def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
     return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
 
 
-def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, bound_seconds: float) -> Finding:
+def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, limits: Thresholds) -> Finding:
+    bound, share = limits.pause_seconds, stopped_fraction(facts, limits.pause_seconds)
     first, last = (float(worst[name]) for name in STOPS)
     stopped = facts.pauses.stopped
     longest = stopped.max or 0.0
+    dear = longest >= limits.worst_pause_seconds or (share or 0.0) >= limits.stopped_fraction
+    in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
     return CAUSE.finding(
-        Severity.WARNING,
+        Severity.WARNING if dear else Severity.INFO,
         f"{format_count(long)} of {format_count(len(stopped))} collections stopped the world for "
-        f"{format_seconds(bound_seconds)} or more, the longest for {format_seconds(longest)}",
+        f"{format_seconds(bound)} or more, the longest for {format_seconds(longest)}{in_all}",
+        cpu_fraction=share,
         evidence=(
+            *(() if share is None else (Evidence(facts.path, _IN_STOPS, share, "fraction"),)),
             *_p99(facts),
             Evidence(facts.path, "stw_max_seconds", longest, "s"),
             Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),

@@ -126,6 +126,8 @@ class Thresholds:
             stops take less than 1 ms, so 10 ms say that something is wrong.
         long_fraction: Share of collections that stopped that long: one in a hundred is a p99.
         long_cycles: How many at least: a busy kernel takes the CPU away once or twice.
+        stopped_fraction: Share of the time in such stops that is a warning: of requests that come
+            evenly, as many meet one, so from a hundredth on it is in their p99.
         worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
             second.
         headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
@@ -193,6 +195,7 @@ class Thresholds:
     pause_seconds: float = 0.010
     long_fraction: float = 0.01
     long_cycles: int = 3
+    stopped_fraction: float = 0.01
     worst_pause_seconds: float = 0.1
     headroom_goals: int = 3
     headroom_bytes: int = 64 * MIB

@@ -208,6 +208,33 @@ def test_long_stops_that_come_again(name, at):
     assert [True, False] == edge(long_pauses, long_stops(), name, at)
 
 
+def test_long_stops_are_a_warning_by_the_time_they_take():
+    """
+    8 × 12.02 ms of 31 s: three in a thousand, which few requests meet.
+    """
+    case = long_stops()
+    share = long_pauses.stopped_fraction(case.gc, 0.010)
+    assert share == pytest.approx(8 * 0.01202 / 31)
+
+    def severity(**about):
+        return str(found(long_pauses, case, **about)[0].severity)
+
+    assert severity() == "info"
+    assert severity(stopped_fraction=share) == "warning"
+    assert severity(stopped_fraction=nextafter(share, inf)) == "info"
+    assert severity(worst_pause_seconds=0.01202) == "warning"
+    assert severity(worst_pause_seconds=0.0121) == "info"
+
+
+def test_a_log_of_one_collection_has_no_share_of_time():
+    case = answers({"first": 120})
+
+    assert long_pauses.stopped_fraction(case.gc, 0.010) is None
+    (finding,) = found(long_pauses, case)
+    assert "of the time" not in finding.title
+    assert finding.cpu_fraction is None
+
+
 @pytest.mark.parametrize(
     ("name", "about"),
     [

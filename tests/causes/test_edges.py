@@ -98,6 +98,7 @@ def test_the_usual_thresholds():
         "pause_seconds": 0.010,
         "long_fraction": 0.01,
         "long_cycles": 3,
+        "stopped_fraction": 0.01,
         "worst_pause_seconds": 0.1,
         "headroom_goals": 3,
         "headroom_bytes": 64 * MIB,
