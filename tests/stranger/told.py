@@ -6,14 +6,16 @@ evidence, and every part of every ledger to the byte.
 Where something was lost, less may be told, and nothing that contradicts the whole:
 
 - No warning of a cause that the whole capture does not have, and none more severe.
-- No cause of which it is more certain than the whole.
+- No cause at a moment of which it is more certain than the whole. (A cause is told of the last
+  moment that shows it, so of another one where that moment's files are gone.)
 - Of two warnings that both have, of the same moment and size, the first stays the first.
 - The number of a field of an artefact, and a part of a ledger from the same source, are the same,
   but for what is left over of a total or inferred, which it says it is: the less is known, the
   more is left over.
 - A cause explains as many bytes at a moment as before, or it is less certain than before.
 - What is estimated over all moments or a whole log moves by less than a third.
-- RSS is the same; as the kernel's other files count it, to within what they round.
+- RSS is the same; as another of the kernel's files counts it, to within what they round, or as
+  far as the whole says that these files lie apart.
 
 Findings about the data (`data-*`) are what a loss is told by, so they may come and go.
 """
@@ -53,6 +55,7 @@ class Told:
         findings: The findings in their order, as rows; evidence by artefact, field and unit.
         ledgers: The ledgers' rows by moment.
         rss: RSS by moment.
+        apart: By how much the kernel's files of a moment differ in RSS, by moment.
         damaged: The files that could not be read whole.
     """
 
@@ -61,6 +64,7 @@ class Told:
     findings: tuple[dict[str, Any], ...]
     ledgers: Mapping[str, dict[str, dict[str, Any]]]
     rss: Mapping[str, int | None]
+    apart: Mapping[str, int]
     damaged: frozenset[str]
 
 
@@ -85,6 +89,10 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
             for moment, ledger in diagnosis.ledgers.items()
         },
         rss={names[moment]: ledger.rss_bytes for moment, ledger in diagnosis.ledgers.items()},
+        apart={
+            names[moment]: max((abs(one) for one in ledger.checks["difference_bytes"]), default=0)
+            for moment, ledger in diagnosis.ledgers.items()
+        },
         damaged=frozenset(one.source for one in diagnosis.capture.damaged),
     )
 
@@ -209,7 +217,7 @@ def _too_much(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]
     severity = max((two["severity"] for two in known), default=Severity.INFO)
     if one["severity"] > severity:
         said.append(f"{one['severity']} {one['code']} at {one['moment']}: {one['title']}")
-    surest = min((_sureness(two) for two in known), default=0)
+    surest = min((_sureness(two) for two in known if two["moment"] == one["moment"]), default=0)
     if _sureness(one) < surest:
         said.append(f"{one['code']} is {one['confidence']}, which the whole is not")
     return said
@@ -263,7 +271,8 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
     said = []
     for moment, parts in less.ledgers.items():
         rss, known = less.rss[moment], whole.rss.get(moment)
-        if rss is not None and known is not None and abs(rss - known) > ROUNDING:
+        room = max(ROUNDING, whole.apart.get(moment, 0))
+        if rss is not None and known is not None and abs(rss - known) > room:
             said.append(f"RSS at {moment}: {rss}, not {known}")
         same = {
             part: (row["bytes"], whole.ledgers[moment][part]["bytes"])
