@@ -81,9 +81,10 @@ def test_function_names_are_kept():
 NAMES = ["acmeone", "acmetwo", "acmethree"]  # words, so that nothing but a mark tells them
 
 
-@pytest.fixture
-def secret(tmp_path):
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory):
     """A real capture of three moments and its baseline, with nothing but secret names."""
+    tmp_path = tmp_path_factory.mktemp("secret")
     moments = ("1-filled", "2-shrunk", "4-freed")
     for folder, names in (("acmenew", NAMES), ("acmeold", ["acmeone", "acmefour", "acmefive"])):
         for name, moment in zip(names, moments, strict=True):
@@ -113,17 +114,23 @@ def test_no_mark_is_left_in_any_output(secret, render):
         assert not re.search("[\ufdd0-\ufdef]|\\\\ufdd", text)
 
 
+@pytest.fixture(scope="module")
+def plain_and_unlike(tmp_path_factory):
+    """A capture whose moments have names of the report's own words, and the same with others."""
+    folder = tmp_path_factory.mktemp("names")
+    sides = {"plain": ("1", "before", "heap"), "unlike": ("1-qq", "2-qq", "3-qq")}
+    for side, names in sides.items():
+        for name, moment in zip(names, ("1-filled", "2-shrunk", "4-freed"), strict=True):
+            shutil.copytree(SHRUNK / moment, folder / side / name)
+    return tuple(diagnose(folder / side) for side in sides)
+
+
 @pytest.mark.parametrize("render", RENDERERS)
-def test_moments_called_by_plain_words_leave_prose_as_it_is(tmp_path, render):
+def test_moments_called_by_plain_words_leave_prose_as_it_is(plain_and_unlike, render):
     """
     `before`, `heap` and `1` are words of the report's own, too: only the names are replaced.
     """
-    sides = {"plain": ("1", "before", "heap"), "unlike": ("1-qq", "2-qq", "3-qq")}
-    for folder, names in sides.items():
-        for name, moment in zip(names, ("1-filled", "2-shrunk", "4-freed"), strict=True):
-            shutil.copytree(SHRUNK / moment, tmp_path / folder / name)
-
-    plain, unlike = (render(diagnose(tmp_path / folder), redact=True) for folder in sides)
+    plain, unlike = (render(diagnosis, redact=True) for diagnosis in plain_and_unlike)
 
     assert plain == unlike
 

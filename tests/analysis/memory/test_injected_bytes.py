@@ -88,13 +88,19 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
+@cache
 def memstats_of(moment: Path) -> pd.Series:
     return read_memstats(moment / "memstats.json").stats.iloc[-1]
 
 
 @cache
+def mappings_of(moment: Path) -> pd.DataFrame:
+    return read_smaps(moment / "smaps").mappings
+
+
+@cache
 def classified(moment: Path) -> ClassifiedMappings:
-    return classify_mappings(read_smaps(moment / "smaps").mappings, memstats_of(moment))
+    return classify_mappings(mappings_of(moment), memstats_of(moment))
 
 
 @cache
@@ -201,7 +207,7 @@ def test_smaps_alone_leave_nothing_over_either(moment):
     """
     Without MemStats the shapes decide; they agree about what is in the arenas.
     """
-    alone = classify_mappings(read_smaps(moment / "smaps").mappings).kinds().set_index("kind")
+    alone = classify_mappings(mappings_of(moment)).kinds().set_index("kind")
     with_memstats = classified(moment).kinds().set_index("kind")
 
     assert "anonymous-other" not in alone.index
