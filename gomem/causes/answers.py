@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.collector.counters import (
+    CollectorCounters,
+    CounterReading,
+    collector_counters,
+)
 from gomem.analysis.goroutine_growth import (
     GoroutineGrowth,
     begins,
@@ -183,6 +188,28 @@ class MomentFacts:
 
 
 @dataclass(frozen=True)
+class LimitedGoal:
+    """A heap goal that GOMEMLIMIT makes.
+
+    Attributes:
+        limit_bytes: GOMEMLIMIT.
+        goal_bytes: The goal.
+        live_bytes: What the last collection marked.
+        by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
+    """
+
+    limit_bytes: int
+    goal_bytes: int
+    live_bytes: int
+    by_gogc_bytes: float
+
+    @property
+    def room_fraction(self) -> float:
+        """Room above the live heap, as a part of it."""
+        return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
+
+
+@dataclass(frozen=True)
 class Answers:
     """What is known about a capture.
 
@@ -237,6 +264,36 @@ class Answers:
         """GOGC as runtime/metrics give it, 1.0 for 100; by default if they do not say."""
         known = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
         return known.pop() if len(known) == 1 else GOGC_BY_DEFAULT
+
+    @cached_property
+    def counters(self) -> CollectorCounters | None:
+        """What the process's own counters say of its collections; None where none counts them."""
+        return collector_counters(
+            [
+                CounterReading(
+                    one.memstats, one.metrics, one.path("memstats"), one.path("metrics"), one.name
+                )
+                for one in self.moments
+                if one.memstats is not None
+            ]
+        )
+
+    @property
+    def limited_goal(self) -> LimitedGoal | None:
+        """The heap goal that GOMEMLIMIT makes at the last moment; None where GOGC makes it.
+
+        A goal is GOGC over what was live, and more where stacks and globals count. One below that
+        can only be the limit's.
+        """
+        told = [one for one in self.moments if one.memstats is not None]
+        if not told or (limit := told[-1].gomemlimit_bytes) is None:
+            return None
+        last, live = told[-1], told[-1].metrics.get(LIVE)
+        goal = None if last.memstats is None else last.memstats["NextGC"]
+        if live is None or goal is None or pd.isna(goal) or GOGC not in last.metrics:
+            return None
+        by_gogc = live * (1 + last.metrics[GOGC] / 100)
+        return LimitedGoal(limit, int(goal), int(live), by_gogc) if goal < by_gogc else None
 
     @cached_property
     def held_heap(self) -> HeldHeap | None:

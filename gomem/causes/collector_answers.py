@@ -27,9 +27,11 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
 from gomem.analysis.tally import Tally
-from gomem.units import format_seconds
+from gomem.causes.finding import Evidence
+from gomem.units import format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.counters import CollectorCounters
     from gomem.analysis.collector.steps import Cycles
     from gomem.inputs.gctrace.table import GcLog
 
@@ -42,6 +44,28 @@ def every(interval_seconds: float | None) -> str:
     if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
         return f"every {format_seconds(CLOCK_SECONDS)} or less"
     return f"every {format_seconds(interval_seconds)}"
+
+
+def counted_cost(counters: CollectorCounters) -> str:
+    """What collecting costs by the process's own counters, as a clause."""
+    since = " since the start" if counters.cpu_since_start else ""
+    cost = f"collecting takes {format_fraction(counters.cpu_fraction)} of the CPU{since}"
+    interval = counters.interval_seconds
+    return cost if interval is None else f"{cost}, a collection {every(interval)} on average"
+
+
+def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
+    """The counters that a finding without a log rests on."""
+    last = counters.last
+    since = "" if counters.since_start else ", between the first moment and the last"
+    numbers = (
+        (last.path, f"NumGC{since}", counters.cycles, "count"),
+        (last.path, f"NumForcedGC{since}", counters.forced, "count"),
+        (last.path, f"PauseTotalNs{since}", counters.paused_seconds, "s"),
+        (last.path, "LastGC, last less first", counters.seconds, "s"),
+        (counters.cpu_path, counters.cpu_field, counters.cpu_fraction, "fraction"),
+    )
+    return tuple(Evidence(*one) for one in numbers if one[2] is not None)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.collector_answers import counted_evidence
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
@@ -21,11 +22,41 @@ FORCED = "forced"
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if many of its collections were forced, or they cost much."""
+    """One finding for the whole log, if many of its collections were forced, or they cost much.
+
+    Without a log the process's own counters say it.
+    """
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or not (_many(facts, limits) or _dear(facts, limits)):
+    if facts is None:
+        return _by_counters(answers)
+    if not (_many(facts, limits) or _dear(facts, limits)):
         return []
     return [_finding(facts, limits)]
+
+
+def _by_counters(answers: Answers) -> list[Finding]:
+    """What each of them costs is not counted, so all collections are taken for equally dear."""
+    counters, limits = answers.counters, answers.thresholds
+    if counters is None or counters.forced is None:
+        return []
+    if counters.forced < max(limits.forced_cycles, limits.forced_fraction * counters.cycles):
+        return []
+    all_cpu = counters.cpu_fraction
+    cpu = None if all_cpu is None else all_cpu * counters.forced_fraction
+    costs = "" if cpu is None else f": they take about {format_fraction(cpu)} of the CPU"
+    dear = cpu is not None and cpu >= limits.forced_marking_fraction
+    seconds = counters.seconds
+    within = "" if seconds is None else f" within {format_seconds(seconds)}"
+    return [
+        CAUSE.finding(
+            Severity.WARNING if dear else Severity.INFO,
+            f"the program forced {format_count(counters.forced)} of "
+            f"{format_count(counters.cycles)} collections "
+            f"({format_fraction(counters.forced_fraction)}){within}{costs}",
+            cpu_fraction=cpu,
+            evidence=counted_evidence(counters),
+        )
+    ]
 
 
 def lack(answers: Answers) -> Lack | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import every
+from gomem.causes.collector_answers import counted_cost, counted_evidence, every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
@@ -23,11 +23,41 @@ PACER = "pacer"
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if the pacer's collections cost much."""
+    """One finding for the whole log, if the pacer's collections cost much.
+
+    Without a log the process's own counters say it.
+    """
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or not _pressed(facts, limits) or not _enough(facts, limits):
+    if facts is None:
+        return _by_counters(answers)
+    if not _pressed(facts, limits) or not _enough(facts, limits):
         return []
     return [_finding(answers, facts)]
+
+
+def _by_counters(answers: Answers) -> list[Finding]:
+    """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
+    counters, limits = answers.counters, answers.thresholds
+    if counters is None or counters.cpu_fraction is None or answers.limited_goal is not None:
+        return []
+    paced = 1 - counters.forced_fraction
+    cpu, interval = counters.cpu_fraction * paced, counters.interval_seconds
+    frequent = interval is not None and interval <= limits.frequent_interval_seconds
+    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
+    if paced < limits.deciding_fraction or cpu < least or counters.cycles < limits.enough_cycles:
+        return []
+    sites = _site_evidence(answers)
+    less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            counted_cost(counters),
+            cpu_fraction=cpu,
+            evidence=(*counted_evidence(counters), *sites),
+            next_step=_REMEDY.format(allocate_less=less, room=_MORE_ROOM),
+            confidence="likely",
+        )
+    ]
 
 
 def lack(answers: Answers) -> Lack | None:
@@ -148,9 +178,12 @@ def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
 
 
 def _next_step(facts: CollectorAnswers, limits: Thresholds, sites: tuple[Evidence, ...]) -> str:
-    largest = sites[0].field.partition(" ")[2] if sites else ""
-    less = f"Allocate less in {largest}, which allocates most" if sites else _TAKE_A_PROFILE
+    less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
     return _REMEDY.format(allocate_less=less, room=_room(facts, limits))
+
+
+def _largest(sites: tuple[Evidence, ...]) -> str:
+    return sites[0].field.partition(" ")[2] if sites else ""
 
 
 def _room(facts: CollectorAnswers, limits: Thresholds) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
+from gomem.causes.collector_answers import counted_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if stops are long again and again, or one is very long."""
+    """One finding for the whole log, if stops are long again and again, or one is very long.
+
+    Without a log the process's own counters say how long they are on average.
+    """
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or facts.longest_stop is None:
+    if facts is None:
+        return _by_counters(answers)
+    if facts.longest_stop is None:
         return []
     stopped = facts.pauses.stopped
     long = stopped.at_least(limits.pause_seconds)
@@ -36,6 +42,28 @@ def find(answers: Answers) -> list[Finding]:
     if not often and not stopped.at_least(limits.worst_pause_seconds):
         return []
     return [_finding(facts, facts.longest_stop, long, limits)]
+
+
+def _by_counters(answers: Answers) -> list[Finding]:
+    """A mean that is long needs long stops, and not just one."""
+    counters, limits = answers.counters, answers.thresholds
+    if counters is None or counters.paused_seconds is None or not counters.cycles:
+        return []
+    each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
+    if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
+        return []
+    dear = each >= limits.worst_pause_seconds or (share or 0.0) >= limits.stopped_fraction
+    in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
+    return [
+        CAUSE.finding(
+            Severity.WARNING if dear else Severity.INFO,
+            f"{format_count(counters.cycles)} collections stopped the world for "
+            f"{format_seconds(each)} on average{in_all}",
+            cpu_fraction=share,
+            evidence=counted_evidence(counters),
+            confidence="likely",
+        )
+    ]
 
 
 def stopped_fraction(facts: CollectorAnswers, bound_seconds: float) -> float | None:

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import every
+from gomem.causes.collector_answers import counted_cost, counted_evidence, every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
@@ -24,11 +24,47 @@ LIMIT = "limit"
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for the whole log, if collections that a limit drives cost much."""
+    """One finding for the whole log, if collections that a limit drives cost much.
+
+    Without a log the last moment's goal and the process's own counters say it.
+    """
     facts, limits = answers.gc, answers.thresholds
-    if facts is None or not _cramped(facts, limits) or not _enough(facts, limits):
+    if facts is None:
+        return _by_counters(answers)
+    if not _cramped(facts, limits) or not _enough(facts, limits):
         return []
     return [_finding(facts, limits)]
+
+
+def _by_counters(answers: Answers) -> list[Finding]:
+    counters, goal, limits = answers.counters, answers.limited_goal, answers.thresholds
+    if counters is None or counters.cpu_fraction is None or goal is None:
+        return []
+    cpu, interval = counters.cpu_fraction, counters.interval_seconds
+    frequent = interval is not None and interval <= limits.frequent_interval_seconds
+    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
+    no_room = frequent and goal.room_fraction <= limits.limit_room_fraction
+    if counters.cycles < limits.enough_cycles or (cpu < least and not no_room):
+        return []
+    last = counters.last
+    return [
+        CAUSE.finding(
+            Severity.CRITICAL if cpu >= limits.critical_marking_fraction else Severity.WARNING,
+            f"a memory limit drives the collections: {format_bytes(goal.live_bytes)} is live, the "
+            f"goal is {format_bytes(goal.goal_bytes)}, GOMEMLIMIT is "
+            f"{format_bytes(goal.limit_bytes)}, and {counted_cost(counters)}",
+            moment=last.moment,
+            size=goal.live_bytes,
+            cpu_fraction=cpu,
+            evidence=(
+                Evidence(last.metrics_path, "/gc/gomemlimit:bytes", goal.limit_bytes, "B"),
+                Evidence(last.path, "NextGC", goal.goal_bytes, "B"),
+                Evidence(last.metrics_path, "/gc/heap/live:bytes", goal.live_bytes, "B"),
+                *counted_evidence(counters),
+            ),
+            confidence="likely",
+        )
+    ]
 
 
 def lack(answers: Answers) -> Lack | None:

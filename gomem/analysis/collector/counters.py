@@ -1,0 +1,194 @@
+"""What do a process's own counters say of its collections, where no log does?
+
+MemStats and runtime/metrics count from the process's start; the difference of two readings is what
+lies between them. LastGC is the runtime's own clock, so how far collections lie apart needs no
+other. The CPU of collections is /cpu/classes/gc/total without idle marking, of /cpu/classes/total,
+since Go 1.20; before that there is GCCPUFraction, the same since the process's start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+GC_CPU = "/cpu/classes/gc/total:cpu-seconds"
+IDLE_MARKING = "/cpu/classes/gc/mark/idle:cpu-seconds"
+ALL_CPU = "/cpu/classes/total:cpu-seconds"
+
+
+@dataclass(frozen=True)
+class CounterReading:
+    """The counters of one moment.
+
+    Attributes:
+        memstats: A row of the MemStats table, or of runtime/metrics in its place.
+        metrics: runtime/metrics scalars by name.
+        path: The artefact of the first.
+        metrics_path: That of the second.
+        moment: When it was read.
+    """
+
+    memstats: pd.Series
+    metrics: Mapping[str, float]
+    path: str
+    metrics_path: str
+    moment: str
+
+    def count(self, name: str) -> int | None:
+        """A counter; None where it is missing."""
+        value = self.memstats.get(name)
+        return None if value is None or pd.isna(value) else int(value)
+
+
+@dataclass(frozen=True)
+class CollectorCounters:
+    """What the counters say of the collections between two readings, or since the start.
+
+    Attributes:
+        cycles: Collections.
+        forced: Of them, asked for by the program; None where nobody counted (before Go 1.8).
+        seconds: From the last collection before the first reading to the last before the last one;
+            None since the start.
+        paused_seconds: For how long they stopped the world; None where that is not counted.
+        cpu_fraction: Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
+        cpu_field: What says so.
+        cpu_path: The artefact that does.
+        cpu_since_start: Whether that is since the start, even where the counts are not.
+        last: The last reading.
+        since_start: Whether the counts are since the start.
+    """
+
+    cycles: int
+    forced: int | None
+    seconds: float | None
+    paused_seconds: float | None
+    cpu_fraction: float | None
+    cpu_field: str
+    cpu_path: str
+    cpu_since_start: bool
+    last: CounterReading
+    since_start: bool
+
+    @property
+    def interval_seconds(self) -> float | None:
+        """How far the collections lie apart, on average."""
+        return None if self.seconds is None or not self.cycles else self.seconds / self.cycles
+
+    @property
+    def stopped_fraction(self) -> float | None:
+        """Share of the time for which the world stood still."""
+        if not self.seconds or self.paused_seconds is None:
+            return None
+        return min(1.0, self.paused_seconds / self.seconds)
+
+    @property
+    def forced_fraction(self) -> float:
+        """Share of the collections that were forced; 0 where nobody counted."""
+        return (self.forced or 0) / self.cycles if self.cycles else 0.0
+
+
+def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters | None:
+    """What lies between the first and the last reading of one process.
+
+    Where there is one reading, or no collection between them, it is what lies before the last.
+    Readings before a restart, which sets counters back, are left out.
+
+    Args:
+        readings: In order of time.
+
+    Returns:
+        The counters; None if the last reading does not count collections.
+    """
+    counted = [(one, cycles) for one in readings if (cycles := one.count("NumGC")) is not None]
+    if not counted:
+        return None
+    first, before = last, cycles = counted[-1]
+    for one, number in reversed(counted[:-1]):
+        if number > before:
+            break
+        first, before = one, number
+    if before == cycles:
+        return _since_start(last, cycles)
+    return _between(first, last, cycles - before)
+
+
+def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
+    paused = last.count("PauseTotalNs")
+    fraction, field, path = _cpu_since_start(last)
+    return CollectorCounters(
+        cycles=cycles,
+        forced=last.count("NumForcedGC"),
+        seconds=None,
+        paused_seconds=None if paused is None else paused / 1e9,
+        cpu_fraction=fraction,
+        cpu_field=field,
+        cpu_path=path,
+        cpu_since_start=True,
+        last=last,
+        since_start=True,
+    )
+
+
+def _between(first: CounterReading, last: CounterReading, cycles: int) -> CollectorCounters:
+    paused = _difference(first, last, "PauseTotalNs")
+    fraction = _cpu_between(first.metrics, last.metrics)
+    field, path = f"{GC_CPU}, since {first.moment}", last.metrics_path
+    if by_start := fraction is None:
+        fraction, field, path = _cpu_since_start(last)
+    return CollectorCounters(
+        cycles=cycles,
+        forced=_difference(first, last, "NumForcedGC"),
+        seconds=_seconds_between(first, last),
+        paused_seconds=None if paused is None else paused / 1e9,
+        cpu_fraction=fraction,
+        cpu_field=field,
+        cpu_path=path,
+        cpu_since_start=by_start,
+        last=last,
+        since_start=False,
+    )
+
+
+def _difference(first: CounterReading, last: CounterReading, name: str) -> int | None:
+    before, after = first.count(name), last.count(name)
+    return None if before is None or after is None or after < before else after - before
+
+
+def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:
+    """Between the last collections of both, by the runtime's clock."""
+    before, after = first.memstats.get("LastGC"), last.memstats.get("LastGC")
+    if before is None or after is None or pd.isna(before) or pd.isna(after):
+        return None
+    seconds = (after - before).total_seconds()
+    return float(seconds) if seconds > 0 else None
+
+
+def _cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
+    if not {GC_CPU, ALL_CPU} <= before.keys() & after.keys():
+        return None
+    spent = {
+        name: after.get(name, 0.0) - before.get(name, 0.0)
+        for name in (GC_CPU, IDLE_MARKING, ALL_CPU)
+    }
+    return _share(spent)
+
+
+def _share(spent: Mapping[str, float]) -> float | None:
+    if not spent[ALL_CPU] > 0:
+        return None
+    busy = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0)
+    return min(1.0, max(0.0, busy / spent[ALL_CPU]))
+
+
+def _cpu_since_start(last: CounterReading) -> tuple[float | None, str, str]:
+    told = last.memstats.get("GCCPUFraction")
+    if told is not None and not pd.isna(told):
+        return float(told), "GCCPUFraction", last.path
+    if {GC_CPU, ALL_CPU} <= last.metrics.keys():
+        return _share(last.metrics), f"{GC_CPU}, since the start", last.metrics_path
+    return None, "", last.path

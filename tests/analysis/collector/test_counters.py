@@ -1,0 +1,132 @@
+import pandas as pd
+import pytest
+
+from gomem.analysis.collector.counters import (
+    ALL_CPU,
+    GC_CPU,
+    IDLE_MARKING,
+    CounterReading,
+    collector_counters,
+)
+
+
+def reading(moment, cycles=10, forced=2, paused_ms=30.0, at=100.0, share=0.2, **metrics):
+    row = pd.Series(
+        {
+            "NumGC": cycles,
+            "NumForcedGC": forced,
+            "PauseTotalNs": paused_ms * 1e6,
+            "LastGC": pd.Timestamp(at, unit="s", tz="UTC"),
+            "GCCPUFraction": share,
+        },
+        dtype=object,
+    )
+    return CounterReading(row, metrics, f"{moment}/memstats.json", f"{moment}/metrics", moment)
+
+
+def cpu(gc, idle, total):
+    return {GC_CPU: gc, IDLE_MARKING: idle, ALL_CPU: total}
+
+
+def test_what_lies_between_two_moments():
+    """
+    20 collections in 10 s, half of them forced; 3 of 20 CPU seconds marked when nothing was idle.
+    """
+    found = collector_counters(
+        [
+            reading("a", **cpu(1, 0.5, 10)),
+            reading("b", 30, 12, 530, 110.0, **cpu(6, 2.5, 30)),
+        ]
+    )
+
+    assert (20, 10, 0.5) == (found.cycles, found.forced, found.forced_fraction)
+    assert found.interval_seconds == pytest.approx(0.5)
+    assert found.stopped_fraction == pytest.approx(0.05)
+    assert found.cpu_fraction == pytest.approx((5 - 2) / 20)
+    assert not found.cpu_since_start
+    assert "b/metrics" == found.cpu_path
+    assert not found.since_start
+
+
+def test_one_moment_counts_from_the_start():
+    found = collector_counters([reading("a")])
+
+    assert found.since_start
+    assert (10, 2, 0.2) == (found.cycles, found.forced, found.cpu_fraction)
+    assert found.interval_seconds is None
+    assert found.stopped_fraction is None
+    assert found.paused_seconds == pytest.approx(0.03)
+
+
+def test_no_collection_between_is_the_last_moment_alone():
+    found = collector_counters([reading("a"), reading("b")])
+
+    assert found.since_start
+    assert 10 == found.cycles
+
+
+def test_what_lies_before_a_restart_is_another_process():
+    """
+    Counters go back from 30 to 4: of 4 and 9 the difference counts.
+    """
+    found = collector_counters(
+        [reading("a"), reading("b", 30), reading("c", 4, 1, 1.0, 200.0), reading("d", 9, at=205.0)]
+    )
+
+    assert 5 == found.cycles
+    assert found.seconds == pytest.approx(5.0)
+
+
+def test_cpu_since_the_start_where_nothing_else_is_told():
+    found = collector_counters([reading("a"), reading("b", 30, 12, 530, 110.0, 0.31)])
+
+    assert 0.31 == found.cpu_fraction
+    assert found.cpu_since_start
+    assert "GCCPUFraction" == found.cpu_field
+    assert not found.since_start
+
+
+def test_classes_of_cpu_speak_for_metrics_alone():
+    one = reading("a", share=None, **cpu(4, 1, 30))
+
+    assert 0.1 == collector_counters([one]).cpu_fraction
+
+
+@pytest.mark.parametrize("total", [0, 10])
+def test_no_cpu_passed_is_no_share(total):
+    """
+    The classes are updated by collections: none in between leaves them as they were.
+    """
+    before, after = reading("a", **cpu(1, 0, 10)), reading("b", 30, share=None, **cpu(1, 0, 10))
+    after.metrics[ALL_CPU] = 10 + total
+
+    found = collector_counters([before, after])
+
+    assert (found.cpu_fraction == 0.0) == bool(total)
+    assert found.cpu_since_start != bool(total)
+
+
+def test_what_nobody_counted_is_unknown():
+    """
+    Before Go 1.8 nobody counts forced collections, and runtime/metrics have no pauses.
+    """
+    one = reading("a", forced=pd.NA, paused_ms=1.0)
+    one.memstats["PauseTotalNs"] = pd.NA
+
+    found = collector_counters([one])
+
+    assert found.forced is None
+    assert found.paused_seconds is None
+    assert 0.0 == found.forced_fraction
+
+
+def test_no_count_of_collections_is_no_answer():
+    assert collector_counters([]) is None
+    assert collector_counters([reading("a", cycles=pd.NA)]) is None
+
+
+def test_a_clock_that_stands_tells_no_interval():
+    found = collector_counters([reading("a"), reading("b", 30)])
+
+    assert found.seconds is None
+    assert found.interval_seconds is None

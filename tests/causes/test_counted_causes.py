@@ -1,0 +1,174 @@
+"""What MemStats and runtime/metrics say of the collector, where there is no log."""
+
+import pandas as pd
+import pytest
+
+from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
+from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
+from gomem.causes.thresholds import Thresholds
+from gomem.releases import GoVersion
+from gomem.units import MIB
+from tests.causes.test_gc_causes import answers as of_log
+from tests.causes.test_gc_causes import every
+
+CAUSES = (gc_pressure, forced_gc, memory_limit_thrash, long_pauses)
+LIMITED = {GOMEMLIMIT: 170.0 * MIB, LIVE: 146.0 * MIB, GOGC: 100.0}
+
+
+def moment(name, cycles, at, share=0.2, forced=0, paused_ms=0.0, goal_mib=150, **metrics):
+    row = pd.Series(
+        {
+            "NumGC": cycles,
+            "NumForcedGC": forced,
+            "PauseTotalNs": paused_ms * 1e6,
+            "LastGC": pd.Timestamp(at, unit="s", tz="UTC"),
+            "GCCPUFraction": share,
+            "NextGC": goal_mib * MIB,
+            "HeapAlloc": 100 * MIB,
+        },
+        dtype=object,
+    )
+    return MomentFacts(name, memstats=row, metrics=metrics)
+
+
+def answers(cycles=40, seconds=20.0, *, thresholds=None, metrics=None, **about):
+    """Two moments so many collections and seconds apart."""
+    metrics = metrics or {}
+    moments = (
+        moment("1", 5, 100.0, goal_mib=about.get("goal_mib", 150), **metrics),
+        moment("2", 5 + cycles, 100.0 + seconds, **about, **metrics),
+    )
+    return Answers(moments, GoVersion(), thresholds=Thresholds(**(thresholds or {})))
+
+
+def found(*args, **about):
+    case = answers(*args, **about)
+    return [finding.code for cause in CAUSES for finding in cause.find(case)]
+
+
+def severity(cause, **about):
+    return str(cause.find(answers(**about))[0].severity)
+
+
+def test_collections_of_the_pacer_that_cost_a_tenth():
+    assert ["gc-pressure"] == found(share=0.10)
+    assert [] == found(share=0.0999)
+
+
+def test_frequent_ones_need_cost_less():
+    """
+    40 in 4 s are one every 0.1 s.
+    """
+    assert ["gc-pressure"] == found(seconds=4.0, share=0.05)
+    assert [] == found(seconds=4.0, share=0.0499)
+    assert [] == found(seconds=4.001, share=0.05)
+
+
+def test_few_collections_are_a_start():
+    assert ["gc-pressure"] == found(20)
+    assert [] == found(19)
+
+
+def test_where_others_decide_the_pacer_does_not():
+    """
+    Half forced leaves half of the cost to the pacer; with a limit's goal, all is the limit's.
+    """
+    assert ["gc-pressure", "forced-gc"] == found(share=0.2, forced=20)
+    assert ["forced-gc"] == found(share=0.9, forced=21)
+    assert ["memory-limit-thrash"] == found(metrics=LIMITED)
+
+
+@pytest.mark.parametrize(
+    ("forced", "cycles", "codes"),
+    [
+        (10, 40, ["forced-gc"]),
+        (9, 36, []),
+        (10, 41, []),
+    ],
+)
+def test_forced_ones_by_number_and_share(forced, cycles, codes):
+    assert codes == found(cycles, share=0.04, forced=forced)
+
+
+def test_forced_ones_are_a_warning_by_what_they_cost():
+    """
+    A quarter of the collections is taken for a quarter of the cost.
+    """
+    assert "warning" == severity(forced_gc, forced=10, share=0.04)
+    assert "info" == severity(forced_gc, forced=10, share=0.0399)
+    assert "info" == severity(forced_gc, forced=10, share=None)
+
+
+def test_nobody_counted_the_forced_ones():
+    assert [] == found(share=0.04, forced=pd.NA)
+
+
+def test_a_goal_below_what_gogc_makes_is_the_limits():
+    """
+    146 MiB live make a goal of 292 MiB by GOGC=100.
+    """
+    assert ["memory-limit-thrash"] == found(metrics=LIMITED, goal_mib=291)
+    assert ["gc-pressure"] == found(metrics=LIMITED, goal_mib=292)
+    assert ["gc-pressure"] == found(metrics={**LIMITED, GOMEMLIMIT: 2.0**63})
+    assert ["gc-pressure"] == found(metrics={**LIMITED, GOGC: 2.0})
+    for name in (LIVE, GOGC):
+        assert ["gc-pressure"] == found(metrics=_less(name))
+
+
+def _less(name):
+    return {key: value for key, value in LIMITED.items() if key != name}
+
+
+def test_a_limit_costs_or_leaves_no_room():
+    """
+    Room of 5 % above 140 MiB is 7 MiB.
+    """
+    live = LIMITED | {LIVE: 140.0 * MIB}
+
+    def thrash(**about):
+        return found(metrics=live, **about)
+
+    assert ["memory-limit-thrash"] == thrash(share=0.10)
+    assert [] == thrash(share=0.0999)
+    assert ["memory-limit-thrash"] == thrash(share=0.01, seconds=4.0, goal_mib=147)
+    assert [] == thrash(share=0.01, seconds=4.0, goal_mib=148)
+    assert [] == thrash(share=0.01, seconds=4.01, goal_mib=147)
+    assert [] == found(19, metrics=live, share=0.5)
+
+
+def test_a_limit_that_takes_a_quarter_is_critical():
+    assert "critical" == severity(memory_limit_thrash, metrics=LIMITED, share=0.25)
+    assert "warning" == severity(memory_limit_thrash, metrics=LIMITED, share=0.2499)
+
+
+def test_stops_that_are_long_on_average():
+    """
+    40 × 10 ms of 40 s are a hundredth.
+    """
+    assert ["long-pauses"] == found(share=0, paused_ms=400)
+    assert [] == found(share=0, paused_ms=399)
+    assert ["long-pauses"] == found(3, share=0, paused_ms=30)
+    assert [] == found(2, share=0, paused_ms=20)
+    assert "warning" == severity(long_pauses, paused_ms=400, seconds=40.0)
+    assert "info" == severity(long_pauses, paused_ms=400, seconds=40.001)
+    assert "warning" == severity(long_pauses, paused_ms=4000, seconds=4000.0)
+    assert "info" == severity(long_pauses, paused_ms=3999, seconds=4000.0)
+
+
+def test_titles_say_since_when():
+    (since_start,) = gc_pressure.find(answers())
+    assert "20.0 % of the CPU since the start, a collection every 500 ms on av" in since_start.title
+    assert "likely" == since_start.confidence
+
+    (alone,) = gc_pressure.find(Answers((moment("1", 40, 100.0),), GoVersion()))
+    assert alone.title.endswith("of the CPU since the start")
+
+
+def test_a_log_speaks_before_the_counters():
+    """
+    With a log in which nothing is found, nothing is found in the counters.
+    """
+    case = of_log(*every(1.0), moments=answers(share=0.5).moments)
+
+    assert case.counters.cpu_fraction == 0.5
+    assert [] == gc_pressure.find(case)
