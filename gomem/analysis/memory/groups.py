@@ -10,12 +10,13 @@ and smaps show two states of the process, the Go heap is one group too, and noth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from gomem.inputs.schema import Column, build_rows
-from gomem.units import MIB
+from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,12 +91,11 @@ class MemoryGroups:
 
     def bytes_of(self, group: str) -> int | None:
         """Resident bytes of a group; None where it is not told apart, or nothing says."""
-        return self._sizes("bytes").get(group)
+        return self._resident.get(group)
 
     def claimed_bytes_of(self, group: str) -> int | None:
         """What the runtime claims of a group, or of a part of the Go heap; None if nothing."""
-        claims = dict(zip(self.claims["group"], self.claims["claimed_bytes"].tolist(), strict=True))
-        return claims.get(group, self._sizes("claimed_bytes").get(group))
+        return self._claimed.get(group)
 
     @property
     def heap_is_one(self) -> bool:
@@ -105,7 +105,7 @@ class MemoryGroups:
     @property
     def heap_bytes(self) -> int | None:
         """Resident bytes of the Go heap, whether it is one group or several; None if unknown."""
-        sizes = self._sizes("bytes")
+        sizes = self._resident
         known = [sizes[group] for group in (HEAP, *OF_GO_HEAP) if group in sizes]
         return sum(known) if known else None
 
@@ -113,9 +113,19 @@ class MemoryGroups:
         """What the claims of a group are made of: rows for the Go heap where it is one."""
         return self.claims if group == HEAP and self.heap_is_one else self.claims.iloc[:0]
 
-    def _sizes(self, column: str) -> dict[str, int]:
-        known = self.rows[self.rows[column].notna()]
-        return {str(row["group"]): int(row[column]) for row in known.to_dict("records")}
+    @cached_property
+    def _resident(self) -> dict[str, int]:
+        return _known(self.rows, "bytes")
+
+    @cached_property
+    def _claimed(self) -> dict[str, int]:
+        return _known(self.rows, "claimed_bytes") | _known(self.claims, "claimed_bytes")
+
+
+def _known(rows: pd.DataFrame, column: str) -> dict[str, int]:
+    """The numbers of a column by group, without those that are missing."""
+    pairs = zip(rows["group"].tolist(), rows[column].tolist(), strict=True)
+    return {group: size for group, size in pairs if not is_unknown(size)}
 
 
 def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
