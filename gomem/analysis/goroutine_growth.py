@@ -14,13 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gomem.analysis.trends import SURE_FROM, Trend, trend_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -35,7 +34,6 @@ class GoroutineGrowth:
 
     Attributes:
         count: How many there are; None if fewer than two moments say.
-        only_rises: Whether each moment has more than the one before.
         stacks: StackInuse; None if fewer than two moments say.
         descriptors_bytes: By how much descriptors surely rise in heap profiles.
         waiting: The function in which those that came wait; empty if no profile says.
@@ -44,7 +42,6 @@ class GoroutineGrowth:
     """
 
     count: Trend | None
-    only_rises: bool
     stacks: Trend | None
     descriptors_bytes: float
     waiting: str
@@ -56,7 +53,7 @@ class GoroutineGrowth:
         """Whether their number rises: surely, or from moment to moment where those are few."""
         if self.count is None:
             return False
-        return self.count.rises or (self.only_rises and self.count.moments < SURE_FROM)
+        return self.count.rises or (self.count.only_rises and self.count.moments < SURE_FROM)
 
     @property
     def stopped(self) -> bool:
@@ -92,7 +89,6 @@ def goroutine_growth(
     waiting, created = _where(profiles)
     return GoroutineGrowth(
         count=trend_of(counts, seconds),
-        only_rises=bool((np.diff(counts) > 0).all()),
         stacks=stacks,
         descriptors_bytes=_surely_grown(growth, descriptors=True),
         waiting=waiting,

@@ -3,6 +3,12 @@
 A level is what there is at a moment: bytes in use, resident bytes, goroutines. The slope is Theil
 and Sen's, with its interval (see `analysis.slopes`). The shape says where the rises and falls lie:
 what filled at the start and has stayed since has a slope, too, and is no leak.
+
+Of three or four moments no test of ranks is sure: they stand in ascending order by chance in one of
+6 and one of 24 cases. But what is counted has no error of sampling, and chance does not lay it in a
+line either: where each moment has more than the one before, and no pair of them rises at less than
+half of the slope, it may rise. What fills and slows down does not pass; what it takes beyond that
+is for the cause to say.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ NOISE = 3.0  # standard deviations: a smaller range is that of sampling
 MOVES = 0.1  # of the level: a smaller range is no change worth a name
 HALF, MOST = 0.5, 0.6  # of the range
 STEEP = 2.0  # times the share of the time that an interval takes: above, its rise stands out
+FEWEST = 3  # moments: two show a difference, three a direction
 SURE_FROM = 5  # moments: four stand in order by chance in 1 of 12 cases, five in 1 of 60
 
 
@@ -42,6 +49,7 @@ class Trend:
         shape: One of `SHAPES`.
         lows_follow: Whether its lows rise with the slope, by half of it at least, from the first
             third of the time to the last: garbage comes and goes on top of what is held.
+        only_rises: Whether each moment has more than the one before.
     """
 
     moments: int
@@ -53,6 +61,7 @@ class Trend:
     high: float
     shape: str
     lows_follow: bool
+    only_rises: bool
 
     @property
     def grown(self) -> float:
@@ -63,6 +72,12 @@ class Trend:
     def rises(self) -> bool:
         """Whether it surely rises, and still did so at the end."""
         return self.moments >= SURE_FROM and self.low > 0 and self.goes_on
+
+    @property
+    def may_rise(self) -> bool:
+        """Whether it rises in a line over moments too few to be sure of it."""
+        few = FEWEST <= self.moments < SURE_FROM
+        return few and self.only_rises and is_steady(self.slope, self.low)
 
     @property
     def goes_on(self) -> bool:
@@ -94,7 +109,13 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         high=high,
         shape=shape_of(times, levels),
         lows_follow=_lows_follow(times, levels, slope),
+        only_rises=bool((np.diff(levels) > 0).all()),
     )
+
+
+def is_steady(slope: float, low: float) -> bool:
+    """Whether even the lower end of a slope's interval is half of it: of few moments, any pair."""
+    return slope > 0 and low >= HALF * slope
 
 
 def shape_of(

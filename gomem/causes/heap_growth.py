@@ -11,13 +11,17 @@ grows. As an expert would put it:
    is too thin to tell (a log of few collections) says nothing against it; only a HeapAlloc that has
    filled and stays does, because it has all that is held.
 2. It grows if the slope's whole interval lies above zero, the error of sampling included, over five
-   moments at least: four are in order by chance in one of twelve.
+   moments at least, whatever reads it: four are in order by chance in one of twelve. Where there
+   are three or four, it is `possible` if each has more than the one before, in a line, what
+   collections marked rises with it, and it at least doubles, by tens of MiB: chance is not in a
+   line, and garbage is not marked. A log of so few collections is called thin.
 3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
    slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
    must have brought a collection.
 4. It matters: some MiB, and a tenth of what is held. What one stack gains and others lose is a
-   change of phase: the sum must rise with it.
+   change of phase: the sum must rise with it. How much it is, MemStats say best, without the
+   garbage; profiles lag by two collections, so what they show is the least.
 5. It is named: who allocates what stays, and where that is Go's own library (`io.ReadAll`,
    `strings.(*Builder).grow`), the program's function that called it.
 6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note.
@@ -31,10 +35,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.trends import SURE_FROM
+from gomem.analysis.collector.live_heap import FEWEST_CYCLES
+from gomem.analysis.trends import FEWEST, SURE_FROM, is_steady
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_fraction, format_seconds
+from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.profiles.growth import GrowingSite
@@ -43,19 +48,50 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
 
 
+WELL_KNOWN = 0.25  # width of a slope's interval, as a part of it: the size is good to an eighth
+
+
 def find(answers: Answers) -> list[Finding]:
     """One finding, from the best evidence that the heap grows."""
     held = answers.held_heap
     if held is not None and held.stopped:
         return []
     limits = answers.thresholds
-    site = answers.growing_site
-    site = site if site is not None and _is_leak(site, answers) else None
     rises = [_of_log(answers), _of_moments(answers)]
-    sure = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
-    if site is None and not sure:
+    seen = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
+    site = answers.growing_site
+    if site is not None and not (_is_kept(site, answers) and (seen or _is_leak(site, limits))):
+        site = None
+    if site is None and not seen:
         return _resident(answers)
-    return [_finding(site, sure, answers)]
+    return [_finding(site, seen, answers)]
+
+
+def lack(answers: Answers) -> Lack | None:
+    """A log alone, whose live heap rises by enough, in collections too few for a slope."""
+    facts = answers.gc
+    if answers.held_heap is not None or answers.heap_series is not None:
+        return None
+    live = None if facts is None else facts.longest_run
+    if facts is None or live is None or live.slope_bytes_per_second is not None or find(answers):
+        return None
+    grown = live.last_bytes - live.first_bytes
+    if live.cycles < FEWEST or not _is_large(grown, live.first_bytes, answers.thresholds):
+        return None
+    return Lack(
+        CAUSE.code,
+        seen=f"collections marked {format_bytes(live.first_bytes)} at first and "
+        f"{format_bytes(live.last_bytes)} at last",
+        had=f"there are {format_count(live.cycles)} of them, without those that first filled the "
+        "heap",
+        needed=f"{format_count(FEWEST_CYCLES)} for a slope",
+        next_step="Let the log run on under load: GODEBUG=gctrace=1. " + _TAKE_TWO,
+        evidence=(
+            Evidence(facts.path, "heap_live_first_bytes", live.first_bytes, "B"),
+            Evidence(facts.path, "heap_live_last_bytes", live.last_bytes, "B"),
+            Evidence(facts.path, "cycles", live.cycles, "count"),
+        ),
+    )
 
 
 _TAKE_TWO = (
@@ -66,12 +102,15 @@ _WATCH = " Watch for longer, too: a cache that fills looks the same."
 _IN_PROFILES = (
     "A heap profile counts what a collection found in use. What rises in one profile after "
     "another, and has not levelled off, is kept by somebody. The slope is the median over all "
-    "pairs of profiles; its interval includes the error of sampling."
+    "pairs of profiles; its interval includes the error of sampling. A profile is as old as the "
+    "collection before the last: more may be kept by now than it shows."
 )
 _IN_MOMENTS = (
     "HeapAlloc counts what is in use and the garbage that no collection has found yet. The goal of "
     "the next cycle follows from what a collection marked: where both rise in a line, over several "
-    "collections, it is not garbage. The slope is the median over all pairs of moments."
+    "collections, it is not garbage. How much is held is what was marked, and of what was "
+    "allocated since, the share that usually stays. The slope is the median over all pairs of "
+    "moments."
 )
 _OF_GOROUTINES = (
     "The number of goroutines grows with it: what a goroutine refers to is kept as long as it "
@@ -94,6 +133,7 @@ CAUSE = Cause(
     remedy=_TAKE_TWO + _WATCH,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
     rule=find,
+    lack=lack,
 )
 
 
@@ -144,13 +184,23 @@ def _matters(grown: float, last: float, limits: Thresholds) -> bool:
     return grown >= max(limits.growth_bytes, limits.growth_fraction * last)
 
 
-def _is_leak(site: GrowingSite, answers: Answers) -> bool:
-    """Whether it matters, shows in the sum, still goes on, and was seen often enough."""
+def _is_large(grown: float, first: float, limits: Thresholds) -> bool:
+    """Whether it is enough to be said after few readings."""
+    return grown >= limits.growth_few_bytes and first + grown >= limits.growth_few_ratio * first
+
+
+def _is_leak(site: GrowingSite, limits: Thresholds) -> bool:
+    """Whether it was seen often enough, or by few profiles rises steadily, and by much."""
+    if site.contents >= limits.growth_profiles:
+        return True
+    return is_steady(site.slope, site.low) and _is_large(site.grown, site.first, limits)
+
+
+def _is_kept(site: GrowingSite, answers: Answers) -> bool:
+    """Whether it matters, shows in the sum, and still goes on."""
     limits = answers.thresholds
     return (
-        site.profiles >= limits.growth_profiles
-        and site.contents >= SURE_FROM
-        and _matters(site.grown, site.in_use, limits)
+        _matters(site.grown, site.in_use, limits)
         and site.in_use_grown >= limits.growth_in_sum_fraction * site.grown
         and site.slope * site.silent_seconds <= (1 + answers.gogc_fraction) * site.in_use
     )
@@ -190,10 +240,15 @@ def _of_log(answers: Answers) -> _Rise | None:
 
 
 def _of_moments(answers: Answers) -> _Rise | None:
-    """HeapAlloc or the marks of the moments, if they surely grow, and still do."""
+    """HeapAlloc or the marks of the moments, if they grow, and still do."""
     held = answers.held_heap
-    trend = None if held is None else held.rising
-    if held is None or trend is None:
+    if held is None:
+        return None
+    few = held.may_be_rising
+    if few is not None and not _is_large(few.grown, few.first, answers.thresholds):
+        few = None
+    trend = held.rising or few
+    if trend is None:
         return None
     told = [one for one in answers.moments if one.memstats is not None]
     first, last = told[-trend.moments], told[-1]
@@ -204,6 +259,8 @@ def _of_moments(answers: Answers) -> _Rise | None:
     ]
     count = Evidence(last.path("memstats"), "collections in between", held.collections, "count")
     what = "the heap in use" if trend is held.allocated else "what collections mark"
+    if trend is held.allocated and held.held is not None and held.held.low > 0:
+        what, trend = "what the heap holds", held.held
     return _of_trend(what, trend, last.name, (*evidence, count), _IN_MOMENTS)
 
 
@@ -227,12 +284,15 @@ def _of_trend(
 
 def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> Finding:
     """The sites by the profiles; how fast by whatever knows that best."""
-    best = min(rises, key=_doubt, default=None)
-    if site is not None and (best is None or _doubt(site) <= _doubt(best)):
+    best = _best(rises)
+    if site is not None and (best is None or _doubt(best) > max(WELL_KNOWN, _doubt(site))):
         best = None
-    seconds = [one.seconds for one in (site, *rises) if one is not None and one.seconds is not None]
-    long = max(seconds, default=0.0) >= answers.thresholds.growth_sure_seconds
-    agree = (site is not None) + len(rises) > 1
+    limits = answers.thresholds
+    sure = [one for one in rises if one.moments >= SURE_FROM]
+    by_site = () if site is None or site.contents < limits.growth_profiles else (site,)
+    seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
+    long = max(seconds, default=0.0) >= limits.growth_sure_seconds
+    agree = len(by_site) + len(sure) > 1
     theirs = answers.goroutines_hold(site)
     return CAUSE.finding(
         Severity.INFO if theirs else Severity.WARNING,
@@ -247,6 +307,14 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         next_step=_next(site) + ("" if long else _WATCH),
         confidence="likely" if long or agree else "possible",
     )
+
+
+def _best(rises: list[_Rise]) -> _Rise | None:
+    """Of those whose slope is well known, the one that watched longest; else the best known."""
+    known = [one for one in rises if _doubt(one) <= WELL_KNOWN]
+    if known:
+        return max(known, key=lambda one: one.seconds or 0.0)
+    return min(rises, key=_doubt, default=None)
 
 
 def _doubt(rise: _Rise | GrowingSite) -> float:

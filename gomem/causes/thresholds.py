@@ -76,8 +76,12 @@ class Thresholds:
         growth_fraction: The same, as a share of the live heap at the end.
         growth_in_sum_fraction: Share of what one site gains by which all that is in use must grow:
             the rest is what others lose, and from half on it is a change of phase.
-        growth_profiles: Heap profiles it takes: fewer are a start, a load test and an end, and
-            every program grows over those.
+        growth_profiles: Heap profiles with something new that it takes to be sure, as of any other
+            reading: four are in order by chance in one of twelve.
+        growth_few_bytes: Growth over three or four readings that is worth a `possible` finding:
+            twice as much as otherwise, and four times the smallest heap goal.
+        growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
+            lets swing may do so.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
             is a start-up's, or a test's.
@@ -169,7 +173,9 @@ class Thresholds:
     growth_bytes: int = 8 * MIB
     growth_fraction: float = 0.10
     growth_in_sum_fraction: float = 0.5
-    growth_profiles: int = 8
+    growth_profiles: int = 5
+    growth_few_bytes: int = 16 * MIB
+    growth_few_ratio: float = 2.0
     growth_sure_seconds: float = 600.0
     spike_bytes: int = 16 * MIB
     spike_ratio: float = 3.0

@@ -371,7 +371,8 @@ def test_growth_of_a_stack_over_profiles():
     share = grown / float(case.heap_series.totals.iloc[-1])
 
     assert [True, False] == edge(heap_growth, case, "growth_bytes", grown)
-    assert [True, False] == edge(heap_growth, case, "growth_profiles", 10)
+    slow = test_heap_growth.answers(*range(50, 100, 5))  # not twice as much
+    assert [True, False] == edge(heap_growth, slow, "growth_profiles", 10)
     assert found(heap_growth, case, growth_fraction=share * (1 - 1e-9))
     assert [] == found(heap_growth, case, growth_fraction=share * (1 + 1e-9))
 

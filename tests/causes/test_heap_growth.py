@@ -8,6 +8,7 @@ import pytest
 from gomem.analysis.profiles.growth import growth, series_of
 from gomem.causes import heap_growth
 from gomem.causes.answers import Answers
+from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed
@@ -67,7 +68,7 @@ def test_watched_for_long_it_is_likely():
 @pytest.mark.parametrize(
     "sightings",
     [
-        pytest.param(range(50, 120, 10), id="seven profiles"),
+        pytest.param(range(50, 90, 10), id="four profiles, and not twice as much"),
         pytest.param([50] * 5 + [60, 70, 80], id="four contents, though eight profiles"),
         pytest.param(
             [*range(10, 100, 30), 100, 101, 99, 100, 101, 100, 99], id="it has levelled off"
@@ -200,7 +201,11 @@ def test_times_give_a_rate():
 @pytest.mark.parametrize(
     ("told", "each"),
     [
-        pytest.param(moments(20, 30, 40, 50), 2, id="four moments"),
+        pytest.param(moments(20, 27, 33, 39), 2, id="four moments, and not twice as much"),
+        pytest.param(moments(20, 45, 44, 70), 2, id="four moments that do not only rise"),
+        pytest.param(moments(20, 90, 100), 2, id="three moments that slow down"),
+        pytest.param(moments(20, 60), 2, id="two moments"),
+        pytest.param(moments(20, 40, 60, goals=[40, 40, 40]), 2, id="three, nothing is marked"),
         pytest.param(moments(20, 40, 60, 60, 60), 2, id="it has stopped"),
         pytest.param(moments(20, 22, 24, 26, 27), 2, id="7 MiB"),
         pytest.param(moments(20, 30, 40, 50, 60), 0, id="no collection ran: it may be garbage"),
@@ -209,6 +214,88 @@ def test_times_give_a_rate():
 )
 def test_moments_that_show_no_leak(told, each):
     assert [] == heap_growth.find(Answers(counted(told, each), GoVersion()))
+
+
+@pytest.mark.parametrize("levels", [(20, 40, 60), (20, 30, 40, 50)])
+def test_few_moments_in_a_line_are_possible(levels):
+    (finding,) = heap_growth.find(Answers(counted(moments(*levels)), GoVersion()))
+
+    assert ("warning", "possible") == (str(finding.severity), finding.confidence)
+    assert (levels[-1] - levels[0]) * MIB == finding.bytes
+
+
+def test_few_moments_for_long_are_possible_all_the_same():
+    told = [
+        replace(one, time=pd.Timestamp("2026-11-22T06:00Z") + pd.Timedelta(hours=place))
+        for place, one in enumerate(counted(moments(20, 40, 60)))
+    ]
+
+    (finding,) = heap_growth.find(Answers(tuple(told), GoVersion()))
+
+    assert "possible" == finding.confidence
+
+
+def test_few_moments_must_show_much():
+    """
+    30 MiB more, from 20 to 50: two and a half times as much.
+    """
+    told = counted(moments(20, 30, 40, 50))
+
+    def found(**thresholds):
+        return heap_growth.find(Answers(told, GoVersion(), thresholds=Thresholds(**thresholds)))
+
+    assert found(growth_few_bytes=30 * MIB)
+    assert [] == found(growth_few_bytes=30 * MIB + 1)
+    assert found(growth_few_ratio=2.5)
+    assert [] == found(growth_few_ratio=2.5 * (1 + 1e-9))
+
+
+def test_four_profiles_in_a_line_are_possible():
+    """
+    From 40 to 160 sightings of 512 KiB: 60 MiB more.
+    """
+    (finding,) = heap_growth.find(answers(40, 80, 120, 160, seconds=10 * MINUTE))
+
+    assert ("warning", "possible") == (str(finding.severity), finding.confidence)
+
+
+def test_the_garbage_is_no_growth():
+    """
+    10 MiB more marked each moment of 100 allocated: of the 40 that HeapAlloc has beyond the mark
+    at the end, a tenth stays.
+    """
+    told = counted(
+        moments(
+            20, 40, 62, 81, 100, goals=[40, 60, 80, 100, 120], TotalAlloc=[0, 120, 232, 341, 440]
+        )
+    )
+
+    (finding,) = heap_growth.find(Answers(told, GoVersion()))
+
+    assert 44 * MIB == finding.bytes
+    assert "what the heap holds grows by 44.0 MiB over 5 moments, to 64.0 MiB" == finding.title
+
+
+def test_a_log_of_few_collections_is_thin():
+    """
+    From where the live heap first reached its median: three, from 16 to 48 MiB.
+    """
+    few = of_log(
+        *({"live": size, "start": 40, "end": 41, "goal": 90} for size in (8, 8, 8, 16, 24, 48))
+    )
+
+    lack = heap_growth.lack(few)
+
+    assert "collections marked 16.0 MiB at first and 48.0 MiB at last" in lack.seen
+    assert "8 for a slope" == lack.needed
+    assert None is heap_growth.lack(replace(few, thresholds=Thresholds(growth_few_ratio=3.1)))
+    assert None is heap_growth.lack(replace(few, moments=counted(moments(20, 30, 31))))
+
+
+def test_a_log_of_two_collections_is_nothing():
+    few = of_log(*({"live": size, "start": 40, "end": 41, "goal": 90} for size in (8, 8, 16, 48)))
+
+    assert None is heap_growth.lack(few)
 
 
 def test_a_heap_that_has_stopped_by_heap_alloc_is_no_leak_by_profiles_that_lag():

@@ -9,6 +9,11 @@ size, not the direction.
 Of a program that only adds, HeapAlloc is the more exact: marks are as old as the last collection.
 So both are looked at. HeapAlloc alone proves nothing until collections have run in between, and
 their marks have risen as well.
+
+How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since, and
+as much of it stays as of all that was allocated between the first mark and the last: by how much
+the marks grew, against by how much TotalAlloc did. So held = marks + that share × (HeapAlloc -
+marks), and a program that only adds holds all of HeapAlloc.
 """
 
 from __future__ import annotations
@@ -17,11 +22,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gomem.analysis.trends import SURE_FROM, Trend, trend_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
@@ -44,6 +49,8 @@ class HeldHeap:
         marked_field: Where that is from: `/gc/heap/live:bytes` or NextGC.
         collections: From the first moment to the last.
         late_collections: In the last third of that time.
+        held: The marks, and the share of what was allocated since that stays; None if the moments
+            do not say what was allocated in all, or what collections marked.
     """
 
     allocated: Trend
@@ -51,15 +58,28 @@ class HeldHeap:
     marked_field: str
     collections: int
     late_collections: float
+    held: Trend | None = None
 
     @property
     def rising(self) -> Trend | None:
-        """What surely rises, and how: HeapAlloc if its marks follow, else the marks alone."""
+        """What surely rises: HeapAlloc, or what is held of it, if its marks follow; else these."""
         if self.marked is None or self.collections < FEWEST_COLLECTIONS:
             return None
-        if self.allocated.rises and self.marked.grown >= FOLLOWS * self.allocated.grown:
+        held = self.held is not None and self.held.rises
+        if (self.allocated.rises or held) and self._marks_follow:
             return self.allocated
         return self.marked if self.marked.rises else None
+
+    @property
+    def may_be_rising(self) -> Trend | None:
+        """HeapAlloc, if it rises in a line over few moments, and its marks with it."""
+        if self.collections < FEWEST_COLLECTIONS or not self._marks_follow:
+            return None
+        return self.allocated if self.allocated.may_rise else None
+
+    @property
+    def _marks_follow(self) -> bool:
+        return self.marked is not None and self.marked.grown >= FOLLOWS * self.allocated.grown
 
     @property
     def stopped(self) -> bool:
@@ -82,7 +102,8 @@ def held_heap(
     Where NumGC falls, another process began: the moments since the last one are measured.
 
     Args:
-        stats: A row for each moment, in order, with `HeapAlloc`, `NextGC` and `NumGC`.
+        stats: A row for each moment, in order, with `HeapAlloc`, `NextGC` and `NumGC`, and with
+            `TotalAlloc` if that is known.
         seconds: When each moment was; None if only their order is known.
         live_bytes: `/gc/heap/live:bytes` of each; None if a moment does not say.
         gogc: As a fraction, if it is known.
@@ -90,7 +111,9 @@ def held_heap(
     Returns:
         None if there are fewer than two moments of different times, or one says nothing.
     """
-    fields = stats[["HeapAlloc", "NextGC", "NumGC"]].astype("float64").reset_index(drop=True)
+    wanted = ["HeapAlloc", "NextGC", "NumGC", "TotalAlloc"]
+    values = stats.reindex(columns=wanted).astype("Float64").to_numpy(np.float64, na_value=np.nan)
+    fields = pd.DataFrame(values, columns=wanted)
     if fields[["HeapAlloc", "NumGC"]].isna().any(axis=None):
         return None
     began = int(fields.index[fields["NumGC"].diff() < 0].max()) if _restarted(fields) else 0
@@ -107,7 +130,19 @@ def held_heap(
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
         late_collections=_in_last_third(fields["NumGC"].to_numpy(), seconds),
+        held=_held(fields, marks, seconds),
     )
+
+
+def _held(fields: pd.DataFrame, marks: FloatArray, seconds: FloatArray | None) -> Trend | None:
+    """The marks, and as much of what was allocated since as stays of all that is allocated."""
+    since = np.maximum(fields["HeapAlloc"].to_numpy() - marks, 0.0)
+    by_then = fields["TotalAlloc"].to_numpy() - since
+    allocated = by_then[-1] - by_then[0]
+    if np.isnan(marks).any() or not allocated > 0:
+        return None
+    stays = float(np.clip((marks[-1] - marks[0]) / allocated, 0.0, 1.0))
+    return trend_of(marks + stays * since, seconds)
 
 
 def _in_last_third(counts: FloatArray, seconds: FloatArray | None) -> float:
