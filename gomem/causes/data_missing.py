@@ -36,7 +36,7 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for all files that moments lack."""
-    if not answers.moments:
+    if all(one.ledger is None and one.memstats is None for one in answers.moments):
         return [_without_moments()]
     lacking = [
         (name, without, cost, command)

@@ -13,7 +13,8 @@ expert would put it:
 3. Where nobody counted them, their descriptors in the heap profiles (`runtime.malg`) and StackInuse
    grow with them, and nothing else makes these grow steadily.
 4. A single moment, or two, has no direction: very many are a note, and what would decide is said.
-5. What one holds is its stack, and the heap that its own functions allocate and that stays.
+5. What one holds is its stack, 2 KiB at least where nothing says how much, and the heap that its
+   own functions allocate and that stays.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes, format_count, format_seconds
+from gomem.units import KIB, format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
+
+SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -174,7 +177,10 @@ def _many(moment: MomentFacts) -> Finding:
 
 
 def _stack_bytes(moment: MomentFacts) -> int | None:
-    return None if moment.ledger is None else moment.ledger.part("stacks")
+    """What stacks take; without a ledger, what they take at least."""
+    if moment.ledger is None:
+        return None if moment.goroutine_count is None else moment.goroutine_count * SMALLEST_STACK
+    return moment.ledger.part("stacks")
 
 
 def _where(answers: Answers) -> str:

@@ -27,8 +27,13 @@ OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgro
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
-    """The facts of every moment that says anything about memory, in order."""
-    moments = [one for one in capture.by_moment.values() if _has_memory(one)]
+    """The facts of every moment that says anything about memory, in order.
+
+    Where none does, those of the moments that count goroutines: their number tells a leak alone.
+    """
+    every = capture.by_moment.values()
+    moments = [one for one in every if _has_memory(one)]
+    moments = moments or [one for one in every if len(one.goroutines)]
     if not moments:
         return ()
     ends = _collection_ends(capture)

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from gomem.causes.answers import MomentFacts
 from gomem.causes.data_missing import find
 from gomem.causes.finding import Severity
-from tests.causes.situations import answers, facts
+from tests.causes.situations import answers, facts, goroutines
 
 
 def test_a_moment_with_both_sides_lacks_nothing():
@@ -33,3 +34,11 @@ def test_moments_that_lack_it_are_counted_and_named():
 
     assert "2 moments have no readable smaps" in found.title
     assert ["2, 3"] == [one.value for one in found.evidence]
+
+
+def test_a_capture_of_goroutine_profiles_says_nothing_about_memory():
+    counted = MomentFacts("1", goroutines=goroutines(10))
+
+    (found,) = find(answers(counted))
+
+    assert "no moment says anything about memory" in found.title

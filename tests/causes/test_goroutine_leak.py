@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.growth import series_of
-from gomem.causes.answers import Answers
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.goroutine_leak import find
 from gomem.releases import GoVersion
@@ -224,3 +224,17 @@ def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
 
     assert "waiting in main.wait; each holds 1.37 KiB of stack and 4.10 KiB of heap" in found.title
     assert (6 + 12) * MIB == found.bytes
+
+
+def test_goroutine_profiles_alone_are_enough():
+    """
+    Nothing says what their stacks take: 2 KiB each at least.
+    """
+    counted = [
+        MomentFacts(str(place), goroutines=goroutines(count))
+        for place, count in enumerate((100, 1500, 3000))
+    ]
+
+    (found,) = find(Answers(tuple(counted), GoVersion()))
+
+    assert (Severity.WARNING, "2", 3000 * 2048) == (found.severity, found.moment, found.bytes)
