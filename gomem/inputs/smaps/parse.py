@@ -10,13 +10,19 @@ Quirks        `kB` is KiB, rounded down, though every size but swap's is whole p
               smaps_rollup has one header, named [rollup], that spans all mappings.
               maps is the headers alone.
               The last header, [vsyscall], lies above 2^63.
+              A file longer than one read() is written page by page, and the process runs on: the
+              kernel goes on with the mapping that holds the address behind the last one (m_start,
+              find_vma). Where the last one has grown upwards meanwhile, as a heap does, that is
+              the same mapping, and it is printed whole once more. The later entry has all that
+              the earlier one had; so the earlier is left out, and nothing counts twice.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import fields as dataclass_fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,13 +120,50 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")
+    damage: list[Damage] = []
     entries = _uniform(data)
-    if entries is not None:
-        return entries, []
-    lines = data.split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return _entries_one_by_one(lines, source)
+    if entries is None:
+        lines = data.split(b"\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        entries, damage = _entries_one_by_one(lines, source)
+    return _each_once(entries), damage
+
+
+def _each_once(mappings: Mappings) -> Mappings:
+    """Without the entries that the kernel printed once more as part of a mapping that had grown.
+
+    Such a mapping begins where the one before it does, or lower where it has joined others too,
+    and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
+    """
+    start, end = mappings.start, mappings.end
+    again = (start[1:] <= start[:-1]) & (end[:-1] < end[1:]) & (start[:-1] < end[:-1])
+    if not again.any():
+        return mappings
+    kept: list[int] = []
+    places = zip(start.tolist(), end.tolist(), [False, *again.tolist()], strict=True)
+    for row, (first, behind, grown) in enumerate(places):
+        while grown and kept and first <= start[kept[-1]] and end[kept[-1]] < behind:
+            kept.pop()
+        kept.append(row)
+    return _those(mappings, np.array(kept, dtype=np.int64))
+
+
+def _those(mappings: Mappings, rows: NDArray[np.int64]) -> Mappings:
+    """Some of the entries."""
+    chosen: dict[str, Any] = {}
+    for column in dataclass_fields(mappings):
+        values = getattr(mappings, column.name)
+        if isinstance(values, dict):
+            chosen[column.name] = {name: _at(of, rows) for name, of in values.items()}
+        else:
+            chosen[column.name] = _at(values, rows)
+    return Mappings(**chosen)
+
+
+def _at(values: Any, rows: NDArray[np.int64]) -> Any:
+    """A column, of an array or of texts, at some rows."""
+    return [values[row] for row in rows] if isinstance(values, list) else values[rows]
 
 
 def _uniform(data: bytes) -> Mappings | None:

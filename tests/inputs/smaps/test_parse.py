@@ -212,3 +212,53 @@ def test_words_where_other_mappings_have_a_number_are_damage():
     damage = parse_smaps(smaps_text(first, second), source="s")[1]
 
     assert any("wanted `Name: number kB`" in one.what for one in damage)
+
+
+def entries_of(*shapes, odd=False):
+    """The first addresses, ends and Rss that are read of `(start, end, rss_kib)`."""
+    text = "".join(smaps_entry(start, end, rss_kib=rss) for start, end, rss in shapes)
+    text += "Rsz: 1 kB\n" if odd else ""
+    read, damage = parse_smaps(text.encode(), source="smaps")
+    assert bool(damage) == odd
+    rss = (read.fields["Rss"] // 1024).tolist()
+    assert len(read.line) == len(read.perms) == len(read.flags) == len(rss)
+    return list(zip(read.start.tolist(), read.end.tolist(), rss, strict=True))
+
+
+@pytest.mark.parametrize("odd", [False, True], ids=["uniform", "one-by-one"])
+def test_a_mapping_that_grew_while_it_was_read_counts_once(odd):
+    """
+    The kernel prints a heap of 3 pages, and then, of 4 pages, once more: 16 KiB, not 28.
+    """
+    low, grown, high = (0x4000, 0x5000, 4), (0xC000, 0x10000, 16), (0x20000, 0x21000, 4)
+
+    found = entries_of(low, (0xC000, 0xF000, 12), grown, high, odd=odd)
+
+    assert [low, grown, high] == found
+
+
+def test_a_mapping_that_grew_twice_counts_once():
+    grown = (0xC000, 0x14000, 32)
+
+    assert [grown] == entries_of((0xC000, 0xF000, 12), (0xC000, 0x10000, 16), grown)
+
+
+def test_one_that_joined_the_mappings_below_it_stands_for_all_of_them():
+    below, joined = (0x4000, 0x5000, 4), (0x8000, 0x10000, 20)
+
+    assert [below, joined] == entries_of(
+        below, (0x8000, 0xA000, 8), (0xA000, 0xC000, 8), joined
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        pytest.param([(0x4000, 0x5000, 4), (0x5000, 0x6000, 4)], id="neighbours"),
+        pytest.param([(0x4000, 0x6000, 4), (0x4000, 0x6000, 4)], id="the-same-again"),
+        pytest.param([(0x4000, 0x6000, 4), (0x5000, 0x7000, 4)], id="begins-inside"),
+        pytest.param([(0x4000, 0x5000, 4), (0x9000, 0xA000, 4), (0x4000, 0x6000, 8)], id="twice"),
+    ],
+)
+def test_what_no_grown_mapping_explains_is_left_as_it_is(shapes):
+    assert shapes == entries_of(*shapes)
