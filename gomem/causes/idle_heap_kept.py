@@ -1,10 +1,14 @@
 """Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
 
+It must last: for seconds after every drop, idle heap is on its way back.
+
 From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
 or less under a GOMEMLIMIT, so that it need not ask the kernel again at once; that much is no
 finding. What lies above it should go back within seconds of the second collection. Before 1.13
 nothing has a goal: what lies above NextGC, up to which the heap is filled again, waits for its five
-idle minutes.
+idle minutes. Those releases map a fresh arena (64 MiB from Go 1.11 on) as idle heap that is not
+given back, though nobody has touched it; Go 1.13 and later count it as given back. So before 1.13
+only what is resident can be kept: the resident heap, in use and idle, beyond NextGC.
 """
 
 from __future__ import annotations
@@ -13,24 +17,50 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.scavenger import has_scavenger
+from gomem.analysis.memory.scavenger import (
+    BACKGROUND_SCAVENGER,
+    counts_fresh_as_released,
+    has_scavenger,
+)
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_bytes
+from gomem.releases import GoRelease
+from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
 
+ARENA = 64 * MIB
+WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, from 1.17 on by 4 MiB
+
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for each moment whose idle heap is kept beyond the goal and resident."""
+    """One finding for each moment whose idle heap is kept beyond the goal and resident.
+
+    A note where the next moment no longer has it: how long it lay idle, one moment cannot say. Not
+    where the program has collected meanwhile, as debug.FreeOSMemory does: then it gave it back.
+    """
     limits = answers.thresholds
-    return [
-        _finding(moment, kept, answers.go_version)
-        for moment in answers.moments
-        if (kept := kept_bytes(moment)) >= limits.notable(limits.idle_heap_bytes, moment.rss_bytes)
+    told = [one for one in answers.moments if one.heap is not None and one.ledger is not None]
+    kept = [kept_bytes(one, answers.go_version) for one in told]
+    much = [
+        size >= limits.notable(limits.idle_heap_bytes, one.rss_bytes)
+        for one, size in zip(told, kept, strict=True)
     ]
+    findings = []
+    for place, (one, size) in enumerate(zip(told, kept, strict=True)):
+        after = told[place + 1 :]
+        lasts = not after or much[place + 1] or _collected_itself(one, after[0])
+        if much[place]:
+            findings.append(_finding(one, size, lasts, answers.go_version))
+    return findings
+
+
+def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:
+    """Whether the program called for a collection between two moments, as far as they count."""
+    forced = [0 if one.memstats is None else one.memstats["NumForcedGC"] for one in (before, after)]
+    return bool(pd.notna(forced).all() and forced[1] > forced[0])
 
 
 _KEPT = "Freed spans stay mapped for reuse (HeapIdle - HeapReleased). "
@@ -52,19 +82,23 @@ CAUSE = Cause(
 )
 
 
-def kept_bytes(moment: MomentFacts) -> int:
+def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
     """Idle heap above the goal that is resident; 0 if that cannot be told.
 
-    Up to Go 1.12 a fresh arena counts as idle though nothing in it was ever touched; so what the
-    ledger shows as untouched is taken off.
+    Where the release may be older than Go 1.13, idle heap that nobody has touched is what fills the
+    room up to NextGC last, so all of it is taken off what lies above. Without RSS nobody knows how
+    much that is: with Go 1.11 and 1.12 up to an arena.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0
-    resident_idle = moment.ledger.part("heap_idle") + moment.ledger.part("heap_untouched")
-    return max(0, min(int(moment.heap["excess_bytes"]), resident_idle))
+    excess, untouched = int(moment.heap["excess_bytes"]), -moment.ledger.part("heap_untouched")
+    if not counts_fresh_as_released(version):
+        grown_by = ARENA if version.possibly(WHOLE_ARENAS, BACKGROUND_SCAVENGER) else 0
+        excess -= grown_by if moment.rss_bytes is None else untouched
+    return max(0, min(excess, moment.ledger.part("heap_idle") - untouched))
 
 
-def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
+def _finding(moment: MomentFacts, kept: int, lasting: bool, version: GoVersion) -> Finding:
     assert moment.heap is not None
     heap, memstats = moment.heap, moment.path("memstats")
     evidence = [
@@ -77,7 +111,7 @@ def _finding(moment: MomentFacts, kept: int, version: GoVersion) -> Finding:
             evidence.append(Evidence("scavenger", field, int(heap[name]), "B"))
     old = not has_scavenger(version)
     return CAUSE.finding(
-        Severity.WARNING,
+        Severity.WARNING if lasting else Severity.INFO,
         f"{format_bytes(kept)} of heap is idle and still resident: the heap in use is "
         f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}",
         moment=moment.name,

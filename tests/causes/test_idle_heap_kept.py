@@ -1,5 +1,10 @@
 """Idle heap beyond the goal is a finding; the slack that the pacer wants is not."""
 
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
 from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
@@ -127,3 +132,92 @@ def test_where_a_collection_ran_between_the_files_it_is_only_possible():
     (together,) = find(answers(rss_mib=64, skew=Skew(2.0, 0, "NumGC"), **memstats))
 
     assert ("possible", "certain") == (apart.confidence, together.confidence)
+
+
+def test_before_the_scavenger_room_up_to_the_goal_is_filled_by_what_is_resident():
+    """
+    In use 20, idle 44, of which 28 were never touched: 36 resident, and the goal is 36.
+    """
+    about = {"HeapAlloc": 19, "HeapInuse": 20, "HeapIdle": 44}
+    version = known_version("go1.12.17", "test")
+
+    assert [] == find(answers(rss_mib=36, version=version, NextGC=36, **about))
+    assert [] == find(answers(rss_mib=36, NextGC=33, **about))  # of no known release
+    (kept,) = find(answers(rss_mib=36, version=version, NextGC=26, **about))
+    assert 10 * MIB == kept.bytes
+
+
+def test_since_the_scavenger_untouched_heap_counts_as_released_and_idle_heap_is_resident():
+    """
+    In use 20, of which 10 were not written; idle 44: 64 retained, less 1.1 × 20.
+    """
+    version = known_version("go1.13.15", "test")
+    (kept,) = find(
+        answers(rss_mib=54, version=version, HeapAlloc=19, HeapInuse=20, HeapIdle=44, NextGC=20)
+    )
+
+    assert 34 * MIB == kept.bytes
+
+
+def without_kernel(case: Answers) -> Answers:
+    """The same, of MemStats alone."""
+    (moment,) = case.moments
+    ledger = reconcile_rss(None, moment.memstats)
+    return replace(case, moments=(replace(moment, ledger=ledger, mappings=None),))
+
+
+@pytest.mark.parametrize(
+    ("release", "inuse", "idle", "kept"),
+    [
+        pytest.param("go1.12.17", 10, 78, None, id="an-arena-may-be-untouched"),
+        pytest.param("go1.12.17", 10, 88, 4, id="more-than-an-arena"),
+        pytest.param("go1.10.8", 10, 78, 58, id="grows-by-1-mib"),
+        pytest.param("go1.13.15", 10, 78, 55, id="counts-as-released"),
+    ],
+)
+def test_without_the_kernels_side_a_fresh_arena_may_be_untouched(release, inuse, idle, kept):
+    """
+    In use 10, goal 30.
+    """
+    version = known_version(release, "test")
+    about = {"HeapAlloc": 9, "HeapInuse": inuse, "HeapIdle": idle, "NextGC": 30}
+
+    found = find(without_kernel(answers(rss_mib=64, version=version, **about)))
+
+    assert ([] if kept is None else [kept]) == [one.bytes // MIB for one in found]
+
+
+def test_what_the_next_moment_no_longer_has_is_a_note():
+    """
+    Kept at 1 and 2, gone at 3; kept at 4, the last.
+    """
+    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).moments
+    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).moments
+
+    found = find(Answers((kept, kept, gone, kept), GoVersion()))
+
+    assert [Severity.WARNING, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
+
+
+@pytest.mark.parametrize(
+    ("forced", "severity"), [(1, Severity.WARNING), (0, Severity.INFO)], ids=["itself", "runtime"]
+)
+def test_what_the_program_gave_back_itself_would_have_stayed(forced, severity):
+    """
+    debug.FreeOSMemory collects first, and that counts as forced.
+    """
+    about = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
+    (kept,) = answers(rss_mib=64, **about).moments
+    (gone,) = answers(rss_mib=10, HeapReleased=54, **about).moments
+    kept, gone = (
+        replace(one, memstats=pd.Series({**one.memstats, "NumForcedGC": count}))
+        for one, count in ((kept, 2), (gone, 2 + forced))
+    )
+
+    (found,) = find(Answers((kept, gone), GoVersion()))
+
+    assert severity == found.severity
+
+
+def test_a_capture_without_moments_keeps_nothing():
+    assert [] == find(Answers((), GoVersion()))

@@ -72,6 +72,11 @@ def has_scavenger(version: GoVersion) -> bool:
     return version.high is None or version.high >= BACKGROUND_SCAVENGER
 
 
+def counts_fresh_as_released(version: GoVersion) -> bool:
+    """Whether heap that was mapped and never touched surely counts as given back: from Go 1.13."""
+    return version.low is not None and version.low >= BACKGROUND_SCAVENGER
+
+
 def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
     if not has_scavenger(version):
         return pd.Series(pd.NA, index=table.index, dtype="Int64")
