@@ -79,16 +79,31 @@ def _gravest(
             f"is reached in {format_seconds(growth.seconds)} "
             f"({format_seconds(growth.soonest_seconds)} to {format_seconds(growth.latest_seconds)})"
         )
-    worst = _worst_bytes(moment, use)
+    return _by_what_may_come(moment, use, limits)
+
+
+def _by_what_may_come(
+    moment: MomentFacts, use: CgroupUse, limits: Thresholds
+) -> tuple[Severity, str] | None:
+    """Full in the worst case, or a GOMEMLIMIT that cannot help, or nearly full in the worst case.
+
+    The last is a note: Go touches all that it has mapped as its goals come and go, and it fits.
+    """
+    limit, worst, set_to = use.limit_bytes or 0, _worst_bytes(moment, use), moment.gomemlimit_bytes
+    size = format_bytes(limit)
     if worst is not None and worst > limit:
         return Severity.WARNING, (
             f"at worst {format_bytes(worst)} is charged, and the limit is {size}: what Go has "
             "mapped but not touched does not fit"
         )
-    set_to = moment.gomemlimit_bytes
     if set_to is not None and set_to > limit:
         return Severity.WARNING, (
             f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
+        )
+    if worst is not None and worst >= limits.limit_full_fraction * limit:
+        return Severity.INFO, (
+            f"at worst {format_bytes(worst)} is charged, {format_fraction(worst / limit)} of the "
+            f"limit of {size}: what Go has mapped fits, with {format_bytes(limit - worst)} to spare"
         )
     return None
 

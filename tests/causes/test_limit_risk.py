@@ -136,6 +136,21 @@ def test_of_five_moments_the_later_half_is_too_short_to_tell_from_four():
     assert not answers(*growing(70, 80, 90, 90, 90)).limit_growth.goes_on
 
 
+def test_growth_that_goes_on_need_not_be_a_straight_line():
+    """
+    A heap of which each cycle adds some: three moments of it have no sure slope of their own.
+    """
+    moments = growing(32, 72, 105, 134, 177)
+
+    assert answers(*moments).limit_growth.goes_on
+    assert ["at a growth of"] == [one.title[:14] for one in find(answers(*moments))]
+
+
+def test_growth_that_is_small_beside_the_whole_goes_on_too():
+    assert answers(*growing(170, 171, 172, 173, 174)).limit_growth.goes_on
+    assert not answers(*growing(170, 172, 174, 174, 174)).limit_growth.goes_on
+
+
 def test_growth_that_may_be_none_is_no_risk():
     """
     Its interval includes 0.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.trends import SURE_FROM, trend_of
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import MIB, format_bytes
 
@@ -263,8 +264,10 @@ class TimeToLimit:
         soonest_seconds: At the upper end of the slope.
         latest_seconds: At the lower end; `inf` if the size may not be growing at all.
         points: Moments that the line runs through.
-        goes_on: Whether the later half of the moments, where it has three or more, surely grows by
-            itself: memory that has filled and levelled off reaches no limit.
+        goes_on: Whether it grows to the end, by the shape of its path where there are five moments
+            or more: memory that has filled and levelled off reaches no limit. An interval of the
+            later half's own slope would ask too much: of three moments it has one degree of
+            freedom, and is 13 standard errors wide to either side.
     """
 
     slope_bytes_per_second: float
@@ -297,9 +300,9 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     if len(set(x)) < LEAST_POINTS:
         return None
     slope, low, high = _slope(x, y)
-    order = np.argsort(x)
-    later = order[len(order) // 2 :]
-    goes_on = len(set(x[later])) < LEAST_POINTS or _slope(x[later], y[later])[1] > 0
+    order = np.argsort(x, kind="stable")
+    trend = trend_of((y - y.min())[order], x[order])  # however small beside the whole
+    goes_on = trend is None or len(x) < SURE_FROM or trend.goes_on
     left = limit_bytes - float(y[np.argmax(x)])
     return TimeToLimit(
         float(slope), float(low), float(high),
