@@ -1,9 +1,11 @@
-"""Huge pages make more of the heap resident than Go uses.
+"""Huge pages make more memory resident than the program uses.
 
 A transparent huge page is 2 MiB, all or nothing: where Go has touched 8 KiB of it, or given half
 of it back, the kernel still counts all. Go 1.21.0 asked for them (MADV_HUGEPAGE, then
 MADV_COLLAPSE in 1.21.1 to 1.21.3) and 1.21.4 stopped; with the kernel's setting `always` they come
-unasked, and khugepaged can fill again what was given back.
+unasked, and khugepaged can fill again what was given back. Mappings of the program's own and of C
+can lie in them as well, where they are `always` or where somebody asked for them (MADV_HUGEPAGE,
+`hg` in VmFlags). What of those was written no file says; so they are a note.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ def find(answers: Answers) -> list[Finding]:
             findings.append(_beyond(moment, excess, answers.go_version))
         elif huge >= whole:
             findings.append(_perhaps(moment, huge, answers.go_version))
+        elif (beside := foreign_huge_bytes(moment)) >= whole:
+            findings.append(_foreign(moment, beside))
     return findings
 
 
@@ -52,12 +56,34 @@ CAUSE = Cause(
 )
 
 
+_FOREIGN = (
+    "A huge page is 2 MiB and resident as a whole, even where the program has written little of "
+    "it. These lie in memory that the program or a library has mapped, not in Go's heap. They come "
+    "where the kernel's setting is `always`, or where somebody has asked for them: "
+    "madvise(MADV_HUGEPAGE), `hg` in VmFlags. No file says how much of them was written."
+)
+_ASK_NO_MORE = (
+    "Compare RSS with what the program keeps in these mappings. If it is far less, do not ask for "
+    "huge pages there (MADV_NOHUGEPAGE), or lay the data out densely; with the setting `always`, "
+    "choose `madvise` in /sys/kernel/mm/transparent_hugepage/enabled."
+)
+
+
 def huge_bytes(moment: MomentFacts) -> int:
     """Bytes of the arenas that lie in transparent huge pages."""
+    return _huge_bytes_of(moment, "go-heap")
+
+
+def foreign_huge_bytes(moment: MomentFacts) -> int:
+    """The same of anonymous memory that is neither Go's nor a thread's stack."""
+    return _huge_bytes_of(moment, "anonymous-other", "native-heap")
+
+
+def _huge_bytes_of(moment: MomentFacts, *kinds: str) -> int:
     if moment.mappings is None:
         return 0
-    arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
-    return int(arenas["AnonHugePages"].fillna(0).sum())
+    mappings = moment.mappings[moment.mappings["kind"].isin(kinds)]
+    return int(mappings["AnonHugePages"].fillna(0).sum())
 
 
 def excess_bytes(moment: MomentFacts) -> int:
@@ -86,6 +112,23 @@ def _perhaps(moment: MomentFacts, huge: int, version: GoVersion) -> Finding:
     )
     asked = version.certainly(ASKED_FROM, ASKED_BELOW)
     return _finding(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
+
+
+def _foreign(moment: MomentFacts, huge: int) -> Finding:
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{format_bytes(huge)} that Go's runtime did not map lies in huge pages, which are "
+        f"resident as a whole: {format_fraction(huge / (moment.rss_bytes or 1))} of RSS",
+        moment=moment.name,
+        size=huge,
+        evidence=(
+            Evidence(moment.path("smaps"), "AnonHugePages beside the Go heap", huge, "B"),
+            *moment.rss_evidence,
+        ),
+        mechanism=_FOREIGN,
+        next_step=_ASK_NO_MORE,
+        confidence="possible",
+    )
 
 
 def _finding(

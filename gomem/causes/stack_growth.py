@@ -21,10 +21,16 @@ def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose stacks are large, or are many and nobody counted them.
 
     Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
+    Where the stacks take a large part of RSS and none is large, that is a note, too: no heap
+    profile shows it. Not where the goroutines pile up: then goroutine-leak says it.
     """
     limits = answers.thresholds
-    large = limits.large_rss_fraction
-    return [_finding(moment, large) for moment in answers.moments if _much(moment, limits)]
+    return [
+        _finding(moment, limits)
+        for moment in answers.moments
+        if _much(moment, limits)
+        and (_each_is_large(moment, limits) or _make_much_of_rss(moment, answers))
+    ]
 
 
 CAUSE = Cause(
@@ -54,19 +60,32 @@ def stack_bytes(moment: MomentFacts) -> int:
 
 
 def _much(moment: MomentFacts, limits: Thresholds) -> bool:
-    size, count = stack_bytes(moment), moment.goroutine_count
-    if size < limits.notable(limits.stack_bytes, moment.rss_bytes):
+    return stack_bytes(moment) >= limits.notable(limits.stack_bytes, moment.rss_bytes)
+
+
+def _each_is_large(moment: MomentFacts, limits: Thresholds) -> bool:
+    """Whether the average stack is large; without a count, it may be."""
+    count = moment.goroutine_count
+    return count is None or stack_bytes(moment) >= limits.stack_each_bytes * count
+
+
+def _make_much_of_rss(moment: MomentFacts, answers: Answers) -> bool:
+    """Whether stacks have a large share, of goroutines that neither pile up nor are very many."""
+    limits, rss = answers.thresholds, moment.rss_bytes
+    if rss is None or answers.goroutines_pile_up or answers.goroutines_grew:
         return False
-    return count is None or size >= limits.stack_each_bytes * count
+    few = (moment.goroutine_count or 0) < limits.goroutine_count
+    return few and stack_bytes(moment) >= limits.large_rss_fraction * rss
 
 
-def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
+def _finding(moment: MomentFacts, limits: Thresholds) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
     evidence += moment.rss_evidence
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
-    large = count is not None and size >= large_fraction * (moment.rss_bytes or 0)
+    counted = count is not None and _each_is_large(moment, limits)
+    large = counted and size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
     return CAUSE.finding(
         Severity.WARNING if large else Severity.INFO,
         _title(size, count),

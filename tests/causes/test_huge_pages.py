@@ -7,7 +7,8 @@ from gomem.causes.finding import Severity
 from gomem.causes.huge_pages import find
 from gomem.releases import known_version
 from gomem.units import MIB
-from tests.causes.situations import answers, facts
+from tests.builders import smaps_entry
+from tests.causes.situations import HIGH, answers, facts
 
 USED = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54}
 
@@ -76,3 +77,45 @@ def test_without_memstats_nothing_is_beyond_what_go_counts():
     (found,) = find(answers(moment))
 
     assert (Severity.INFO, 64 * MIB) == (found.severity, found.bytes)
+
+
+def own_mapping(mib, huge_mib):
+    """Anonymous memory that the program has mapped."""
+    entry = smaps_entry(HIGH, HIGH + mib * MIB, rss_kib=mib * 1024)
+    return entry.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
+
+
+def test_mappings_of_the_programs_own_in_huge_pages_are_a_note():
+    """
+    61 of 71 MiB of RSS: one, by MemStats, may be the runtime's own.
+    """
+    moment = facts(own_mapping(62, 62), HeapAlloc=8, HeapInuse=8, HeapSys=64)
+
+    (found,) = find(answers(moment))
+
+    assert ("huge-pages", Severity.INFO, "possible") == (
+        found.code,
+        found.severity,
+        found.confidence,
+    )
+    assert 61 * MIB == found.bytes
+    assert "did not map" in found.title
+    assert "hg" in found.mechanism
+
+
+def test_from_which_size_and_share_they_are_one():
+    def found(mib, huge_mib, **thresholds):
+        moment = facts(own_mapping(mib, huge_mib), HeapAlloc=8, HeapInuse=8, HeapSys=64)
+        return len(find(answers(moment, **thresholds)))
+
+    at_least = {"huge_pages_whole_fraction": 0.0}
+    assert [1, 0] == [found(62, 8, **at_least), found(62, 6, **at_least)]
+    assert [1, 0] == [found(62, huge) for huge in (20, 16)]  # of 71: a quarter is 17.8
+
+
+def test_a_heap_in_huge_pages_is_named_before_them():
+    moment = facts(own_mapping(62, 62), heap_mib=64, huge_mib=62, HeapAlloc=64, HeapInuse=64)
+
+    (found,) = find(answers(moment))
+
+    assert "of heap lies in huge pages" in found.title

@@ -36,3 +36,36 @@ def test_stacks_of_a_tenth_are_a_note():
                                     StackInuse=9, goroutines=goroutines(10))))  # fmt: skip
 
     assert Severity.INFO == found.severity
+
+
+def test_small_stacks_that_take_a_large_part_of_rss_are_a_note():
+    """
+    40 of 61 MiB, in 1280 stacks of 32 KiB: none is large, but no heap profile shows them.
+    """
+    (found,) = find(answers(facts(**STACKS, goroutines=goroutines(1_280))))
+
+    assert (Severity.INFO, 40 * MIB) == (found.severity, found.bytes)
+    assert "32.0 KiB each" in found.title
+
+
+def test_from_which_share_of_rss_on():
+    moment = facts(**STACKS, goroutines=goroutines(1_280))
+    share = 40 * MIB / moment.rss_bytes
+
+    assert find(answers(moment, large_rss_fraction=share))
+    assert [] == find(answers(moment, large_rss_fraction=share * 1.01))
+
+
+def test_very_many_are_told_by_another_cause():
+    assert find(answers(facts(**STACKS, goroutines=goroutines(9_999))))
+    assert [] == find(answers(facts(**STACKS, goroutines=goroutines(10_000))))
+
+
+def test_stacks_of_goroutines_that_pile_up_are_no_growth_of_stacks():
+    moments = [
+        facts(name=str(n), **STACKS, goroutines=goroutines(count))
+        for n, count in enumerate((1_000, 3_000, 5_000, 7_000, 9_000))
+    ]
+
+    assert [] == find(answers(*moments))
+    assert find(answers(moments[-1]))
