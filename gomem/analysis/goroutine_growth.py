@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.trends import SURE_FROM, Trend, trend_of
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
 

@@ -31,6 +31,7 @@ MOVES = 0.1  # of the level: a smaller range is no change worth a name
 HALF, MOST = 0.5, 0.6  # of the range
 STEEP = 2.0  # times the share of the time that an interval takes: above, its rise stands out
 FEWEST = 3  # moments: two show a difference, three a direction
+WELL_KNOWN = 0.25  # width of a slope's interval, as a part of it: the size is good to an eighth
 SURE_FROM = 5  # moments: four stand in order by chance in 1 of 12 cases, five in 1 of 60
 
 

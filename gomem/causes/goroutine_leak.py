@@ -22,15 +22,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.analysis.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import KIB, format_bytes, format_count, format_seconds
+from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
-
-SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 
 
 def find(answers: Answers) -> list[Finding]:

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.live_heap import FEWEST_CYCLES
-from gomem.analysis.trends import FEWEST, SURE_FROM, is_steady
+from gomem.analysis.trends import FEWEST, SURE_FROM, WELL_KNOWN, is_steady
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from gomem.analysis.trends import Trend
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
-
-
-WELL_KNOWN = 0.25  # width of a slope's interval, as a part of it: the size is good to an eighth
 
 
 def find(answers: Answers) -> list[Finding]:
