@@ -25,6 +25,16 @@ def truth() -> dict[str, Any]:
     return json.loads((LABORATORY / "truth.json").read_text())
 
 
+def sets() -> list[int]:
+    """The sets that the captures were recorded in; no rule had seen the second when it came."""
+    return sorted({told["set"] for told in truth().values()})
+
+
+def names_of(one: int | None = None) -> list[str]:
+    """The captures of one set, or of all."""
+    return [name for name, told in truth().items() if one in (None, told["set"])]
+
+
 def path_of(name: str) -> Path:
     return LABORATORY / "captures" / f"{name}.tar.gz"
 

@@ -3,6 +3,7 @@
 python -m tests.laboratory.matrix               every capture
 python -m tests.laboratory.matrix --half        with half of each capture's files taken away
 python -m tests.laboratory.matrix --only hubd   those whose name begins with this
+python -m tests.laboratory.matrix --set 2       those of the second set
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from tests.laboratory.captures import WITHIN, Answer, ask, ask_half, truth
+from tests.laboratory.captures import WITHIN, Answer, ask, ask_half, names_of, sets, truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,9 @@ def main() -> None:
     )
     parser.add_argument("--half", action="store_true", help="take half of each capture away")
     parser.add_argument("--only", default="", help="captures whose name begins with this")
+    parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
     options = parser.parse_args()
-    names = [name for name in truth() if name.startswith(options.only)]
+    names = [name for name in names_of(options.set) if name.startswith(options.only)]
     with ProcessPoolExecutor(2) as pool:
         answers = list(pool.map(ask_half if options.half else ask, names))
     _print_matrix(answers)

@@ -5,7 +5,7 @@ import tarfile
 import pytest
 
 from gomem.causes import CAUSES
-from tests.laboratory.captures import LABORATORY, ask, path_of, truth
+from tests.laboratory.captures import LABORATORY, ask, names_of, path_of, sets, truth
 
 SAMPLE = (
     "sessiond-a", "lineship-a", "hubd-a", "hubd-e", "kvd-d", "phash-b", "rowbatch-a", "sessiond-e",
@@ -35,6 +35,16 @@ def test_a_truth_says_what_was_done_under_which_release_and_how_large_it_is(name
         assert cause["text"]
         assert cause["bytes"] or cause.get("cpu_fraction") or cause.get("longest_pause_seconds")
     assert told["healthy"] is False or told["text"]
+
+
+def test_the_second_set_has_its_own_programs_and_at_least_24_captures_8_of_them_healthy():
+    first, second = ({truth()[name]["program"] for name in names_of(one)} for one in sets())
+    healthy = [name for name in names_of(2) if truth()[name]["healthy"]]
+
+    assert not first & second
+    assert 24 <= len(names_of(2))
+    assert 8 <= len(healthy)
+    assert len(names_of()) == len(names_of(1)) + len(names_of(2))
 
 
 @pytest.mark.parametrize("name", truth())
