@@ -40,6 +40,7 @@ ARTEFACTS = (
     Column("sha256", "str", "", "Digest of the bytes as stored."),
     Column("time", "datetime64[ns, UTC]", "", "When it was taken, as far as known."),
     Column("time_source", "str", "", "How that is known: manifest, name, its own clock, file."),
+    Column("looks_like", "str", "", "What a file of no known kind looks like; empty of others."),
 )
 
 
@@ -58,7 +59,8 @@ class Capture(WithDamage):
         files: Every artefact that was read, with what was read of it.
         passed_over: Files whose kind gomem does not know, or that could not be read at all.
         damaged: Everything that could not be read.
-        unrecognised: Names of the files whose kind gomem does not know.
+        looks: What each file of no known kind looks like, such as `a Git LFS pointer`, by path;
+            they are listed, and are no damage.
         go_version: The release that made it, as far as known.
     """
 
@@ -67,7 +69,7 @@ class Capture(WithDamage):
     files: tuple[Artefact, ...]
     passed_over: tuple[Source, ...]
     damaged: tuple[Damage, ...]
-    unrecognised: frozenset[str]
+    looks: Mapping[str, str]
     go_version: GoVersion
 
     def __getitem__(self, moment: str) -> Moment:
@@ -114,10 +116,14 @@ class Capture(WithDamage):
                 one.source.sha256,
                 one.time,
                 one.time_source,
+                "",
             )
             for one in self.files
         ]
-        rows += [(s.name, "", "", s.stored_bytes, s.sha256, None, "") for s in self.passed_over]
+        rows += [
+            (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
+            for one in self.passed_over
+        ]
         rows.sort(key=lambda row: natural_key(row[0]))
         return build_rows(rows, ARTEFACTS)
 

@@ -13,7 +13,8 @@ from gomem.capture.moment import Artefact, Moment
 from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest, place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
-from gomem.inputs.kinds import BY_NAME, kind_of
+from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
+from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
@@ -42,7 +43,8 @@ class _Gathering:
     damage: list[Damage] = field(default_factory=list)
     artefacts: list[Artefact] = field(default_factory=list)
     passed_over: list[Source] = field(default_factory=list)
-    unrecognised: set[str] = field(default_factory=set)
+    looks: dict[str, str] = field(default_factory=dict)
+    reasons: list[Damage] = field(default_factory=list)
 
 
 def load(
@@ -78,7 +80,7 @@ def load(
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),
         damaged=tuple(gathering.damage),
-        unrecognised=frozenset(gathering.unrecognised),
+        looks=gathering.looks,
         go_version=_version(go_version, manifest, gathering),
     )
 
@@ -151,10 +153,7 @@ def _read_all(
         kind = kind_of(source.data, source.name)
         gathering.damage += source.damage
         if kind is None:
-            gathering.passed_over.append(source)
-            if not source.damage:
-                gathering.damage.append(not_an_artefact(source.data, source.name))
-                gathering.unrecognised |= {source.name} if source.data else set()
+            _pass_over(source, gathering)
             continue
         try:
             parsed = _read(source, kind, progress)
@@ -165,6 +164,25 @@ def _read_all(
         gathering.damage += parsed.damaged
         time, time_source = time_of(source, parsed)
         gathering.artefacts.append(Artefact(source, kind, "", time, time_source, parsed))
+
+
+def _pass_over(source: Source, gathering: _Gathering) -> None:
+    """A file of no known kind: it is listed with what it looks like, and is no damage.
+
+    But where a name says that a file is of some kind, and the content is a binary that nobody knows
+    or JSON that ends early, the file is a broken one of that kind.
+    """
+    gathering.passed_over.append(source)
+    if source.damage:
+        return
+    seen = looks_like(source.data, source.name)
+    why = not_an_artefact(source.data, source.name)
+    broken = seen.is_unknown_binary or not first_value(source.data)[0]
+    if broken and is_named_as_one(source.name):
+        gathering.damage.append(why)
+        return
+    gathering.looks[source.name] = seen.what
+    gathering.reasons.append(why)
 
 
 def _read(
@@ -203,8 +221,9 @@ def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> Go
 def _nothing_readable(name: str, gathering: _Gathering) -> str:
     if not gathering.passed_over:
         return f"{name}: nothing in it; wanted at least one artefact, such as a heap profile"
-    reasons = "; ".join(str(damage) for damage in gathering.damage[:3])
-    more = len(gathering.damage) - 3
+    found = [*gathering.damage, *gathering.reasons]
+    reasons = "; ".join(map(str, found[:3]))
+    more = len(found) - 3
     return f"{name}: nothing that gomem can read: {reasons}" + (
         f"; and {more} more" if more > 0 else ""
     )

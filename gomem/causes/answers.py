@@ -217,7 +217,6 @@ class Answers:
         moments: In order.
         go_version: The release, as far as known.
         damage: What could not be read.
-        unrecognised: Names of files whose kind gomem does not know.
         baseline: The capture it is compared with, if there is one.
         gc: What is known about the collector, if there is a log.
         thresholds: Where a finding begins.
@@ -235,7 +234,6 @@ class Answers:
     moments: tuple[MomentFacts, ...]
     go_version: GoVersion
     damage: tuple[Damage, ...] = ()
-    unrecognised: frozenset[str] = frozenset()
     baseline: Answers | None = None
     gc: CollectorAnswers | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)

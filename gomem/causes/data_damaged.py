@@ -15,10 +15,7 @@ TORN = "a line of the collector's that is torn"
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for all damage; the report lists each place.
-
-    A stray file that is no artefact at all takes nothing from any sum: that alone is no warning.
-    """
+    """One finding for all damage; the report lists each place."""
     damage = answers.damage
     if not damage:
         return []
@@ -28,7 +25,7 @@ def find(answers: Answers) -> list[Finding]:
     torn = any(TORN in one.what for one in damage)
     return [
         CAUSE.finding(
-            Severity.INFO if sources <= answers.unrecognised else Severity.WARNING,
+            Severity.WARNING,
             f"{places} in {files} could not be read: numbers from there are missing",
             evidence=(
                 Evidence(one.source, one.where or "whole file", one.what, "")
@@ -41,7 +38,7 @@ def find(answers: Answers) -> list[Finding]:
 
 CAUSE = Cause(
     code="data-damaged",
-    mechanism="A file is empty, cut, corrupt, or not what its place in the capture says. What "
+    mechanism="A file is cut or corrupt, or has lines that its kind does not explain. What "
     "could be read is in the report; what could not is in none of its sums.",
     remedy="Copy or record the files named here again, each in one read.",
     references=(),

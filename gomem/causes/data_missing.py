@@ -67,7 +67,7 @@ def _finding(lacking: list[tuple[str, list[str], str, str]]) -> Finding:
             Evidence("capture", f"moments without {name}", ", ".join(without[:SHOWN]), "")
             for name, without, _, _ in lacking
         ),
-        next_step=f"Collect it with: {'; and '.join(command for *_, command in lacking)}",
+        next_step=f"Collect {'; and '.join(f'{name} with: {how}' for name, _, _, how in lacking)}",
     )
 
 

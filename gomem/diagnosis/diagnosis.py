@@ -51,7 +51,8 @@ from gomem.diagnosis.changes import (
 from gomem.diagnosis.findings import Scale, one_a_cause
 from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
-from gomem.diagnosis.pairing import counterpart_of, counterparts, shown_first
+from gomem.diagnosis.pairing import counterpart_of, counterparts
+from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.inputs.schema import empty
 from gomem.releases import GoRelease
 
@@ -137,9 +138,9 @@ class Diagnosis:
 
     @cached_property
     def shown_first(self) -> str | None:
-        """The moment to look at first: the first warning's, else the one with the largest RSS."""
-        telling = [one for one in self.moments if one.ledger is not None] or self.moments
-        return shown_first({one.name: one.rss_bytes for one in telling}, self.findings)
+        """The moment to look at first, which the verdict speaks of; see `telling_moment`."""
+        facts = telling_moment(self)
+        return None if facts is None else facts.name
 
     @cached_property
     def sites_first(self) -> str | None:
@@ -359,6 +360,11 @@ class Diagnosis:
         return one_a_cause(found, self.scale)
 
     @cached_property
+    def verdict(self) -> Verdict:
+        """What it comes down to, in a sentence or two."""
+        return verdict_of(self)
+
+    @cached_property
     def scale(self) -> Scale:
         """What findings are ranked and dated by."""
         rss = {one.name: one.rss_bytes for one in self.moments if one.rss_bytes is not None}
@@ -390,7 +396,6 @@ class Diagnosis:
             self.moments,
             self.capture.go_version,
             self.capture.damaged,
-            self.capture.unrecognised,
             None if self.baseline is None else self.baseline.answers,
             gc=self.collector,
             thresholds=self.thresholds,

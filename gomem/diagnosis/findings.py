@@ -73,6 +73,11 @@ class Scale:
         fell = max(then) - self.rss_bytes[known[-1]]
         return known[-1] if fell >= GIVEN_BACK * finding.bytes else None
 
+    def is_past(self, finding: Finding) -> bool:
+        """Whether it is over, and nothing shows that its memory is still resident."""
+        unknown = not self.rss_bytes or list(self.moments)[-1] not in self.rss_bytes
+        return not finding.now and (unknown or self.given_back_by(finding) is not None)
+
 
 def _told(paths: Mapping[str, str]) -> set[str]:
     return {SAME.get(kind, kind) for kind in paths}

@@ -6,6 +6,7 @@ frames, with the public `read_<input>`. To add one, add its folder and its line 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -173,7 +174,9 @@ PASTED = {"cgroup", "gobench", "limits", "maps", "memstats", "metrics", "smaps",
 PASTED |= {"statm", "status"}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
-FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | {w for kind in KINDS for w in kind.words}
+_WORDS = frozenset(word for kind in KINDS for word in kind.words)
+_WORD = re.compile(r"[a-z]+")
+FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS
 
 
 def kind_of(data: bytes, name: str = "") -> Kind | None:
@@ -196,6 +199,11 @@ def _pasted_kind(head: bytes, name: str) -> Kind | None:
         kind for text in plain_texts(head) for kind in of_text if kind.recognise(text.data, name)
     )
     return next(found, None)
+
+
+def is_named_as_one(name: str) -> bool:
+    """Whether a file's name says that it is of some kind, whatever its content is."""
+    return not _WORDS.isdisjoint(_WORD.findall(PurePosixPath(name).name.lower()))
 
 
 def slot_of(kind: Kind, name: str, parsed: Any) -> str:

@@ -61,6 +61,15 @@ FINDING = (
     Column("mechanism", "str", "", "Why this happens."),
     Column("next_step", "str", "", "What to do."),
 )
+VERDICT_FIELDS = (
+    Column("sentence", "str", "", "The verdict, in one sentence or two."),
+    Column("code", "str", "", "The finding that it names; null if it names none."),
+    Column("severity", "str", "", "How much it matters now."),
+    Column("moment", "str", "", "The moment it is about; null if none says anything of memory."),
+    Column("rss_bytes", "Int64", "B", "Resident at that moment; null if no file says."),
+    Column("next_step", "str", "", "What to do next."),
+    Column("further", "str", "", "Further findings and damage, counted; empty if there are none."),
+)
 EVIDENCE = (
     Column("artefact", "str", "", "The file it stands in, or what it was worked out from."),
     Column("field", "str", "", "What it is, in the artefact's own spelling where it has one."),
@@ -75,6 +84,7 @@ def _artefacts(means: str) -> Schema:
         kind=words_or_null(BY_NAME) | {"description": "Found from the content; null if of none."},
         bytes=SIZE,
         time_source=TEXT_OR_NULL,
+        looks_like=TEXT_OR_NULL,
     )
 
 
@@ -85,6 +95,16 @@ CAPTURE = record(
     go_version_range=record(RELEASES, low=TEXT_OR_NULL, high=TEXT_OR_NULL),
     moments=rows(OF_MOMENT, "In order.", artefacts=_artefacts("Those of the moment.")),
     artefacts=_artefacts("Those of the whole capture, and those that could not be read."),
+)
+VERDICT = record(
+    VERDICT_FIELDS,
+    "What it comes down to: where the memory is, what moved it there, whose it is, what to do.",
+    code=words_or_null(CODES),
+    severity=words_or_null(str(one) for one in sorted(Severity, reverse=True))
+    | {"description": "How much it matters now; null where nothing is out of the ordinary."},
+    moment=TEXT_OR_NULL,
+    rss_bytes=SIZE,
+    whose=listed({"type": "string"}, "Who holds the Go heap, and what bounds it; sentences."),
 )
 FINDINGS = rows(
     FINDING,
@@ -110,6 +130,7 @@ def report_schema() -> Schema:
         (VERSION,),
         MEANS,
         schema={"const": SCHEMA},
+        verdict=VERDICT,
         capture=CAPTURE,
         baseline=or_null(CAPTURE, "The capture it was compared with, if any."),
         ledger=LEDGER,

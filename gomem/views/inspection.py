@@ -9,7 +9,7 @@ from gomem.units import format_seconds, is_unknown
 from gomem.views.damage import damage_section
 from gomem.views.document import Cell, Document, Section, Table, Verdict
 from gomem.views.share import Hidden, share
-from gomem.views.values import bytes_cell, time_cell
+from gomem.views.values import bytes_cell, kind_cell, time_cell
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -73,7 +73,11 @@ def _heading(moment: dict[str, Any]) -> str:
 
 def _files_table(files: pd.DataFrame) -> Table:
     rows = tuple(
-        (Cell(row["path"], code=True), Cell(row["kind"] or "not read"), bytes_cell(row["bytes"]))
+        (
+            Cell(row["path"], code=True),
+            kind_cell(row["kind"], row["looks_like"]),
+            bytes_cell(row["bytes"]),
+        )
         for row in files.to_dict("records")
     )
     return Table(how_many(len(files), "file"), ("file", "kind", "size"), "<<>", rows)

@@ -37,6 +37,11 @@ def bytes_cell(size: float | None, note: str = "") -> Cell:
     return Cell(minus(format_bytes(size)), minus(f"{grouped(int(size))} B"), note)
 
 
+def kind_cell(kind: str, looks_like: str) -> Cell:
+    """What a file is; of one of no known kind, that it was not read and what it looks like."""
+    return Cell(kind or (f"not read: {looks_like}" if looks_like else "not readable"))
+
+
 def change_cell(size: float | None) -> Cell:
     """A change in bytes, with its sign."""
     if size is None or is_unknown(size):

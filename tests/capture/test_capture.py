@@ -188,15 +188,35 @@ def test_loose_files_of_several_folders_keep_their_folders():
 @pytest.mark.parametrize(
     ("name", "content", "what"),
     [
-        ("empty", b"", "an empty file"),
+        ("smaps_rollup", b"", "an empty file"),
         ("notes.txt", b"remember the milk\n", "text of no known kind"),
         ("a.bin", bytes(range(256)) * 4, "an unknown binary beginning 00 01 02"),
         ("config.json", b'{"port": 8080}', "JSON with the keys port"),
-        ("broken.json", b'{"port": ', "begins like JSON and is not"),
         ("api", b"\x7fELF" + bytes(60), "an ELF executable"),
     ],
 )
-def test_what_is_no_artefact_is_told_and_the_rest_is_read(tmp_path, name, content, what):
+def test_what_is_no_artefact_is_listed_and_the_rest_is_read(tmp_path, name, content, what):
+    """
+    It is not read, and that is no damage.
+    """
+    lay_out(tmp_path, {"smaps": "smaps"})
+    (tmp_path / name).write_bytes(content)
+
+    capture = gomem.load(tmp_path)
+
+    assert () == capture.damaged
+    assert what in capture.artefacts.set_index("path").loc[name, "looks_like"]
+    assert len(capture.smaps) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("memstats.json", b'{"port": ', "begins like JSON and is not"),
+        ("heap.pb.gz", bytes(range(128, 256)) * 4, "an unknown binary beginning 80 81 82"),
+    ],
+)
+def test_what_its_name_says_and_its_content_cannot_be_is_damage(tmp_path, name, content, what):
     lay_out(tmp_path, {"smaps": "smaps"})
     (tmp_path / name).write_bytes(content)
 
@@ -204,7 +224,7 @@ def test_what_is_no_artefact_is_told_and_the_rest_is_read(tmp_path, name, conten
 
     assert [name] == [one.source for one in capture.damaged]
     assert what in capture.damaged[0].what
-    assert len(capture.smaps) > 0
+    assert {} == capture.looks
 
 
 def test_a_truncated_profile_is_damage_and_the_rest_is_read(tmp_path):

@@ -4,7 +4,6 @@ import pytest
 
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.causes.finding import Severity
-from gomem.views.report.report import report_document
 from tests.builders import FIXTURES, diagnosed
 
 SKEWED = FIXTURES / "skewed/skewed-go1.27.3"
@@ -51,11 +50,12 @@ def test_rss_and_the_kernels_parts_hold_all_the_same(moment):
     assert {0} == set(ledger.checks["difference_bytes"])
 
 
-def test_the_first_lines_name_no_part_that_cannot_be_trusted():
+def test_the_groups_divide_nothing_that_cannot_be_trusted():
     """
     Objects of 65 MiB in an RSS of 6 are of two states of the process.
     """
-    report = report_document(diagnosed(SKEWED))
+    groups = diagnosed(SKEWED).by_moment["2-memstats-first"].groups
 
-    assert "how much of it is heap, these files cannot tell" in report.verdict.details[0]
-    assert "untouched" not in report.verdict.details[0]
+    assert ["go_heap", "go_runtime", "native", "program"] == list(groups.rows["group"])
+    assert not groups.heap_is_one
+    assert groups.claimed_bytes_of("go_heap") is None

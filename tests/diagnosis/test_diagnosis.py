@@ -99,7 +99,7 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path):
 
 def test_damage_is_a_warning(tmp_path):
     shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
-    (tmp_path / "c/2-steady/smaps").write_bytes(b"")
+    (tmp_path / "c/2-steady/memstats.json").write_bytes(b'{"HeapAlloc": 12, "HeapSys"')
 
     findings = gomem.diagnose(tmp_path / "c").findings
 
@@ -141,13 +141,47 @@ def test_a_smaps_cut_between_two_mappings_is_suspected(tmp_path):
     assert any("smaps_rollup Rss differs" in note for note in notes)
 
 
-def test_a_stray_file_is_told_and_is_no_warning(tmp_path):
+def test_a_stray_file_is_listed_and_is_no_damage(tmp_path):
     shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
     (tmp_path / "c/notes.txt").write_text("restarted it at noon\n")
+    (tmp_path / "c/memory.max").write_text("")
 
-    (finding,) = gomem.diagnose(tmp_path / "c").findings
+    diagnosis = gomem.diagnose(tmp_path / "c")
 
-    assert ("data-damaged", Severity.INFO) == (finding.code, finding.severity)
+    files = diagnosis.capture.artefacts.set_index("path")
+    assert "text of no known kind" == files.loc["notes.txt", "looks_like"]
+    assert "an empty file" == files.loc["memory.max", "looks_like"]
+    assert () == diagnosis.capture.damaged
+    assert [] == [one for one in diagnosis.findings if one.code == "data-damaged"]
+
+
+def test_a_stray_file_makes_no_note_of_real_damage(tmp_path):
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    (tmp_path / "c/README.md").write_text("# how it was taken\n")
+    smaps = tmp_path / "c/2-steady/smaps"
+    smaps.write_bytes(smaps.read_bytes()[:3000])
+
+    found = [one for one in gomem.diagnose(tmp_path / "c").findings if one.code == "data-damaged"]
+
+    assert [Severity.WARNING] == [one.severity for one in found]
+    assert {"2-steady/smaps"} == {one.artefact for one in found[0].evidence}
+
+
+@pytest.mark.parametrize(
+    ("name", "damaged"),
+    [
+        pytest.param("heap.pb.gz", True, id="named-as-a-profile"),
+        pytest.param("image.bin", False, id="named-as-nothing"),
+    ],
+)
+def test_an_unknown_binary_is_damage_where_its_name_is_that_of_a_kind(tmp_path, name, damaged):
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    (tmp_path / "c" / name).write_bytes(bytes(range(128, 256)) * 8)
+
+    capture = gomem.load(tmp_path / "c")
+
+    assert damaged == (name in {one.source for one in capture.damaged})
+    assert damaged != (name in capture.looks)
 
 
 def test_a_log_alone_is_a_capture_without_moments():

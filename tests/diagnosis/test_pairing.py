@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.diagnosis.pairing import counterpart_of, counterparts, shown_first
+from gomem.diagnosis.pairing import counterpart_of, counterparts
 from tests.builders import FIXTURES, diagnosed
 
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
@@ -26,11 +26,6 @@ def test_moments_of_one_name_stand_together_and_the_last_is_never_alone(before, 
 def test_a_moment_between_without_a_namesake_stands_against_nothing():
     assert counterpart_of("x", ["1", "2"], ["1", "x", "2"]) is None
     assert "2" == counterpart_of("2", ["1", "2"], ["1", "x", "2"])
-
-
-def test_without_a_warning_the_largest_is_shown_first():
-    assert "b" == shown_first({"a": 1, "b": 3, "c": None}, [])
-    assert shown_first({}, []) is None
 
 
 def test_goroutines_are_counted_in_one_place():

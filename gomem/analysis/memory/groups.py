@@ -103,6 +103,16 @@ class MemoryGroups:
         return HEAP in set(self.rows["group"]) and len(self.claims) > 0
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """Resident bytes by group, as far as they are known."""
+        return dict(self._resident)
+
+    @property
+    def claimed(self) -> dict[str, int]:
+        """What the runtime claims, by group; of the Go heap by its parts."""
+        return {group: size for group, size in self._claimed.items() if group != HEAP}
+
+    @property
     def heap_bytes(self) -> int | None:
         """Resident bytes of the Go heap, whether it is one group or several; None if unknown."""
         sizes = self._resident
@@ -151,6 +161,40 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
             columns[str(place)].append(size)
     sizes = {str(place): "Int64" for place in range(len(several))}
     return pd.DataFrame(columns).astype({"group": "str", "name": "str"} | sizes)
+
+
+def group_changes(before: MemoryGroups, after: MemoryGroups) -> dict[str, int]:
+    """By how much each group grew, as finely as both moments tell the groups apart.
+
+    Args:
+        before: The groups of one moment.
+        after: Those of a later one, or of another capture.
+
+    Returns:
+        Bytes by group, the largest change first. A group that one side does not have is 0 there,
+        unless something on a side is undivided: then it is left out.
+    """
+    old, new = before.sizes, after.sizes
+    if HEAP in old or HEAP in new:
+        old, new = (_with_one_heap(sizes) for sizes in (old, new))
+    elif OBJECTS in old or OBJECTS in new:
+        old, new = (_with_one_kind_of_objects(sizes) for sizes in (old, new))
+    either = old.keys() | new.keys()
+    both = old.keys() & new.keys() if UNDIVIDED in either else either
+    changes = {group: new.get(group, 0) - old.get(group, 0) for group in GROUPS if group in both}
+    return dict(sorted(changes.items(), key=lambda one: -abs(one[1])))
+
+
+def _with_one_heap(sizes: Mapping[str, int]) -> dict[str, int]:
+    inside = (HEAP, *OF_GO_HEAP)
+    others = {group: size for group, size in sizes.items() if group not in inside}
+    return others | {HEAP: sum(sizes.get(group, 0) for group in inside)}
+
+
+def _with_one_kind_of_objects(sizes: Mapping[str, int]) -> dict[str, int]:
+    objects = (OBJECTS, LIVE, GARBAGE)
+    others = {group: size for group, size in sizes.items() if group not in objects}
+    return others | {OBJECTS: sum(sizes.get(group, 0) for group in objects)}
 
 
 def memory_groups(

@@ -44,6 +44,12 @@ HEADER = re.compile(rb"([0-9a-f]{1,16})-([0-9a-f]{1,16}) " + BEHIND.pattern)
 FIELD = re.compile(rb"(\w+):\s+(\d+)(\s+kB)?")
 WORDS = re.compile(rb"(\w+):\s+([^\d\s].*)")
 NAME = b"Name"  # of old Android kernels: what newer ones print in the header, as [anon:...]
+# What holds a number on every kernel: without one, such a field is damage and no word.
+SIZE_FIELDS = frozenset(
+    b"""Size KernelPageSize MMUPageSize Rss Pss Pss_Dirty Pss_Anon Pss_File Pss_Shmem Shared_Clean
+    Shared_Dirty Private_Clean Private_Dirty Referenced Anonymous KSM LazyFree AnonHugePages
+    ShmemPmdMapped FilePmdMapped Shared_Hugetlb Private_Hugetlb Swap SwapPss Locked""".split()
+)
 PLAIN_FIELDS = frozenset({b"THPeligible", b"ProtectionKey"})
 ROLLUP_PATH = "[rollup]"
 LOST_HEADER = (
@@ -212,6 +218,7 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     words: list[dict[bytes, bytes]] = []
     damage: list[Damage] = []
     measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
+    measured |= SIZE_FIELDS | PLAIN_FIELDS
     for number, line in enumerate(lines, start=1):
         header = HEADER.fullmatch(line)
         if header:

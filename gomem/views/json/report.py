@@ -14,6 +14,7 @@ from gomem.views.json.collector import collector_json
 from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
 from gomem.views.report.report import hidden
+from gomem.views.report.verdict import moment_names
 from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
 
 
 def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
-    moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
+    moments = moment_names(diagnosis)
     return {
         "schema": SCHEMA,
         "gomem_version": version("gomem"),
+        "verdict": _verdict(diagnosis),
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
@@ -82,6 +84,20 @@ def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
     return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
+    said, known = diagnosis.verdict, moment_names(diagnosis)
+    return {
+        "sentence": named_in(said.sentence, known),
+        "code": said.code,
+        "severity": None if said.severity is None else str(said.severity),
+        "moment": None if said.moment is None else named(said.moment),
+        "rss_bytes": said.rss_bytes,
+        "whose": list(said.whose),
+        "next_step": named_in(said.next_step, known),
+        "further": said.further,
+    }
+
+
 def _capture(capture: Capture) -> dict[str, Any]:
     release = capture.go_version
     return {
@@ -115,6 +131,7 @@ def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
             "sha256": row["sha256"],
             "time": _time(row["time"]),
             "time_source": row["time_source"] or None,
+            "looks_like": row["looks_like"] or None,
         }
         for row in frame[frame["moment"] == moment].to_dict("records")
     ]

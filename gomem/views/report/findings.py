@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.causes import CAUSES
 from gomem.units import format_value
 from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
-from gomem.views.report.verdict import TONES
+from gomem.views.report.verdict import TONES, moment_names
 from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, minus
@@ -22,7 +22,7 @@ WORD = 24  # characters: evidence that is longer is a sentence
 
 def findings_section(diagnosis: Diagnosis) -> Section:
     """The findings, then all the causes that were looked for."""
-    moments = frozenset(map(str, diagnosis.capture.moments["moment"]))
+    moments = moment_names(diagnosis)
     cards: list[Block] = [_card(one, moments) for one in diagnosis.findings]
     looked_for = Codes("Looked for", tuple(cause.code for cause in CAUSES))
     return Section("findings", "Findings", (*(cards or [Paragraph("None.")]), looked_for))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.views.document import Block, Cell, Notes, Section, Table
 from gomem.views.share import located
-from gomem.views.values import bytes_cell
+from gomem.views.values import bytes_cell, kind_cell
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -34,7 +34,7 @@ def _files_table(capture: Capture) -> Table:
     rows = tuple(
         (
             Cell(located(row["path"]), code=True),
-            Cell(row["kind"] or "not readable"),
+            kind_cell(row["kind"], row["looks_like"]),
             bytes_cell(row["bytes"]),
             Cell(row["sha256"], code=True),
         )

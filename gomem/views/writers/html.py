@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
 from gomem.views.figures.flame_graph import FlameGraph
+from gomem.views.references import address_of
 from gomem.views.writers.flame_script import SCRIPT, script_source
 from gomem.views.writers.tone_marks import MARKS
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from gomem.views.document import Cell, Document, Figure
-
-_GO_ISSUE = re.compile(r"\bgolang/go#(\d+)\b")
 
 
 def write_html(document: Document) -> str:
@@ -61,15 +60,13 @@ def _visible(value: Any) -> Any:
 
 
 def _linked(reference: str) -> Markup:
-    """A reference with its Go issue as a link; all else is escaped."""
+    """A reference as a link, where it has an address."""
     from markupsafe import Markup, escape
 
-    return Markup(  # noqa: S704 - escaped first; only digits go into the link
-        _GO_ISSUE.sub(
-            r'<a href="https://github.com/golang/go/issues/\1" rel="noreferrer">golang/go#\1</a>',
-            str(escape(printable(reference))),
-        )
-    )
+    address, shown = address_of(reference), escape(printable(reference))
+    if not address:
+        return shown
+    return Markup('<a href="{}" rel="noreferrer">{}</a>').format(address, shown)
 
 
 def _cell(cell: Cell) -> Markup:

@@ -17,6 +17,7 @@ from gomem.views.document import (
     Section,
     Table,
 )
+from gomem.views.references import address_of
 
 if TYPE_CHECKING:
     from gomem.views.document import Document, Verdict
@@ -102,9 +103,9 @@ def _cell(cell: Cell) -> str:
 
 
 def _reference(reference: str) -> str:
-    """Not escaped where it names an issue, so that the reader's site makes it a link."""
-    plain = re.fullmatch(r"golang/go#\d+", reference)
-    return reference if plain else escaped(reference)
+    """A reference as a link, where it has an address."""
+    address = address_of(reference)
+    return f"[{escaped(reference)}]({address})" if address else escaped(reference)
 
 
 def _code(text: str) -> str:

@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.inputs.smaps.parse import _entries_one_by_one, _uniform, kind_of_mappings, parse_smaps
-from gomem.inputs.smaps.table import mappings_table
+from gomem.inputs.smaps.parse import (
+    SIZE_FIELDS,
+    _entries_one_by_one,
+    _uniform,
+    kind_of_mappings,
+    parse_smaps,
+)
+from gomem.inputs.smaps.table import SIZES, mappings_table, read_smaps
 from tests.builders import FIXTURES, MOMENTS, moment_id, smaps_entry, smaps_text
 
 MALFORMED = FIXTURES / "malformed" / "smaps"
@@ -262,3 +268,20 @@ def test_one_that_joined_the_mappings_below_it_stands_for_all_of_them():
 )
 def test_what_no_grown_mapping_explains_is_left_as_it_is(shapes):
     assert shapes == entries_of(*shapes)
+
+
+@pytest.mark.parametrize("said", ["x kB", "?", "many"])
+def test_a_size_without_a_number_is_damage_where_no_other_line_has_one(said):
+    """
+    As words it stood in the place of the sizes, and the sums broke on it.
+    """
+    text = f"00400000-00401000 r-xp 00000000 08:01 7 /app\nRss: {said}\n".encode()
+
+    smaps = read_smaps(text)
+
+    assert "Int64" == str(smaps.mappings["Rss"].dtype)
+    assert ["line 2"] == [one.where for one in smaps.damaged if said in one.text]
+
+
+def test_the_fields_that_hold_numbers_are_those_of_the_table():
+    assert {name.encode() for name, _ in SIZES} == SIZE_FIELDS

@@ -38,13 +38,16 @@ def test_what_is_unknown_is_null(tmp_path):
 
 
 def test_a_damaged_capture_fits_the_schema(tmp_path):
-    report = report_json(diagnosis_of(tmp_path, m_json=memstats_json(), notes_txt=b"hello"))
+    files = {"m_json": memstats_json(), "notes_txt": b"hello", "vars_json": b'{"hello"'}
+    report = report_json(diagnosis_of(tmp_path, **files))
 
     validator_of("report").validate(report)
-    assert ["notes.txt"] == [one["source"] for one in report["damage"]]
-    assert [None] == [
-        one["kind"] for one in report["capture"]["artefacts"] if one["path"] == "notes.txt"
-    ]
+    assert ["vars.json"] == [one["source"] for one in report["damage"]]
+    listed = {
+        one["path"]: (one["kind"], one["looks_like"]) for one in report["capture"]["artefacts"]
+    }
+    assert (None, "text of no known kind") == listed["notes.txt"]
+    assert (None, None) == listed["vars.json"]
 
 
 def test_every_number_of_the_collector_is_told():

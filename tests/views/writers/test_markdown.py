@@ -42,8 +42,11 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
     assert [] == re.findall(r"(?<!\\)@", text)
 
 
-def test_issues_of_go_are_left_for_the_site_to_link():
-    assert "See golang/go#42330, golang/go#33376," in as_markdown(diagnosed(SHRUNK))
+def test_references_are_links():
+    text = as_markdown(diagnosed(SHRUNK))
+
+    assert "[golang/go\\#42330](https://github.com/golang/go/issues/42330)" in text
+    assert "(https://man7.org/linux/man-pages/man2/madvise.2.html)" in text
 
 
 def test_other_moments_are_folded_away_and_still_there():

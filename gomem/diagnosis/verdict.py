@@ -1,0 +1,351 @@
+"""What a capture comes down to, in a sentence or two: always an answer, known cause or not.
+
+It is made of the ledger and of the ledger's change, which need no cause to be right: where the
+memory is now, what moved it there, whose it is, what to do next. The causes annotate it. It speaks
+of the last moment in the present, and of earlier ones in the past. Where no file says how much is
+resident, it says what the files that are there can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.groups import (
+    FILES,
+    HEAP,
+    NAMES,
+    NATIVE,
+    OF_GO_HEAP,
+    UNDIVIDED,
+    MemoryGroups,
+    group_changes,
+)
+from gomem.causes.finding import Severity
+from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.without_rss import who_holds, without_rss
+from gomem.units import MIB, format_bytes, format_fraction
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.causes.answers import MomentFacts
+    from gomem.causes.finding import Finding
+    from gomem.diagnosis.changes import Change
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+MISSING, DAMAGED = "data-missing", "data-damaged"
+LARGEST_GROUPS = 3  # named
+WORTH_NAMING = 0.05  # of RSS
+LEAST_CHANGE = MIB  # pages of the program come and go by as much
+LEAST_CHANGE_SHARE = 0.02  # of RSS, likewise
+ROSE = 1.2  # by a fifth: never without a word
+PEAK = 1.25  # times the last RSS: an earlier moment worth naming
+GOGC = "/gc/gogc:percent"
+GOMEMLIMIT = "/gc/gomemlimit:bytes"
+GOGC_OFF = 1e9  # per cent: the metric prints the largest number there is for GOGC=off
+TAKE_ANOTHER = (
+    "If it should not have grown, take two more moments some minutes apart, each with smaps, "
+    "MemStats and a heap profile."
+)
+NOTHING_TO_DO = "Nothing to do: nothing here is out of the ordinary."
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a capture comes down to.
+
+    Attributes:
+        headline: What to know first.
+        second: What goes with it; empty if the headline says it all.
+        code: The finding that it names; None if it names none.
+        severity: How much it matters; None where nothing is out of the ordinary.
+        moment: The moment that it is about; None without moments that say anything of memory.
+        rss_bytes: Resident bytes at that moment; None where no file says.
+        whose: Who holds the Go heap, and what bounds it, as far as that is known.
+        next_step: What to do next.
+        further: What else there is: further warnings, notes, places that could not be read.
+    """
+
+    headline: str
+    second: str
+    code: str | None
+    severity: Severity | None
+    moment: str | None
+    rss_bytes: int | None
+    whose: tuple[str, ...] = ()
+    next_step: str = ""
+    further: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Headline and what goes with it."""
+        return f"{self.headline} {self.second}".strip()
+
+
+def verdict_of(diagnosis: Diagnosis) -> Verdict:
+    """The verdict of a capture."""
+    facts = telling_moment(diagnosis)
+    if facts is None or facts.rss_bytes is None:
+        where, grew, next_step = without_rss(diagnosis, facts)
+        moved = ""
+    else:
+        where, next_step = _where(diagnosis, facts), ""
+        moved, grew = _moved(diagnosis, facts)
+    named = _named(diagnosis, facts)
+    severity = _severity(diagnosis, named, grew=grew)
+    found = "" if named is None else _sentence(named.title)
+    warns = severity is not None and severity >= Severity.WARNING
+    headline, *others = (found, where, moved) if warns and found else (where, moved, found)
+    return Verdict(
+        headline=headline,
+        second=" ".join(filter(None, others)),
+        code=None if named is None else named.code,
+        severity=severity,
+        moment=None if facts is None else facts.name,
+        rss_bytes=None if facts is None else facts.rss_bytes,
+        whose=tuple(filter(None, (_holder(diagnosis, facts), _settings(facts)))),
+        next_step=_next_step(diagnosis, named, next_step, grew=grew),
+        further=_further(diagnosis, named),
+    )
+
+
+def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
+    """The moment that the verdict is about: the last that says how much is resident.
+
+    Without any such, the last that says anything about memory; None if none does.
+    """
+    known = [one for one in diagnosis.moments if one.rss_bytes is not None]
+    known = known or [one for one in diagnosis.moments if one.ledger is not None]
+    return known[-1] if known else None
+
+
+def _sentence(title: str) -> str:
+    return f"{title[:1].upper()}{title[1:].rstrip('.')}."
+
+
+# Which finding is named, and how much it matters
+
+
+def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
+    """The finding to name: the first that costs anything now, else the first of all."""
+    found = [one for one in diagnosis.findings if not one.code.startswith(OF_DATA)]
+    present = [one for one in found if one.now and one.severity >= Severity.WARNING]
+    # A note of the whole log can be of more than there is left at the last moment.
+    whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
+    notes = [one for one in found if one.severity >= Severity.WARNING or (one.bytes or 0) <= whole]
+    return next(iter([*present, *notes]), None)
+
+
+def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Severity | None:
+    """How much it matters now: what is over and given back is a note, and so is growth."""
+    if named is not None:
+        return Severity.INFO if diagnosis.scale.is_past(named) else named.severity
+    unsound = any(one.severity >= Severity.WARNING for one in diagnosis.findings)
+    return Severity.INFO if grew or unsound else None
+
+
+# Where the memory is, and what moved it there
+
+
+def _where(diagnosis: Diagnosis, facts: MomentFacts) -> str:
+    """RSS and its groups."""
+    at = f" at {facts.name}" if len(diagnosis.capture.by_moment) > 1 else ""
+    return f"RSS is {format_bytes(facts.rss_bytes)}{at}: {_groups_words(facts)}."
+
+
+def _groups_words(facts: MomentFacts) -> str:
+    """The largest groups with their shares."""
+    assert facts.groups is not None
+    sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
+    largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
+    worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss] or largest[:1]
+    if worth == [UNDIVIDED]:
+        anonymous = f"{format_bytes(sizes[UNDIVIDED])} is anonymous memory, and " * (FILES in sizes)
+        return f"{anonymous}no file here says what it holds"
+    return ", ".join(
+        _group_words(facts, group, sizes[group] / rss if rss else 0) for group in worth
+    )
+
+
+def _group_words(facts: MomentFacts, group: str, share: float) -> str:
+    assert facts.groups is not None
+    size = format_bytes(facts.groups.sizes[group])
+    inside = {HEAP: _of_claims, NATIVE: _of_native, FILES: _of_files}.get(group)
+    more = inside(facts) if inside is not None else ""
+    return f"{size} {NAMES[group]} ({format_fraction(share)}{more})"
+
+
+def _of_claims(facts: MomentFacts) -> str:
+    """How much Go claims of its heap, and for what, where much of that was never touched."""
+    groups = facts.groups
+    assert groups is not None
+    if not groups.heap_is_one:
+        return ""
+    claims = {group: size for group, size in groups.claimed.items() if group in OF_GO_HEAP}
+    whole = sum(claims.values())
+    largest = sorted(claims, key=lambda group: -claims[group])
+    worth = [group for group in largest if claims[group] >= WORTH_NAMING * whole]
+    division = " + ".join(f"{format_bytes(claims[group])} {NAMES[group]}" for group in worth)
+    return f", resident of {format_bytes(whole)} that Go claims: {division}"
+
+
+def _of_native(facts: MomentFacts) -> str:
+    """What memory outside Go is; with a C heap its large blocks most likely are malloc's, too."""
+    assert facts.ledger is not None
+    with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
+    blocks = "large blocks, most likely malloc's" if with_c else "mappings of the program's own"
+    words = {
+        "native_heap": "in malloc's heaps",
+        "anonymous_other": f"in {blocks}",
+        "thread_stacks": "in threads' stacks",
+    }
+    sizes = {part: facts.ledger.part(part) for part in words}
+    total = sum(sizes.values())
+    worth = [part for part in words if sizes[part] >= 0.1 * total and sizes[part] > 0]
+    said = ", ".join(f"{format_bytes(sizes[part])} {words[part]}" for part in worth)
+    return f": {said}" if said else ""
+
+
+def _of_files(facts: MomentFacts) -> str:
+    """The file that most of it is of; without its folders, since reports get shared."""
+    if facts.mappings is None:
+        return ""
+    mine = facts.mappings[facts.mappings["kind"].isin(["mapped-file", "shared-memory"])]
+    by_path = mine.groupby("path")["Rss"].sum()
+    if by_path.empty or by_path.max() < 0.5 * by_path.sum():
+        return ""
+    name = str(by_path.idxmax()).rpartition("/")[2] or "shared anonymous memory"
+    return f", most of it {name}"
+
+
+def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
+    """What moved RSS since the baseline, or since the first moment."""
+    against = diagnosis.change_against_baseline
+    if against is not None and diagnosis.baseline is not None:
+        before = diagnosis.baseline.by_moment[against.before]
+        if before.rss_bytes is not None:
+            return _against_baseline(against, before, facts)
+    known = [one for one in diagnosis.moments if one.rss_bytes is not None]
+    if len(known) < 2:
+        return "", False
+    first = known[0]
+    return _since(first, facts, f"at {first.name}", _peak(known)), _rose(first, facts)
+
+
+def _rose(before: MomentFacts, after: MomentFacts) -> bool:
+    return _differs(before, after) and (after.rss_bytes or 0) >= ROSE * (before.rss_bytes or 0)
+
+
+def _differs(before: MomentFacts, after: MomentFacts) -> bool:
+    change = abs((after.rss_bytes or 0) - (before.rss_bytes or 0))
+    return change >= max(LEAST_CHANGE, LEAST_CHANGE_SHARE * (before.rss_bytes or 0))
+
+
+def _against_baseline(change: Change, before: MomentFacts, facts: MomentFacts) -> tuple[str, bool]:
+    if not _differs(before, facts):
+        return f"The baseline's is about the same, {format_bytes(before.rss_bytes)}.", False
+    if change.ledger.verdict in {"unknown", "mixed"}:
+        return _since(before, facts, "in the baseline", ""), _rose(before, facts)
+    sentence = change.ledger.sentence
+    return f"Against the baseline, {sentence}.", _rose(before, facts)
+
+
+def _since(before: MomentFacts, after: MomentFacts, place: str, peak: str) -> str:
+    """By how much RSS differs from an earlier one, and which group made most of it."""
+    assert before.groups is not None
+    assert after.groups is not None
+    was = format_bytes(before.rss_bytes)
+    if not _differs(before, after):
+        return f"It was about the same {place}, {was}{peak}."
+    rose = (after.rss_bytes or 0) > (before.rss_bytes or 0)
+    text = f"It was {was} {place}{peak}"
+    main = _main_change(before.groups, after.groups, rose=rose)
+    return f"{text}; {main}." if main else f"{text}."
+
+
+def _main_change(before: MemoryGroups, after: MemoryGroups, *, rose: bool) -> str:
+    """The group that moved most, in the direction of RSS."""
+    for group, size in group_changes(before, after).items():
+        if (size > 0) == rose and size:
+            more = "more" if rose else "less"
+            return f"the largest change is {format_bytes(abs(size))} {more} {NAMES[group]}"
+    return ""
+
+
+def _peak(known: list[MomentFacts]) -> str:
+    """The largest RSS of the moments between the first and the last, if it is far above both."""
+    largest = max(known, key=lambda one: one.rss_bytes or 0)
+    least = PEAK * max(known[0].rss_bytes or 0, known[-1].rss_bytes or 0)
+    if (largest.rss_bytes or 0) < least:
+        return ""
+    return f", and {format_bytes(largest.rss_bytes)} at {largest.name}"
+
+
+# Whose it is, and what to do
+
+
+def _holder(diagnosis: Diagnosis, facts: MomentFacts | None) -> str:
+    """Who holds the Go heap, by the heap profile of the moment or of the last that has one."""
+    profiles = diagnosis.capture.heap_profiles
+    if facts is None or facts.rss_bytes is None or not profiles:
+        return ""
+    return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
+
+
+def _settings(facts: MomentFacts | None) -> str:
+    """GOGC and GOMEMLIMIT, as runtime/metrics say them."""
+    if facts is None or not {GOGC, GOMEMLIMIT} & facts.metrics.keys():
+        return ""
+    words = []
+    if GOGC in facts.metrics:
+        percent = facts.metrics[GOGC]
+        words.append(f"GOGC is {'off' if percent > GOGC_OFF else format(percent, '.0f')}")
+    if GOMEMLIMIT in facts.metrics:
+        limit = facts.gomemlimit_bytes
+        words.append("GOMEMLIMIT is " + ("not set" if limit is None else format_bytes(limit)))
+    return f"{', '.join(words)}."
+
+
+def _next_step(
+    diagnosis: Diagnosis,
+    named: Finding | None,
+    otherwise: str,
+    *,
+    grew: bool,
+) -> str:
+    """What the finding advises, else what the files lack, else what growth asks for."""
+    if named is not None:
+        return named.next_step
+    lacking = next((one for one in diagnosis.findings if one.code == MISSING), None)
+    if otherwise or lacking is not None:
+        return otherwise or (lacking.next_step if lacking is not None else "")
+    if grew:
+        return TAKE_ANOTHER
+    unsound = (one for one in diagnosis.findings if one.severity >= Severity.WARNING)
+    return next((one.next_step for one in unsound), NOTHING_TO_DO)
+
+
+def _further(diagnosis: Diagnosis, named: Finding | None) -> str:
+    """Findings besides the one named, and what could not be read; empty if there is neither."""
+    others = [one for one in diagnosis.findings if one is not named and one.code != DAMAGED]
+    warnings = sum(one.severity >= Severity.WARNING for one in others)
+    places = len(diagnosis.capture.damaged)
+    counts: Mapping[str, int] = {
+        "further warning": warnings,
+        "note": len(others) - warnings,
+        "place that could not be read": places,
+    }
+    return _counted(counts)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    words = [_count(size, noun) for noun, size in counts.items() if size]
+    return f"Also: {'; '.join(words)}." if words else ""
+
+
+def _count(size: int, noun: str) -> str:
+    first, *rest = noun.split(" that ")
+    plural = first if size == 1 else f"{first}s"
+    return " that ".join([f"{size} {plural}", *rest])

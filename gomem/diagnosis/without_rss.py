@@ -1,0 +1,243 @@
+"""What a capture can tell where no file says how much is resident: profiles, logs, benchmarks.
+
+A lone heap profile is the commonest input of all, and it answers who holds the bytes. So do, each
+for itself, MemStats, a GC log, a goroutine or CPU profile, and benchmarks. Each says what is not in
+it, too, and which file would say that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.collector.pauses import carries
+from gomem.analysis.memory.groups import NAMES
+from gomem.analysis.profiles.own_code import own_code
+from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
+from gomem.units import (
+    MIB,
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    format_value,
+)
+
+if TYPE_CHECKING:
+    from gomem.causes.answers import MomentFacts
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.inputs.pprof.table import Profile
+
+IN_USE = "inuse_space"
+HOLDERS = 3  # named
+WORTH_NAMING = 0.05  # of the total
+GREW = 1.2  # by a fifth
+SMAPS = "cat /proc/PID/smaps > smaps"
+MEMSTATS = "curl http://HOST:PORT/debug/vars > memstats.json"
+BOTH = f"{SMAPS}; {MEMSTATS}"
+SMAPS_TOO = f"RSS is not in {{this}}: collect smaps and MemStats at one moment with it ({BOTH})."
+SMAPS_ALONE = f"RSS is not in {{this}}: collect smaps at the same moment ({SMAPS})."
+NO_BYTES = (
+    "A goroutine profile has no bytes: a heap profile says who holds memory, MemStats how much the "
+    "stacks take, smaps what is resident."
+)
+WITH_A_PROFILE = "Give an allocs profile with it: then the report says why each site allocates."
+NOTHING = "Nothing here says how much memory is in use, or who uses it."
+ANYTHING = (
+    "Collect smaps, MemStats and a heap profile at one moment: gomem capture does, or "
+    f"{SMAPS}; {MEMSTATS}; curl http://HOST:PORT/debug/pprof/heap > heap.pb.gz."
+)
+KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
+TYPE_NAMES = {"cpu": "CPU time"}
+
+
+def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
+    """What is known, in sentences; whether it grew by a fifth; and what to do next."""
+    tellers = (_by_heap_profiles, _by_memstats, _by_log, _by_goroutines, _by_profile, _by_others)
+    for tell in tellers:
+        told = tell(diagnosis, facts)
+        if told is not None:
+            return told
+    return NOTHING, False, ANYTHING
+
+
+_Told = tuple[str, bool, str]
+
+
+def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """Who has what in use in the last heap profile, and how that differs from the first."""
+    profiles = {
+        moment: one
+        for moment, one in diagnosis.capture.heap_profiles.items()
+        if IN_USE in one.sample_type_names
+    }
+    if not profiles:
+        return None
+    moments = list(profiles)
+    first, last = moments[0], moments[-1]
+    before, profile = profiles[first], profiles[last]
+    total, earlier = profile.total(IN_USE), before.total(IN_USE)
+    at = f" at {last}" if len(profiles) > 1 else ""
+    text = f"{format_bytes(total)} is in use by the heap profile{at}{_error(profile, total)}"
+    if len(profiles) > 1:
+        text += f"; it was {format_bytes(earlier)} at {first}"
+    held = who_holds(diagnosis, last)
+    grew = total - earlier >= MIB and total >= GREW * earlier and len(profiles) > 1
+    return f"{text}. {held}".strip(), grew, SMAPS_TOO.format(this="a heap profile")
+
+
+def _error(profile: Profile, total: int) -> str:
+    """Between which bounds the total lies, by the sampling of the profile."""
+    sampling = sampling_of(profile, IN_USE)
+    if not isinstance(sampling, Sampling) or not total:
+        return ""
+    sums = Sampling(*(np.array([part.sum()]) for part in sampling.parts))
+    low, high = interval(np.array([float(total)]), sums)
+    if np.isnan(low[0]) or np.isnan(high[0]):
+        return ""
+    least, most = format_bytes(low[0]), format_bytes(high[0])
+    return "" if least == most else f" ({least} to {most}, for it is sampled)"
+
+
+def who_holds(diagnosis: Diagnosis, moment: str) -> str:
+    """Whose objects are in use in a moment's heap profile, by the program's own functions."""
+    profile = diagnosis.capture.heap_profiles[moment]
+    if IN_USE not in profile.sample_type_names:
+        return ""
+    total = profile.total(IN_USE)
+    rows = own_code(profile, IN_USE).head(HOLDERS).to_dict("records")
+    worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
+    if not worth:
+        return ""
+    named = ", ".join(
+        f"{row['function']} ({format_bytes(row['value'])}, {format_fraction(row['value'] / total)})"
+        for row in worth
+    )
+    if sum(row["value"] for row in worth) < total / 2:
+        return f"Of what the heap profile has in use, most was allocated by {named}."
+    return f"Most of what the heap profile has in use was allocated by {named}."
+
+
+def _by_memstats(_: Diagnosis, facts: MomentFacts | None) -> _Told | None:
+    """The heap's division by MemStats or runtime/metrics."""
+    if facts is None or facts.groups is None or not facts.groups.claimed:
+        return None
+    claimed = facts.groups.claimed
+    whole = sum(claimed.values())
+    if not whole:
+        return None
+    largest = sorted(claimed, key=lambda group: -claimed[group])
+    worth = [group for group in largest if claimed[group] >= WORTH_NAMING * whole][:HOLDERS]
+    named = ", ".join(
+        f"{format_bytes(claimed[group])} {NAMES[group]} ({format_fraction(claimed[group] / whole)})"
+        for group in worth
+    )
+    text = f"Go claims {format_bytes(whole)}: {named}."
+    this = "MemStats" if {"memstats", "heap_text"} & facts.paths.keys() else "runtime/metrics"
+    return text, False, SMAPS_ALONE.format(this=this)
+
+
+def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """What the collector costs, and where the live heap goes."""
+    answers = diagnosis.collector
+    if answers is None or not answers.cost.cycles:
+        return None
+    cost = answers.cost
+    noun = "collection" if cost.cycles == 1 else "collections"
+    text = f"{format_count(cost.cycles)} {noun}"
+    if cost.seconds:
+        text += f" in {format_seconds(cost.seconds)}"
+    did = []
+    if cost.gc_cpu_fraction is not None:
+        did.append(f"took {_at_most(cost.gc_cpu_fraction)} of the CPU")
+    if cost.stw.p99 is not None and carries(cost.stw.n, 0.99):
+        did.append(f"stopped the world for {format_seconds(cost.stw.p99)} or less in 99 of 100")
+    elif cost.stw.max is not None:
+        longest = " at the longest" if cost.cycles > 1 else ""
+        did.append(f"stopped the world for {format_seconds(cost.stw.max)}{longest}")
+    text += f" {' and '.join(did)}" if did else ", of which no line says what they cost"
+    live, grew = _live_heap(diagnosis)
+    return f"{text}. {live}".strip(), grew, SMAPS_TOO.format(this="a GC log")
+
+
+def _at_most(fraction: float) -> str:
+    """A share that is overstated, if anything, and that never reads as nothing."""
+    least = 0.001
+    return "less than 0.1 %" if fraction < least else f"at most {format_fraction(fraction)}"
+
+
+def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
+    """The live heap at the log's end and its trend, as surely as the collections tell it."""
+    assert diagnosis.collector is not None
+    last = diagnosis.collector.cost.heap_live_last_bytes
+    if last is None:
+        return "", False
+    text = f"The live heap is {format_bytes(last)} at the end"
+    run = diagnosis.collector.longest_run
+    if run is None or run.slope_low is None or run.slope_high is None:
+        return f"{text}; too few collections tell whether it grows.", False
+    if run.slope_low > 0:
+        slope = f"{format_bytes(run.slope_bytes_per_second)}/s"
+        grew = run.last_bytes >= GREW * run.first_bytes
+        return f"{text} and grows by {slope}.", grew
+    return f"{text} and {'shrinks' if run.slope_high < 0 else 'does not grow'}.", False
+
+
+def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """How many goroutines there are, and where most of them are."""
+    frame = diagnosis.capture.goroutines
+    if frame.empty:
+        return None
+    last = frame[frame["moment"] == frame["moment"].iloc[-1]]
+    count = int(last["goroutines"].sum())
+    by_function = last.groupby("function")["goroutines"].sum().sort_values(ascending=False)
+    there, most = int(by_function.iloc[0]), str(by_function.index[0]) or "the runtime"
+    text = f"{format_count(count)} goroutines, {format_count(there)} of them in {most}."
+    return text, False, NO_BYTES
+
+
+def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """The total of any other profile, and who has most of it."""
+    found = [one for by_kind in diagnosis.capture.profiles.values() for one in by_kind.values()]
+    if not found:
+        return None
+    profile = found[-1]
+    unit = profile.sample_type().unit
+    total = profile.total()
+    what = KIND_NAMES.get(profile.kind, f"{profile.kind} profile")
+    counted = TYPE_NAMES.get(profile.default_sample_type, profile.default_sample_type)
+    text = f"The {what} has {_amount(total, unit)} of {counted}"
+    rows = own_code(profile).head(HOLDERS).to_dict("records")
+    worth = [row for row in rows if total and row["value"] >= WORTH_NAMING * total]
+    named = ", ".join(
+        f"{row['function'] or 'the standard library alone'} "
+        f"{_amount(row['value'], unit)} ({format_fraction(row['value'] / total)})"
+        for row in worth
+    )
+    return (
+        f"{text}: {named}." if named else f"{text}.",
+        False,
+        f"A {what} says nothing about memory: take a heap profile, MemStats and smaps for that.",
+    )
+
+
+def _amount(value: int, unit: str) -> str:
+    scale, base = {"nanoseconds": (1e-9, "s"), "bytes": (1, "B")}.get(unit, (1, "count"))
+    return format_value(value * scale if base == "s" else value, base)
+
+
+def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
+    """Benchmarks and escape analysis: how many, and what they are good for."""
+    capture = diagnosis.capture
+    if capture.bench:
+        names = {name for one in capture.bench.values() for name in one.results["name"]}
+        runs = sum(one.results["line"].nunique() for one in capture.bench.values())
+        noun = "benchmark" if len(names) == 1 else "benchmarks"
+        text = f"{len(names)} {noun} with {format_count(runs)} results, and no file of a process."
+        return text, False, "gomem compare BEFORE AFTER says whether a change helped."
+    if capture.escapes:
+        places = sum(len(one.on_the_heap) for one in capture.escapes.values())
+        text = f"The compiler lets values escape to the heap at {format_count(places)} places."
+        return text, False, WITH_A_PROFILE
+    return None

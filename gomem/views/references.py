@@ -1,0 +1,31 @@
+"""Where a reference can be read: the address of a Go issue, a page of Go's, the kernel's or man's.
+
+A report fetches nothing; these are links for whoever reads it.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The first that fits counts.
+_ADDRESSES = tuple(
+    (re.compile(pattern), address)
+    for pattern, address in (
+        (r"golang/go#(\d+)", r"https://github.com/golang/go/issues/\1"),
+        (r"golang\.org(/doc/[\w./-]+(?:#\w+)?)", r"https://go.dev\1"),
+        (r"Go GC guide\b.*", "https://go.dev/doc/gc-guide"),
+        (
+            r"([a-z_]\w*)\((\d)\)(?::.*)?",
+            r"https://man7.org/linux/man-pages/man\2/\1.\2.html",
+        ),
+        (r"kernel: ([\w-]+)\b.*", r"https://docs.kernel.org/admin-guide/\1.html"),
+        (r"([a-z0-9]+(?:/[a-z0-9]+)*)(?::.*)?", r"https://pkg.go.dev/\1"),
+        (r"([a-z0-9]+(?:/[a-z0-9]+)*)\.([A-Z]\w*)(?::.*)?", r"https://pkg.go.dev/\1#\2"),
+    )
+)
+
+
+def address_of(reference: str) -> str:
+    """The address of a reference; empty where it is words alone."""
+    fits = ((pattern.fullmatch(reference), address) for pattern, address in _ADDRESSES)
+    return next((found.expand(address) for found, address in fits if found), "")

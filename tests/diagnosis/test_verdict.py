@@ -1,0 +1,252 @@
+"""The verdict is always an answer: where the memory is, what moved it, whose it is, what to do."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+import gomem
+from gomem.causes.finding import Severity
+from gomem.views.json.report import report_json
+from tests.builders import CAPTURES, FIXTURES, diagnosed, memstats_json, smaps_entry, smaps_text
+from tests.views.ledgers import diagnosis_of
+
+HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
+STEADY = HEALTHY / "2-steady"
+PROFILES = FIXTURES / "profiles/go1.27.3"
+STACK = smaps_entry(0x7FFC00000000, 0x7FFC00021000, path="[stack]", rss_kib=12)
+BINARY = smaps_entry(0x400000, 0x500000, "r-xp", "/srv/app", rss_kib=1024)
+
+
+def verdict(*paths, **more):
+    capture = gomem.load(*paths)
+    return gomem.diagnose(capture, **more).verdict
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
+def test_nobody_meets_a_negative_number_or_more_than_the_whole(path):
+    said = diagnosed(path).verdict
+
+    for text in (said.sentence, *said.whose):
+        assert not re.search(r"(?<!\w)[-\u2212]\d", text)
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
+        assert all(share <= 100 for share in shares), text
+
+
+def test_it_says_where_the_memory_is_and_what_moved_it_there():
+    said = diagnosed(HEALTHY).verdict
+
+    assert "RSS is 60.3 MiB at 3-later: 26.3 MiB Go objects in use (43.7 %), " in said.sentence
+    assert "It was 31.8 MiB at 1-start; the largest change is 21.0 MiB more Go garbage" in (
+        said.sentence
+    )
+    assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
+    assert "main.newSession" in said.whose[0]
+    assert "GOGC is 100, GOMEMLIMIT is not set." == said.whose[1]
+
+
+def test_rss_that_rose_by_a_fifth_has_no_green_tick_and_is_no_warning():
+    said = diagnosed(HEALTHY).verdict
+
+    assert Severity.INFO == said.severity
+    assert said.code is None
+    assert said.next_step.startswith("If it should not have grown, take two more moments")
+
+
+@pytest.mark.parametrize(
+    ("last_kib", "severity"),
+    [
+        pytest.param(12 * 1024 - 4, None, id="by-less-than-a-fifth"),
+        pytest.param(12 * 1024, Severity.INFO, id="by-a-fifth"),
+    ],
+)
+def test_a_fifth_is_where_growth_is_told(tmp_path, last_kib, severity):
+    for moment, kib in (("1", 10 * 1024), ("2", last_kib)):
+        (tmp_path / moment).mkdir()
+        status = f"Name:\tapp\nState:\tS (sleeping)\nPid:\t1\nVmRSS:\t{kib} kB\n"
+        (tmp_path / moment / "status").write_text(status)
+
+    assert severity == gomem.diagnose(tmp_path).verdict.severity
+
+
+def test_what_is_over_and_given_back_is_a_note_in_the_past():
+    said = diagnosed(FIXTURES / "captures/cache-shrink-go1.27.3").verdict
+
+    assert said.sentence.startswith("RSS is 16.7 MiB at 4-freed: ")
+    assert "was 145 MiB at 3-collected, given back by 4-freed" in said.sentence
+    assert (Severity.INFO, "idle-heap-kept") == (said.severity, said.code)
+    assert said.next_step.startswith("Nothing at present")
+
+
+def test_a_warning_is_the_headline_and_the_ledger_follows():
+    said = diagnosed(FIXTURES / "captures/cache-shrink-go1.12.17").verdict
+
+    assert said.headline.startswith("161 MiB was given back and still counts as resident")
+    assert said.second.startswith("RSS is 184 MiB at 4-freed: 162 MiB free Go heap (88.0 %)")
+    assert Severity.WARNING == said.severity
+
+
+def test_untouched_memory_is_claimed_and_not_resident():
+    said = diagnosed(FIXTURES / "captures/zeroing-go1.24.6").verdict
+
+    wanted = "5.43 MiB Go heap (57.9 %, resident of 167 MiB that Go claims: 164 MiB Go objects"
+    assert wanted in said.sentence
+
+
+def test_against_a_baseline_it_says_what_moved_and_what_did_not():
+    said = verdict(
+        FIXTURES / "captures/zeroing-go1.24.2", baseline=FIXTURES / "captures/zeroing-go1.23.4"
+    )
+
+    assert said.second.startswith("RSS is 170 MiB at 2-loaded: 164 MiB Go objects in use (96.5 %)")
+    assert "Against the baseline, RSS rose by 161 MiB: residency changed, not allocation" in (
+        said.second
+    )
+
+
+def test_the_file_that_most_is_mapped_of_is_named_without_its_folders(tmp_path):
+    data = smaps_entry(0x7F0000000000, 0x7F0006000000, "r--s", "/srv/acme/users.db", rss_kib=60000)
+    smaps = smaps_text(BINARY, data, STACK)
+
+    said = diagnosis_of(tmp_path, smaps=smaps).verdict
+
+    assert "58.6 MiB files and shared memory (98.3 %, most of it users.db)" in said.headline
+    assert "acme" not in said.headline
+
+
+def test_large_blocks_beside_cs_heap_are_most_likely_mallocs(tmp_path):
+    """
+    malloc maps each piece of 128 KiB and more on its own: 111 MiB + 51 MiB are C's together.
+    """
+    heap = smaps_entry(0x1000000, 0x9000000, "rw-p", "[heap]", rss_kib=111 * 1024)
+    block = smaps_entry(0x7F0000000000, 0x7F0004000000, rss_kib=51 * 1024)
+    memstats = memstats_json(HeapSys=0, Sys=1)
+
+    said = diagnosis_of(
+        tmp_path, smaps=smaps_text(BINARY, heap, block, STACK), memstats_json=memstats
+    ).verdict
+
+    wanted = "162 MiB C and other native memory (99.4 %: 111 MiB in malloc's heaps, 51.0 MiB in "
+    assert wanted + "large blocks, most likely malloc's)" in said.sentence
+
+
+ALONE = [
+    pytest.param(
+        STEADY / "heap.pb.gz",
+        r"24\.5 MiB is in use by the heap profile \(18\.4 MiB to 32\.2 MiB, for it is sampled\)\. "
+        r"Most of what the heap profile has in use was allocated by main\.newSession \(23\.0 MiB",
+        "RSS is not in a heap profile",
+        id="heap-profile",
+    ),
+    pytest.param(
+        STEADY / "memstats.json",
+        r"Go claims 59\.7 MiB: 39\.7 MiB Go objects, live or garbage \(66\.5 %\), 14\.1 MiB free",
+        "RSS is not in MemStats: collect smaps",
+        id="memstats",
+    ),
+    pytest.param(
+        STEADY / "metrics.json",
+        r"Go claims 59\.7 MiB: 26\.4 MiB Go objects in use \(44\.1 %\), 14\.1 MiB free Go heap",
+        "RSS is not in runtime/metrics: collect smaps",
+        id="metrics",
+    ),
+    pytest.param(
+        STEADY / "smaps",
+        r"RSS is 59\.4 MiB: 53\.4 MiB Go heap \(89\.9 %\), 3\.39 MiB program text and data",
+        "Collect MemStats with: curl",
+        id="smaps",
+    ),
+    pytest.param(
+        STEADY / "status",
+        r"RSS is 59\.4 MiB: 56\.6 MiB is anonymous memory, and no file here says what it holds\.",
+        "Collect smaps with: cat",
+        id="status",
+    ),
+    pytest.param(
+        HEALTHY / "gctrace.log",
+        r"54 collections in 13\.8 s took at most 0\.1 % of the CPU and stopped the world for "
+        r"342 µs at the longest\. The live heap is 26\.0 MiB at the end and does not grow\.",
+        "RSS is not in a GC log",
+        id="gctrace",
+    ),
+    pytest.param(
+        PROFILES / "goroutine-a.pb.gz",
+        r"6 goroutines, 4 of them in main\.wait\.",
+        "A goroutine profile has no bytes",
+        id="goroutine-profile",
+    ),
+    pytest.param(
+        PROFILES / "cpu-a.pb.gz",
+        r"The CPU profile has 700 ms of CPU time: main\.mix 390 ms \(55\.7 %\), main\.newNode",
+        "A CPU profile says nothing about memory",
+        id="cpu-profile",
+    ),
+    pytest.param(
+        PROFILES / "block-a.pb.gz",
+        r"The block profile has 320 ms of delay: main\.contend\.func1 236 ms",
+        "A block profile says nothing about memory",
+        id="block-profile",
+    ),
+    pytest.param(
+        FIXTURES / "escapes/alloc-pressure-before-go1.27.3.m.txt",
+        r"The compiler lets values escape to the heap at 45 places\.",
+        "Give an allocs profile with it",
+        id="escapes",
+    ),
+    pytest.param(
+        FIXTURES / "maps/go1.26.8.txt",
+        r"Nothing here says how much memory is in use, or who uses it\.",
+        "Collect smaps, MemStats and a heap profile",
+        id="nothing-of-memory",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "headline", "next_step"), ALONE)
+def test_a_file_alone_is_answered_with_what_it_can_tell(path, headline, next_step):
+    said = verdict(path)
+
+    assert re.match(headline, said.headline)
+    assert said.next_step.startswith(next_step)
+    assert said.severity is None
+
+
+def test_benchmarks_alone_are_counted(tmp_path):
+    lines = [f"BenchmarkA-2\t100\t{ns} ns/op\n" for ns in (10, 11, 12)]
+    (tmp_path / "bench.txt").write_text("goos: linux\n" + "".join(lines) + "PASS\n")
+
+    said = verdict(tmp_path / "bench.txt")
+
+    assert "1 benchmark with 3 results, and no file of a process." == said.headline
+
+
+def test_heap_profiles_alone_say_how_they_differ(tmp_path):
+    for number, name in enumerate(("scrape-00", "scrape-16"), start=1):
+        profile = FIXTURES / "captures/spiky-go1.27.3" / name / "heap.pb.gz"
+        (tmp_path / str(number)).mkdir()
+        shutil.copy(profile, tmp_path / str(number) / "heap.pb.gz")
+
+    said = verdict(tmp_path)
+
+    assert re.search(r"is in use by the heap profile at 2 \(.*\); it was .* at 1\.", said.headline)
+    assert Severity.INFO == said.severity
+
+
+def test_a_finding_about_the_data_is_never_the_headline(tmp_path):
+    shutil.copytree(HEALTHY, tmp_path / "c")
+    (tmp_path / "c/1-start/memstats.json").write_bytes(b'{"HeapAlloc": 12, "HeapSys"')
+
+    said = gomem.diagnose(tmp_path / "c").verdict
+
+    assert said.headline.startswith("RSS is 60.3 MiB at 3-later: ")
+    assert said.code is None
+    assert "1 place that could not be read" in said.further
+
+
+def test_redacted_it_names_no_moment():
+    said = report_json(diagnosed(HEALTHY), redact=True)["verdict"]
+
+    assert "RSS is 60.3 MiB at moment-3: " in said["sentence"]
+    assert "moment-1" in said["sentence"]
+    assert not any(name in json.dumps(said) for name in ("3-later", "1-start"))
