@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.mapping_rows import ARENA
 from gomem.analysis.memory.scavenger import (
     BACKGROUND_SCAVENGER,
     counts_fresh_as_released,
@@ -25,13 +26,12 @@ from gomem.analysis.memory.scavenger import (
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
-from gomem.units import MIB, format_bytes
+from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
 
-ARENA = 64 * MIB
 WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, from 1.17 on by 4 MiB
 
 

@@ -77,7 +77,9 @@ def test_progress_ends_with_all_of_it(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("", "is a folder, wanted one artefact"), ("none", "cannot be read: No")]
+    ("name", "message"),
+    [("", "is a folder, wanted one artefact"), ("none", "no such file or folder")],
+    [("", "is a folder, wanted one artefact"), ("none", "no such file or folder")],
 )
 def test_what_cannot_be_opened_says_why(name, message, tmp_path):
     with pytest.raises(CaptureError, match=message):
@@ -97,7 +99,7 @@ def test_a_long_log_of_a_capture_is_read_like_a_short_one(tmp_path, monkeypatch)
 
     from_pieces = gomem.load(tmp_path, progress=lambda *step: seen.append(step))
 
-    assert_frame_equal(short.gc.cycles, from_pieces.gc.cycles)
+    assert_frame_equal(short.gc.cycles, from_pieces.gc.cycles.whole())
     assert_frame_equal(short.artefacts, from_pieces.artefacts)
     assert ("gctrace.log", 1, 1) == seen[0]
     assert ("gctrace.log (MiB)", 1, 1) == seen[-1]
