@@ -30,6 +30,20 @@ LOOK: dict[str, tuple[str, str]] = {
     "kernel": (GREY, "----"),
     "anonymous_other": (GREY, "xxxx"),
 }
+# A group looks like the largest of its parts.
+GROUP_LOOK: dict[str, tuple[str, str]] = {
+    "go_live": (BLUE, ""),
+    "go_garbage": (SKY, "||||"),
+    "go_objects": (BLUE, ""),
+    "go_free": (ORANGE, ""),
+    "go_stacks": (GREEN, ""),
+    "go_heap": (BLUE, "////"),
+    "go_runtime": (PURPLE, ""),
+    "native": (VERMILLION, ""),
+    "files": (PURPLE, "////"),
+    "program": (GREY, ""),
+    "undivided": (GREY, "xxxx"),
+}
 PART_OF_KIND = {
     "go-heap": "heap_objects",  # the largest of its parts
     "go-runtime": "runtime_metadata",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
+from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.waterfall import plot_rss_vs_heap
 from gomem.views.report.shown import heading_of, in_order, other_moments
 from gomem.views.share import named
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
+
+
+WHOSE = "Filled: resident. Hollow: what Go claims besides, and the kernel has never had to give."
 
 
 def ledger_section(diagnosis: Diagnosis) -> Section | None:
@@ -51,8 +55,13 @@ def _blocks(
     ledger, moment = facts.ledger, named(facts.name)
     assert ledger is not None
     blocks: list[Block] = []
-    groups = groups_table(facts, moment, _before(diagnosis, facts.name))
+    groups: list[Block] = [groups_table(facts, moment, _before(diagnosis, facts.name))]
     if drawn:
+        whose = {
+            "groups": facts.groups, "rss_bytes": facts.rss_bytes, "name": f"groups-{place}",
+            "moment": moment,
+        }  # fmt: skip
+        groups.insert(0, Figure(WHOSE, plot_groups, lambda: whose))
         numbers = {"ledger": ledger, "name": f"ledger-{place}", "moment": moment}
         caption = _caption(len(diagnosis.ledgers))
         blocks.append(Figure(caption, plot_rss_vs_heap, lambda: numbers))
@@ -65,7 +74,7 @@ def _blocks(
     notes = [*ledger.notes, *_skew_note(facts.skew.seconds)]
     if ledger.next_file:
         notes.append(f"the next file to collect: {ledger.next_file}")
-    return (groups, *([Notes(tuple(notes))] if notes else []), exact)
+    return (*groups, *([Notes(tuple(notes))] if notes else []), exact)
 
 
 def _before(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
