@@ -193,8 +193,10 @@ _FORMS = (
         "gomem reads text and profiles, not pictures of them",
     ),
     _form(rb"%PDF-", "a PDF document", ""),
-    _form(rb"\xff\xfe|\xfe\xff", "text in UTF-16",
-        "PowerShell's > writes that; let the command write the file itself: curl -o FILE URL",
+    # 1f 8b 08 read as text in a code page of 437, 1252 or UTF-8, and written again.
+    _form(rb"\x1f(?:\xc3\xaf|\xe2\x80\xb9|\xef\xbf\xbd)\x08",
+        "a file compressed by gzip that a shell wrote as text",
+        "PowerShell's > does that; let the command write the file itself: curl -o FILE URL",
     ),
     _form(rb"#!", "a script", ""),
 )  # fmt: skip

@@ -81,7 +81,8 @@ CASES = [
     (b'{"error": "unauthorized", "code": 401}\n', "a server's error in JSON, 'unauth", "curl -f"),
     (b'{"error": {"code": 4, "message": "no pod"}}', "error in JSON, 'no pod'", "curl -f"),
     (b'{"port": 8080}', "JSON with the keys port", "MemStats"),
-    ("heap".encode("utf-16"), "text in UTF-16", "PowerShell"),
+    ("\x1f\ufffd\x08".encode(), "gzip that a shell wrote as text", "PowerShell"),
+    ("\x1f\u2039\x08".encode(), "gzip that a shell wrote as text", "PowerShell"),
     (b"", "an empty file", "again"),
     (b" \n\n", "blanks", "again"),
     (bytes(64), "zero bytes", "copy it again"),
@@ -110,6 +111,17 @@ def test_a_profile_was_wanted_and_the_error_says_what_came(head, what, way_out):
     assert "wanted a pprof profile" in said
     assert way_out.replace("heap", "'<bytes>'") in said or way_out in said
     assert "wire type" not in said
+
+
+@pytest.mark.parametrize("page", ["cp437", "cp1252"])
+def test_a_profile_that_powershell_wrote_is_named(page):
+    """
+    It reads what a command prints in the console's code page, and writes UTF-16.
+    """
+    written = b"\x1f\x8b\x08\0".decode(page).encode("utf-16")
+
+    with pytest.raises(FormatError, match=r"that a shell wrote as text.*PowerShell"):
+        gomem.read_pprof(written)
 
 
 @pytest.mark.parametrize(

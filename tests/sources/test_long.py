@@ -79,7 +79,6 @@ def test_progress_ends_with_all_of_it(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [("", "is a folder, wanted one artefact"), ("none", "no such file or folder")],
-    [("", "is a folder, wanted one artefact"), ("none", "no such file or folder")],
 )
 def test_what_cannot_be_opened_says_why(name, message, tmp_path):
     with pytest.raises(CaptureError, match=message):
