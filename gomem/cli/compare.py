@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
+from gomem.cli.output import check_writable, file_named_after, output_path, tell, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 
@@ -45,7 +45,10 @@ def compare(
         list[Path] | None, typer.Option(help="Another capture from after; can be repeated.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+        ),
     ] = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")

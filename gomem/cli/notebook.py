@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, tell_where, write
+from gomem.cli.output import check_writable, file_named_after, output_path, tell_where, write
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
@@ -32,7 +32,9 @@ def notebook(
     *,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write to this file, .html or .ipynb."),
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file, .html or .ipynb."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
 
 TOLD_PLACES = 20
+STANDARD_OUTPUT = Path("/dev/stdout")
 STANDARD_STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -66,6 +67,11 @@ def tell_damage(damaged: Iterable[Damage]) -> None:
     report.end()
 
 
+def output_path(named: Path | None) -> Path | None:
+    """Where an output goes that was named on the command line, on which `-` is standard output."""
+    return STANDARD_OUTPUT if named == Path("-") else named
+
+
 def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
     """Refuse an output before the work is done, not after.
 
@@ -77,7 +83,7 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
     Raises:
         CaptureError: The file exists or is an input, or its folder does not exist.
     """
-    if path is None or _is_device(path):
+    if path is None or is_device(path):
         return
     shown = readable_name(str(path))
     if path.is_dir():
@@ -93,7 +99,7 @@ def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) ->
         raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
 
 
-def _is_device(path: Path) -> bool:
+def is_device(path: Path) -> bool:
     """Whether the target is written to directly: a device, a pipe, or standard output by name."""
     if str(path.absolute()).startswith(STANDARD_STREAMS):
         return True
@@ -161,7 +167,7 @@ def _standard_output() -> Iterator[None]:
 
 def tell_where(path: Path) -> None:
     """Print where the output is, unless it went to a device or a pipe."""
-    if not _is_device(path):
+    if not is_device(path):
         write(printable(readable_name(str(path))), None)
 
 
@@ -175,7 +181,7 @@ def written(path: Path) -> Iterator[IO[bytes]]:
         CaptureError: The file cannot be written.
     """
     try:
-        if _is_device(path):
+        if is_device(path):
             with path.open("ab") as file:  # standard output may be a file that is not empty
                 yield file
         else:

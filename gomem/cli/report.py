@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
+from gomem.cli.output import (
+    check_writable,
+    file_named_after,
+    is_device,
+    output_path,
+    tell_damage,
+    tell_where,
+    write,
+)
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
@@ -54,7 +62,10 @@ def report(
         Path | None, typer.Option(help="A capture to compare this one with.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+        ),
     ] = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Write only this format.")
@@ -161,7 +172,8 @@ def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> N
 
     document = report_document(diagnosis, redact=redact)
     write(write_html(document), target)  # first: nobody may be reading the summary
-    write(terminal_text(document), None)
+    if target is None or not is_device(target):  # a page on standard output stands there alone
+        write(terminal_text(document), None)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:

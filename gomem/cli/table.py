@@ -15,7 +15,7 @@ from gomem.cli.gc_log import (
     openmetrics_pieces,
     trace_pieces,
 )
-from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
+from gomem.cli.output import check_writable, output_path, tell_damage, write, write_pieces, written
 from gomem.errors import CaptureError, did_you_mean
 
 if TYPE_CHECKING:
@@ -38,7 +38,10 @@ def table(
     frame: Annotated[str | None, typer.Option(help="Which of its tables.")] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.csv,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:

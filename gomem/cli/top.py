@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.output import check_writable, tell_damage, write, written
+from gomem.cli.output import check_writable, output_path, tell_damage, write, written
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -98,7 +98,10 @@ def top(
     ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write to this file.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:

@@ -161,6 +161,19 @@ def test_a_device_is_written_to_directly_and_needs_no_force(tmp_path):
     assert "gomem: /dev/full: cannot be written: No space left on device\n" == full.stderr
 
 
+@pytest.mark.parametrize("command", [["top", PROFILE], ["report", SMALL], ["table", PROFILE]])
+def test_a_dash_is_standard_output(tmp_path, command):
+    """
+    And a page stands there alone, without the summary that otherwise goes with it.
+    """
+    done = gomem(*command, "-o", "-")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert done.stdout
+    assert command[0] != "report" or done.stdout.rstrip().endswith("</html>")
+    assert [] == [path.name for path in tmp_path.iterdir()]
+
+
 def test_a_folder_is_no_output(tmp_path, capsys):
     assert 2 == run(["report", str(ZEROING), "-o", str(tmp_path), "--force"])
     assert f"{tmp_path}: is a folder; name a file in it" in capsys.readouterr().err
