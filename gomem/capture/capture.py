@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.capture.manifest import Manifest
 from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, WithDamage, build_rows, empty
@@ -62,6 +63,7 @@ class Capture(WithDamage):
         looks: What each file of no known kind looks like, such as `a Git LFS pointer`, by path;
             they are listed, and are no damage.
         go_version: The release that made it, as far as known.
+        manifest: What its collector noted of the process, and what it could not get.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Capture(WithDamage):
     damaged: tuple[Damage, ...]
     looks: Mapping[str, str]
     go_version: GoVersion
+    manifest: Manifest = field(default_factory=Manifest)
 
     def __getitem__(self, moment: str) -> Moment:
         """The moment of a name.

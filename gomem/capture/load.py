@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
+from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.place import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest, place
+from gomem.capture.place import place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
 from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
@@ -76,12 +77,13 @@ def load(
     gathering.damage += wrong
     return Capture(
         name=readable_name(str(paths[0])),
-        by_moment=_moments(gathering.artefacts),
+        by_moment=_moments(gathering.artefacts, manifest),
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),
         damaged=tuple(gathering.damage),
         looks=gathering.looks,
         go_version=_version(go_version, manifest, gathering),
+        manifest=manifest,
     )
 
 
@@ -128,7 +130,8 @@ def _named_apart(entries: Sequence[Entry], paths: Sequence[str | PathLike[str]])
 
 
 def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
-    """The manifest that `gomem capture` wrote, or an empty one."""
+    """The manifests that `gomem capture` wrote, the one nearest to the top first."""
+    found: list[tuple[str, dict[str, Any]]] = []
     for source in sources:
         if not is_manifest(source.name):
             continue
@@ -136,10 +139,11 @@ def _manifest(sources: Sequence[Source], gathering: _Gathering) -> Manifest:
         _, content = first_value(source.data)
         if isinstance(content, dict) and content.get("schema") == MANIFEST_SCHEMA:
             gathering.damage += json_values(source.data, source.name)[1]
-            return Manifest(source.name, content)
-        what = "not a gomem manifest; moments are found from folders and names instead"
-        gathering.damage.append(Damage(source.name, "", what))
-    return Manifest()
+            found.append((source.name, content))
+        else:
+            what = "not a gomem manifest; moments are found from folders and names instead"
+            gathering.damage.append(Damage(source.name, "", what))
+    return Manifest(tuple(sorted(found, key=lambda one: one[0].count("/"))))
 
 
 def _read_all(
@@ -205,7 +209,7 @@ def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> Go
         if version is None:
             raise CaptureError(f"{given}: not a Go release; wanted the form go1.24.2")
         return version
-    version = known_version(str(manifest.content.get("go_version", "")), f"{MANIFEST} go_version")
+    version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
     if version is not None:
         return version
     for artefact in gathering.artefacts:
@@ -229,13 +233,14 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
     )
 
 
-def _moments(artefacts: Sequence[Artefact]) -> dict[str, Moment]:
+def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
     """Moments in order: by name, and by time as far as there is a clock."""
     groups: dict[str, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
             groups.setdefault(artefact.moment, []).append(artefact)
-    moments = [Moment(name, tuple(group)) for name, group in groups.items()]
+    counted = manifest.collections
+    moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
     moments.sort(key=lambda moment: natural_key(moment.name))
     return {moment.name: moment for moment in _in_time(moments)}
 

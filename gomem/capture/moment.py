@@ -72,10 +72,13 @@ class Moment:
     Attributes:
         name: What it is called.
         artefacts: Its files, in the capture's order.
+        collections: Collections that ended while the kernel's files were read, where the manifest
+            counted them; else None.
     """
 
     name: str
     artefacts: tuple[Artefact, ...]
+    collections: int | None = None
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAMES:

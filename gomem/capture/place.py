@@ -1,7 +1,8 @@
 """Which moment of a capture does an artefact belong to?
 
-Found, in this order, from a manifest (`gomem.json`), from sub-folders, from a stem or a time stamp
-that file names share, else from the artefacts' own clocks; files that give no clue are one moment.
+Found, in this order, from a manifest (see `gomem.capture.manifest`), from sub-folders, from a stem
+or a time stamp that file names share, else from the artefacts' own clocks; files that give no clue
+are one moment.
 A log and a benchmark file belong to the whole capture.
 """
 
@@ -9,48 +10,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, parse_time, time_in_name
+from gomem.capture.clock import BY_NAME, ISO, MANIFEST_TIME, time_in_name
+from gomem.capture.manifest import ONLY_MOMENT
 from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
-from gomem.sources.names import natural_key, uncompressed_name
+from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
+    from gomem.capture.manifest import Manifest
     from gomem.capture.moment import Artefact
 
-MANIFEST = "gomem.json"
-MANIFEST_SCHEMA = "gomem.capture/1"
-ONLY_MOMENT = "capture"
 TOP_MOMENT = "(top)"
 ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for one moment
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 _SEPARATORS = re.compile(r"[-_. ()]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The manifest of a capture.
-
-    Attributes:
-        name: Its path in the capture; what it names lies in the folder that it lies in.
-        content: What it holds; empty without one.
-    """
-
-    name: str = MANIFEST
-    content: Mapping[str, Any] = field(default_factory=dict)
-
-
-def is_manifest(name: str) -> bool:
-    """Whether a file is the manifest, by its name."""
-    return uncompressed_name(PurePosixPath(name).name) == MANIFEST
 
 
 def place(
@@ -60,16 +42,16 @@ def place(
 
     Args:
         artefacts: As they were read, in the capture's order.
-        manifest: The capture's manifest, if it has one.
+        manifest: The capture's manifests, if it has any.
         present: Names of all files of the capture, readable or not.
 
     Returns:
         The artefacts with moment and time, in the same order, and what the manifest gets wrong.
     """
-    of_manifest = _manifest_places(manifest, present)
+    of_manifest = manifest.places(present)
     damage = [
-        Damage(manifest.name, "", f"the manifest names {path}, which is not there")
-        for path in of_manifest
+        Damage(known.manifest, "", f"the manifest names {path}, which is not there")
+        for path, known in of_manifest.items()
         if path not in present
     ]
     placed: list[Artefact] = []
@@ -77,9 +59,11 @@ def place(
     by_folder: dict[str, list[Artefact]] = defaultdict(list)
     for artefact in artefacts:
         if artefact.source.name in of_manifest:
-            moment, time = of_manifest[artefact.source.name]
-            timed = replace(artefact, time=time, time_source=MANIFEST_TIME) if time else artefact
-            listed[_folder(artefact)].append(replace(timed, moment=moment))
+            known = of_manifest[artefact.source.name]
+            timed = replace(artefact, moment=known.moment)
+            if known.time is not None:
+                timed = replace(timed, time=known.time, time_source=MANIFEST_TIME)
+            listed[_folder(artefact)].append(timed)
         elif artefact.kind.scope == OF_THE_WHOLE:
             placed.append(artefact)
         else:
@@ -137,28 +121,6 @@ def _repeated(group: list[Artefact]) -> bool:
 def _folder(artefact: Artefact) -> str:
     parent = PurePosixPath(artefact.source.name).parent.as_posix()
     return "" if parent == "." else parent
-
-
-def _manifest_places(
-    manifest: Manifest, present: Collection[str]
-) -> dict[str, tuple[str, datetime | None]]:
-    """Moment and time of each path that the manifest names; of a file compressed since, of that."""
-    folder = PurePosixPath(manifest.name).parent
-    compressed = {uncompressed_name(name): name for name in present}
-    places: dict[str, tuple[str, datetime | None]] = {}
-    for moment in _dicts(manifest.content.get("moments")):
-        artefacts = moment.get("artefacts")
-        entries = list(artefacts.values()) if isinstance(artefacts, dict) else artefacts
-        for entry in _dicts(entries):
-            name = str(moment.get("name", ONLY_MOMENT))
-            path = (folder / str(entry.get("path", ""))).as_posix()
-            known = path if path in present else compressed.get(path, path)
-            places[known] = (name, parse_time(entry.get("time")))
-    return places
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _slot(artefact: Artefact) -> str:

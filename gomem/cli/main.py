@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": "Compare two captures or benchmark files.",
     "top": "Show the functions that allocate most in a profile.",
     "table": "Print an artefact as a table.",
+    "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "schema": "Print the JSON Schema of what a command writes.",

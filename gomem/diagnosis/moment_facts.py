@@ -10,7 +10,13 @@ import pandas as pd
 from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
-from gomem.analysis.memory.skew import TOTAL_CYCLES, Skew, collection_ends, measure_skew
+from gomem.analysis.memory.skew import (
+    TOTAL_CYCLES,
+    Skew,
+    collection_ends,
+    counted_skew,
+    measure_skew,
+)
 from gomem.causes.answers import MomentFacts, gomemlimit_of
 from gomem.inputs.metrics.table import memstats_of_metrics
 
@@ -22,7 +28,8 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
-RUNTIME_SIDE, KERNEL_SIDE = ("memstats", "metrics"), ("smaps", "smaps_rollup", "status")
+RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
+KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
 OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgroup")
 
 
@@ -193,9 +200,12 @@ def _page_bytes(mappings: pd.DataFrame) -> int | None:
 def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
     """The time between the two sides, and the collections in it, if they can be counted."""
     stats = _last(moment.memstats)
+    runtime, kernel = moment.time_of(*RUNTIME_SIDE), moment.time_of(*KERNEL_SIDE)
+    if moment.collections is not None:
+        return counted_skew(runtime, kernel, moment.collections)
     return measure_skew(
-        moment.time_of(*RUNTIME_SIDE),
-        moment.time_of(*KERNEL_SIDE),
+        runtime,
+        kernel,
         ends,
         stats,
         _collections_counted_twice(moment, stats),

@@ -18,7 +18,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from gomem.capture.place import MANIFEST
+from gomem.capture.manifest import MANIFEST
 from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:

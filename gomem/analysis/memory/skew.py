@@ -65,20 +65,36 @@ def measure_skew(
         counts: Collections so far by MemStats and by runtime/metrics of the same moment, where it
             has both: if they differ, a collection ran while the moment was taken.
     """
-    if memstats_time is None or kernel_time is None:
-        seconds, found = None, None
-    else:
-        seconds = abs((kernel_time - memstats_time).total_seconds())
+    seconds = _seconds(memstats_time, kernel_time)
+    if memstats_time is None or kernel_time is None or stats is None or pd.isna(stats["NumGC"]):
         found = None
-        if stats is not None and not pd.isna(stats["NumGC"]):
-            found = (
-                _count_after(ends, int(stats["NumGC"]), kernel_time)
-                if kernel_time >= memstats_time
-                else _count_before(ends, stats, kernel_time)
-            )
+    elif kernel_time >= memstats_time:
+        found = _count_after(ends, int(stats["NumGC"]), kernel_time)
+    else:
+        found = _count_before(ends, stats, kernel_time)
     if not found and counts is not None and counts[0] != counts[1]:
         return Skew(seconds, abs(counts[1] - counts[0]), "NumGC against runtime/metrics")
     return Skew(seconds, found, "" if found is None else "NumGC, LastGC and the gctrace log")
+
+
+def counted_skew(
+    memstats_time: pd.Timestamp | None, kernel_time: pd.Timestamp | None, collections: int
+) -> Skew:
+    """The skew of a moment whose collector read NumGC on both sides of the kernel's files.
+
+    Args:
+        memstats_time: When MemStats, or what stands in its place, were read.
+        kernel_time: When the mappings were read.
+        collections: By how much NumGC had grown.
+    """
+    source = "NumGC before and after, in gomem.json"
+    return Skew(_seconds(memstats_time, kernel_time), collections, source)
+
+
+def _seconds(one: pd.Timestamp | None, other: pd.Timestamp | None) -> float | None:
+    if one is None or other is None:
+        return None
+    return abs((other - one).total_seconds())
 
 
 _CLOCK = pd.Timedelta(seconds=CLOCK_SECONDS)

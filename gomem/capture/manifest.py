@@ -1,0 +1,134 @@
+"""What `gomem capture` and its sh collector note down: `gomem.json`.
+
+A capture has one at its top, about the process, and one in the folder of each moment, so that a
+moment appears with its manifest at once, whole; they are read as one. A manifest may as well stand
+alone and list all moments. What it names lies in the folder that it lies in.
+
+    {"schema": "gomem.capture/1",
+     "go_version": "go1.24.2",               release of the executable; absent where not known
+     "program": "/usr/bin/api", "main": "example.com/api v1.2.3",
+     "pid": 4242, "started": "2026-01-02T03:04:05.000000Z",
+     "goos": "linux", "goarch": "amd64", "kernel": "6.1.0", "page_size": 4096,
+     "endpoints": ["http://127.0.0.1:6060"],  never with a name or password, nor with a query
+     "collector": "gomem 0.1.0",
+     "moments": [
+       {"name": "1-20260102T030406Z", "time": "2026-01-02T03:04:06.000000Z",
+        "artefacts": {"smaps": {"path": "smaps", "time": "…", "duration_seconds": 0.0012}},
+        "num_gc": {"before": 12, "after": 12},
+        "missing": [{"artefact": "heap", "why": "…"}]}]}
+
+`time` is when the reading began. `num_gc` is the number of collections by readings of the runtime
+on both sides of the kernel's files: where they are the same, none ran in between. `missing` says
+what was tried and could not be had. Of several readings of one kind `artefacts` may be a list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from gomem.capture.clock import parse_time
+from gomem.sources.names import uncompressed_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from datetime import datetime
+
+MANIFEST = "gomem.json"
+MANIFEST_SCHEMA = "gomem.capture/1"
+ONLY_MOMENT = "capture"
+MOST_COLLECTIONS = 2**32  # NumGC is an uint32
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a manifest puts a file: its moment, when it was read, and which manifest says so."""
+
+    moment: str
+    time: datetime | None
+    manifest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What was to be collected and could not be had."""
+
+    moment: str
+    artefact: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The manifests of a capture, as one.
+
+    Attributes:
+        files: Path and content of each, the one nearest to the top first.
+    """
+
+    files: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+    def fact(self, name: str) -> Any:
+        """What the first manifest that says it says of the process; None if none does."""
+        return next((content[name] for _, content in self.files if name in content), None)
+
+    def places(self, present: Collection[str]) -> dict[str, Place]:
+        """Where each file that is named belongs, by path; of one compressed since, by its new one.
+
+        Args:
+            present: Names of all files of the capture, readable or not.
+        """
+        compressed = {uncompressed_name(name): name for name in present}
+        places: dict[str, Place] = {}
+        for manifest, moment in self._moments():
+            artefacts = moment.get("artefacts")
+            entries = list(artefacts.values()) if isinstance(artefacts, dict) else artefacts
+            for entry in _dicts(entries):
+                path = (PurePosixPath(manifest).parent / str(entry.get("path", ""))).as_posix()
+                known = path if path in present else compressed.get(path, path)
+                places[known] = Place(_name(moment), parse_time(entry.get("time")), manifest)
+        return places
+
+    @property
+    def collections(self) -> dict[str, int]:
+        """Collections that ended while the kernel's files were read, by moment, where counted."""
+        counted = {}
+        for _, moment in self._moments():
+            counts = moment.get("num_gc")
+            if isinstance(counts, dict):
+                before, after = counts.get("before"), counts.get("after")
+                if _is_count(before) and _is_count(after) and before <= after:
+                    counted[_name(moment)] = after - before
+        return counted
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What could not be collected, moment by moment."""
+        return tuple(
+            Missing(_name(moment), str(entry.get("artefact", "")), str(entry.get("why", "")))
+            for _, moment in self._moments()
+            for entry in _dicts(moment.get("missing"))
+        )
+
+    def _moments(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for name, content in self.files:
+            for moment in _dicts(content.get("moments")):
+                yield name, moment
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file is a manifest, by its name."""
+    return uncompressed_name(PurePosixPath(name).name) == MANIFEST
+
+
+def _name(moment: Mapping[str, Any]) -> str:
+    return str(moment.get("name", ONLY_MOMENT))
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < MOST_COLLECTIONS
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,283 @@
+"""`gomem capture PID|URL… -o DIR`: all a running process tells of its memory, in one command."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gomem.cli.output import tell, tell_where, write
+from gomem.errors import CaptureError, printable
+from gomem.sources.names import readable_name
+from gomem.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from gomem.live.endpoints import Access
+    from gomem.live.session import Plan, Session
+    from gomem.live.targets import Target
+
+PASSWORD = "GOMEM_PASSWORD"  # noqa: S105 - the name of a variable
+INTERRUPTED = 130
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+LEAST_EVERY_SECONDS = 0.01
+
+
+def capture(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PID|URL…", help="A process by its number, its URLs, or both."),
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to capture to.")
+    ] = None,
+    url: Annotated[
+        list[str] | None,
+        typer.Option(help="Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated."),
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="A moment so often, as 10s or 100ms.")
+    ] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option("--for", metavar="DURATION", help="For so long; else until Ctrl-C."),
+    ] = None,
+    when: Annotated[
+        str | None,
+        typer.Option(help="Only then: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'."),
+    ] = None,
+    cool_down: Annotated[
+        str, typer.Option(metavar="DURATION", help="With --when: no moment for so long after one.")
+    ] = "1m",
+    pair: Annotated[
+        bool, typer.Option("--pair", help="One more moment, once a collection has ended.")
+    ] = False,
+    gctrace: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its GODEBUG=gctrace=1 log, to take along.")
+    ] = None,
+    profiles: Annotated[
+        str, typer.Option(help="Which profiles; an empty text for none.")
+    ] = "heap,allocs,goroutine",
+    header: Annotated[
+        list[str] | None,
+        typer.Option(help="'Name: value' for each request, or @FILE with a header a line."),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help=f"For basic auth; the password is asked, or in {PASSWORD}.")
+    ] = None,
+    ca: Annotated[
+        Path | None, typer.Option(help="Trust the certificates in this PEM file.")
+    ] = None,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Trust any certificate.")] = False,
+    timeout: Annotated[
+        str, typer.Option(metavar="DURATION", help="For one answer, whole.")
+    ] = "10s",
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Hide folders, hosts and linker flags in what is kept.")
+    ] = False,
+    script: Annotated[
+        bool, typer.Option("--script", help="Print a sh collector for where there is no Python.")
+    ] = False,
+) -> None:
+    """Collect what a running Go process and the kernel say of its memory, moment by moment.
+
+    From a PID it finds where the process listens on this machine, and what it serves there; from a
+    URL on this machine it finds the PID. With neither, each gives its own side alone. The folder is
+    a readable capture at every instant. Nothing of the command line or the environment is kept.
+    """
+    if script:
+        write(collector_script(), None)
+        return
+    if output is None:
+        raise CaptureError("-o DIR: missing; wanted such as: gomem capture 4242 -o captures/api")
+    from gomem.live.folder import LOG
+    from gomem.live.gctrace_tail import LogTail
+    from gomem.live.session import Plan
+    from gomem.live.targets import found_target
+    from gomem.live.trigger import Trigger
+
+    every_seconds = None if every is None else _duration("--every", every)
+    plan = Plan(
+        every_seconds=every_seconds or (1.0 if when or for_ else None),
+        for_seconds=None if for_ is None else _duration("--for", for_),
+        trigger=Trigger.of(when, _duration("--cool-down", cool_down)) if when else None,
+        pair=pair,
+        profiles=_profiles(profiles),
+    )
+    access = _access(header or [], user, ca, insecure=insecure, timeout=timeout)
+    named = [*(targets or []), *(url or [])]
+    if not named:
+        raise CaptureError("nothing named; wanted a PID or a URL: gomem capture 4242 -o DIR")
+    log = None if gctrace is None else LogTail(gctrace)
+    try:
+        with _stopped_by_signals(), found_target(named, access) as target:
+            session = _session(target, plan, output, redact=redact)
+            session.log = log
+            if log is not None:
+                log.after(output / LOG)
+            with _watched(session):
+                why = session.run()
+    except KeyboardInterrupt:
+        tell("interrupted before there was anything to keep")
+        raise
+    _conclude(session, output, why)
+
+
+def _session(target: Target, plan: Plan, output: Path, *, redact: bool) -> Session:
+    """What was found is told, and the folder begun."""
+    from gomem.live.facts import facts_of
+    from gomem.live.folder import CaptureFolder
+    from gomem.live.redact import redacted
+    from gomem.live.session import Session
+
+    facts, files, unknown = facts_of(target, redact=redact)
+    folder = CaptureFolder(output, facts)
+    if redact:
+        folder.redact = redacted
+    for sentence in (*target.said, *unknown):
+        tell(sentence)
+    folder.begin(files)
+    return Session(target, folder, plan, tell, lambda *_: None)
+
+
+def collector_script() -> str:
+    """The sh collector that ships with gomem."""
+    from importlib.resources import files
+
+    return files("gomem.live").joinpath("collect.sh").read_text(encoding="utf-8")
+
+
+def _conclude(session: Session, output: Path, why: str) -> None:
+    """Say what there is, and exit as the way it ended asks for."""
+    count = session.folder.moments
+    shown = readable_name(str(output))
+    if not count:
+        raise CaptureError(f"{shown}: nothing could be captured: {why}")
+    moments = "1 moment" if count == 1 else f"{count} moments"
+    said = [f"{moments} in {shown}" + ("" if why == "done" else f"; {why}")]
+    if session.apart is not None:
+        median, most = session.apart
+        apart = format_seconds(median)
+        if len(session.skews) > 1:
+            apart = f"{apart} (median; 99 % within {format_seconds(most)})"
+        said.append(f"MemStats and smaps {apart} apart")
+    if session.crossed:
+        said.append(f"a collection ended between them in {session.crossed}")
+    tell("; ".join(said))
+    tell_where(output)
+    if why == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def _access(
+    headers: Sequence[str], user: str | None, ca: Path | None, *, insecure: bool, timeout: str
+) -> Access:
+    from gomem.live.endpoints import Access
+
+    return Access(
+        headers=_headers(headers),
+        user=None if user is None else _user(user),
+        authority=ca,
+        insecure=insecure,
+        timeout_seconds=_duration("--timeout", timeout),
+    )
+
+
+def _headers(given: Sequence[str]) -> Mapping[str, str]:
+    """Headers by name; what is wrong with one is said without its value."""
+    lines: list[str] = []
+    for one in given:
+        if one.startswith("@"):
+            try:
+                lines += Path(one[1:]).read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                raise CaptureError(f"--header {printable(one)}: cannot be read") from error
+        else:
+            lines.append(one)
+    headers = {}
+    for line in filter(str.strip, lines):
+        name, colon, value = line.partition(":")
+        if not colon or not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name.strip()):
+            raise CaptureError("--header: not a header; wanted 'Name: value'")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def _user(given: str) -> tuple[str, str]:
+    """Name and password: given together, in the environment, or asked for."""
+    import os
+    from getpass import getpass
+
+    name, colon, password = given.partition(":")
+    if colon:
+        return name, password
+    if PASSWORD in os.environ:
+        return name, os.environ[PASSWORD]
+    if not sys.stdin.isatty():
+        raise CaptureError(f"--user {printable(name)}: no password; put it into {PASSWORD}")
+    return name, getpass(f"Password of {printable(name)}: ")
+
+
+def _duration(option: str, text: str) -> float:
+    match = _DURATION.fullmatch(text.strip())
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
+    if seconds < LEAST_EVERY_SECONDS:
+        raise CaptureError(f"{option} {printable(text)}: wanted such as 100ms, 10s, 5m or 1h")
+    return seconds
+
+
+def _profiles(text: str) -> tuple[str, ...]:
+    from gomem.errors import did_you_mean
+    from gomem.live.reading import PROFILES
+
+    names = tuple(filter(None, map(str.strip, text.split(","))))
+    for name in names:
+        if name not in PROFILES:
+            near = did_you_mean(name, PROFILES)
+            wanted = ", ".join(PROFILES)
+            raise CaptureError(f"--profiles {printable(name)}: wanted of {wanted}{near}")
+    return names
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a capture as Ctrl-C does: what is whole stays."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {one: signal.signal(one, stop) for one in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _watched(session: Session) -> Iterator[None]:
+    """Moments so far and the last RSS, on a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("capturing") as status:
+        session.show = _shown_on(status.update)
+        yield
+
+
+def _shown_on(update: Callable[[str], None]) -> Callable[[int, int | None], None]:
+    def show(moments: int, rss_bytes: int | None) -> None:
+        resident = "" if rss_bytes is None else f", RSS {format_bytes(rss_bytes)}"
+        update(f"moment {moments}{resident}; Ctrl-C ends it")
+
+    return show

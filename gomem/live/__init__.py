@@ -1,0 +1,1 @@
+"""Captures of running processes: /proc and HTTP."""

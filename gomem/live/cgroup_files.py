@@ -1,0 +1,110 @@
+"""Where a process's control group has its memory files, of version 2 or of version 1.
+
+/proc/PID/cgroup names the group below the root that the reader's namespace shows; mountinfo says
+which root is mounted where. A group that lies outside of it, as a container's looks from another,
+has no path here.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gomem.live.process import PROC, NotRead, read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOUNTS = PROC / "self/mountinfo"
+FILES_V2 = (
+    *("memory.current", "memory.max", "memory.high", "memory.low", "memory.peak"),
+    *("memory.stat", "memory.events", "memory.swap.current", "memory.swap.max"),
+    "memory.pressure",
+)
+FILES_V1 = (
+    *("memory.usage_in_bytes", "memory.limit_in_bytes", "memory.max_usage_in_bytes"),
+    *("memory.soft_limit_in_bytes", "memory.failcnt", "memory.stat", "memory.oom_control"),
+    *("memory.memsw.usage_in_bytes", "memory.memsw.limit_in_bytes"),
+)
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """A mounted hierarchy: which group is its root, and where it is mounted."""
+
+    root: str
+    at: str
+    version: int
+
+
+def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
+    """The memory files of a process's control group that are there.
+
+    Args:
+        own: /proc/PID/cgroup.
+        mounts: mountinfo of whoever reads.
+
+    Raises:
+        NotRead: No memory controller is mounted here, or the group is outside of what is.
+    """
+    groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
+    found = [mount for mount in _mounts(mounts) if mount.version in groups]
+    for mount in sorted(found, key=lambda one: one.version):  # where memory is on v1, v2 has none
+        folder = _folder(mount, groups[mount.version])
+        names = FILES_V1 if mount.version == 1 else FILES_V2
+        if folder is not None:
+            there = [folder / name for name in names if (folder / name).exists()]
+            if there:
+                return there
+    raise NotRead("no memory files of its control group can be seen from here")
+
+
+def read_file(path: Path) -> bytes:
+    """A control group's file, whole.
+
+    Raises:
+        NotRead: It cannot be read.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY)
+        try:
+            return read_whole(file)
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise NotRead(error.strerror or "cannot be read") from error
+
+
+def _groups(text: str) -> Iterator[tuple[int, str]]:
+    """The group of each version: `0::/a` is of version 2, `4:memory:/a` of version 1."""
+    for line in text.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, group = rest.partition(":")
+        if number == "0" and not controllers:
+            yield 2, group
+        elif "memory" in controllers.split(","):
+            yield 1, group
+
+
+def _mounts(mounts: Path) -> Iterator[Mount]:
+    for line in mounts.read_text(errors="surrogateescape").splitlines():
+        before, _, after = line.partition(" - ")
+        fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
+        root, at = (_OCTAL.sub(lambda code: chr(int(code[1], 8)), one) for one in fields[3:5])
+        if kind == "cgroup2":
+            yield Mount(root, at, 2)
+        elif kind == "cgroup" and "memory" in options.split(","):
+            yield Mount(root, at, 1)
+
+
+def _folder(mount: Mount, group: str) -> Path | None:
+    """Where a group lies; None outside of the mount."""
+    inside = posixpath.relpath(group, mount.root)
+    if ".." in (*group.split("/"), *inside.split("/")):
+        return None
+    return Path(mount.at) / inside

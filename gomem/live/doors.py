@@ -1,0 +1,301 @@
+"""Which of a process's addresses serve what: pprof, expvar, metrics; and MemStats from any of them.
+
+MemStats come from expvar, else from the metrics page, else from the tail of `heap?debug=1`: in
+this order, as the cheapest answer disturbs the process least. Each counts collections (NumGC).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from gomem.inputs.looks_like import looks_like
+from gomem.live.endpoints import Answer, Endpoints, NoAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+PROBE_SECONDS = 3.0
+SAME_START_SECONDS = 3.0
+MOST_ADDRESSES = 16  # a process that listens at more is no service with a debug port
+VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
+HEAP_TEXT = f"{INDEX}heap?debug=1"
+_SAMPLE = re.compile(rb"(?m)^[a-zA-Z_:][\w:]*(?:\{[^\n]*\})? [-+]?(?:[0-9.eE+-]+|NaN|Inf)")
+_METRIC_COUNTS = (
+    re.compile(rb"(?m)^go_gc_duration_seconds_count ([0-9.e+]+)"),
+    re.compile(rb"(?m)^go_gc_cycles_total_gc_cycles_total ([0-9.e+]+)"),
+)
+_METRIC_GOROUTINES = re.compile(rb"(?m)^go_goroutines ([0-9.e+]+)")
+_HAS_MEMSTATS = re.compile(rb"(?m)^go_memstats_heap_sys_bytes ")
+_RELEASE = re.compile(rb'(?m)^go_info\{version="(go1\.[\w.]+)[^"]*"\} 1')
+_STARTED = re.compile(rb"(?m)^process_start_time_seconds ([0-9.e+]+)")
+_TEXT_COUNT = re.compile(rb"(?m)^# NumGC = (\d+)")
+_TEXT_GOROUTINES = re.compile(rb"goroutine profile: total (\d+)")
+GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeReading:
+    """MemStats, as one of the endpoints gave them.
+
+    Attributes:
+        kind: What the manifest calls the file: `memstats`, `metrics` or `heap_text`.
+        answer: The file and when it was asked for.
+        collections: NumGC; None where it is not there.
+    """
+
+    kind: str
+    answer: Answer
+    collections: int | None
+
+
+@dataclass(frozen=True)
+class Doors:
+    """Where the process serves what, as far as it was found.
+
+    Attributes:
+        pprof: Whose `/debug/pprof/` answers.
+        expvar: Whose `/debug/vars` holds MemStats.
+        metrics: Whose `/metrics` is Prometheus text.
+        has_memstats: Whether the metrics page holds MemStats, too.
+        go_version: The release that the metrics page names; empty where it names none.
+        said: What was tried and did not answer, and why, by address and path.
+    """
+
+    pprof: Endpoints | None = None
+    expvar: Endpoints | None = None
+    metrics: Endpoints | None = None
+    has_memstats: bool = False
+    go_version: str = ""
+    said: tuple[str, ...] = field(default=())
+
+    @property
+    def found(self) -> bool:
+        """Whether anything is served at all."""
+        return any((self.pprof, self.expvar, self.metrics))
+
+    @property
+    def bases(self) -> list[str]:
+        """The addresses that serve something."""
+        return list(
+            dict.fromkeys(one.base for one in (self.pprof, self.expvar, self.metrics) if one)
+        )
+
+    @property
+    def memstats_from(self) -> str:
+        """What the manifest calls the file that MemStats are read from; empty if from none."""
+        if self.expvar is not None:
+            return "memstats"
+        if self.metrics is not None and self.has_memstats:
+            return "metrics"
+        return "heap_text" if self.pprof is not None else ""
+
+    @property
+    def runtime_from(self) -> Endpoints | None:
+        """The address that MemStats are read from."""
+        kind = self.memstats_from
+        return {"memstats": self.expvar, "metrics": self.metrics}.get(kind, self.pprof)
+
+    def runtime(self) -> RuntimeReading:
+        """MemStats now, of the cheapest endpoint that has them.
+
+        Raises:
+            NoAnswer: None answers.
+        """
+        if self.expvar is not None:
+            answer = self.expvar.get(VARS)
+            data, count = memstats_of_expvar(answer.data)
+            return RuntimeReading("memstats", replace(answer, data=data), count)
+        if self.metrics is not None and self.has_memstats:
+            answer = self.read_metrics()
+            return RuntimeReading("metrics", answer, _number(_METRIC_COUNTS, answer.data))
+        if self.pprof is not None:
+            answer = self.pprof.get(HEAP_TEXT)
+            if not answer.data.startswith(b"heap profile:"):
+                raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap profile as text")
+            return RuntimeReading("heap_text", answer, _number((_TEXT_COUNT,), answer.data))
+        raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
+
+    def read_metrics(self) -> Answer:
+        """The metrics page.
+
+        Raises:
+            NoAnswer: There is none.
+        """
+        if self.metrics is None:
+            raise NoAnswer("no /metrics is served")
+        answer = self.metrics.get(METRICS)
+        if not is_metrics_page(answer.data):
+            raise NoAnswer(f"answered {seen_as(answer.data)}, not Prometheus text")
+        return answer
+
+    def read_profile(self, name: str) -> Answer:
+        """A profile, without a collection for it.
+
+        Raises:
+            NoAnswer: There is none.
+        """
+        if self.pprof is None:
+            raise NoAnswer("no /debug/pprof/ is served")
+        answer = self.pprof.get(f"{INDEX}{name}")
+        if not answer.data.startswith(GZIP):  # as net/http/pprof writes them all
+            raise NoAnswer(f"answered {seen_as(answer.data)}, not a profile")
+        if damage := _broken(answer.data):
+            raise NoAnswer(f"answered a profile that is not whole ({damage}); thrown away")
+        return answer
+
+    def goroutines(self) -> int:
+        """How many goroutines there are.
+
+        Raises:
+            NoAnswer: Nobody says.
+        """
+        if self.metrics is not None:
+            found = _number((_METRIC_GOROUTINES,), self.read_metrics().data)
+            if found is not None:
+                return found
+        if self.pprof is not None:
+            text = self.pprof.get(f"{INDEX}goroutine?debug=1").data
+            found = _number((_TEXT_GOROUTINES,), text[:200])
+            if found is not None:
+                return found
+        raise NoAnswer("nothing counts goroutines: neither /metrics nor /debug/pprof/goroutine")
+
+    def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
+        """Whether what is served is of the process with this command line and start.
+
+        A port of this machine may be a way to another: kubectl's, ssh's or Docker's. The command
+        line is compared and forgotten. Where nothing tells, it is taken to be the process.
+        """
+        if not arguments:
+            return True
+        with suppress(NoAnswer, ValueError):
+            if self.pprof is not None:
+                theirs = self.pprof.get(f"{INDEX}cmdline").data
+                return theirs.rstrip(b"\0").split(b"\0") == [os.fsencode(one) for one in arguments]
+            if self.expvar is not None:
+                page = json.loads(self.expvar.get(VARS).data)
+                return bool(page.get("cmdline") == list(arguments))
+            found = _number((_STARTED,), self.read_metrics().data)
+            return found is None or abs(found - started.timestamp()) < SAME_START_SECONDS
+        return True
+
+
+def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors:
+    """Ask each address what it serves; the first that serves a thing is the one to ask for it.
+
+    Args:
+        addresses: Where to ask.
+        wanted: Whether these were named by a person, so that silence is worth a word.
+    """
+    doors, said = Doors(), list[str]()
+    for one in addresses[:MOST_ADDRESSES]:
+        doors = _with(doors, one, said, wanted=wanted)
+    if len(addresses) > MOST_ADDRESSES:
+        said.append(f"{len(addresses) - MOST_ADDRESSES} more addresses were not tried")
+    return replace(doors, said=tuple(said))
+
+
+def _with(doors: Doors, address: Endpoints, said: list[str], *, wanted: bool) -> Doors:
+    """What is known after one more address was asked."""
+    for path, is_it, is_known, enter in _QUESTIONS:
+        if is_known(doors):
+            continue
+        try:
+            answer = address.get(path, timeout_seconds=PROBE_SECONDS)
+        except NoAnswer as error:
+            if wanted or "404" not in str(error):  # a service has its ports for other things
+                said.append(f"{address.base}{path}: {error}")
+            if error.silent:
+                break  # the others would say the same
+            continue
+        if is_it(answer.data):
+            doors = enter(doors, address, answer.data)
+        elif wanted:
+            said.append(f"{address.base}{path}: answered {seen_as(answer.data)}")
+    return doors
+
+
+def _enter_metrics(doors: Doors, address: Endpoints, page: bytes) -> Doors:
+    release = _RELEASE.search(page)
+    return replace(
+        doors,
+        metrics=address,
+        has_memstats=_HAS_MEMSTATS.search(page) is not None,
+        go_version="" if release is None else release[1].decode(),
+    )
+
+
+def memstats_of_expvar(data: bytes) -> tuple[bytes, int | None]:
+    """MemStats alone, as expvar's page has them, and NumGC.
+
+    The rest of the page is left there: it has the command line, and what the program publishes.
+
+    Raises:
+        NoAnswer: They are not in it.
+    """
+    try:
+        page = json.loads(data)
+        stats = page["memstats"]
+        count = stats["NumGC"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NoAnswer(f"answered {seen_as(data)}, not expvar with MemStats in it") from error
+    return json.dumps(stats).encode() + b"\n", count if isinstance(count, int) else None
+
+
+def is_metrics_page(data: bytes) -> bool:
+    """Whether an answer is Prometheus text: it has a sample, and is no page for people."""
+    return data.lstrip()[:1] != b"<" and _SAMPLE.search(data[: 1 << 20]) is not None
+
+
+# What is asked of an address: the path, whether an answer is what it should be, whether an earlier
+# address has it already, and what is known then.
+_QUESTIONS: tuple[
+    tuple[
+        str,
+        Callable[[bytes], bool],
+        Callable[[Doors], bool],
+        Callable[[Doors, Endpoints, bytes], Doors],
+    ],
+    ...,
+] = (
+    (
+        INDEX,
+        lambda page: b"goroutine" in page and b"heap" in page,
+        lambda doors: doors.pprof is not None,
+        lambda doors, address, _: replace(doors, pprof=address),
+    ),
+    (
+        VARS,
+        lambda page: b'"memstats"' in page,
+        lambda doors: doors.expvar is not None,
+        lambda doors, address, _: replace(doors, expvar=address),
+    ),
+    (METRICS, is_metrics_page, lambda doors: doors.metrics is not None, _enter_metrics),
+)
+
+
+def seen_as(data: bytes) -> str:
+    """What an answer looks like, in a person's words."""
+    return looks_like(data, "answer").what if data.strip() else "nothing"
+
+
+def _number(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> int | None:
+    found = next((match for one in patterns if (match := one.search(data))), None)
+    try:
+        return None if found is None else int(float(found[1]))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _broken(data: bytes) -> str:
+    """Why a gzip file cannot be read whole; empty if it can."""
+    from gomem.sources.artefact import open_source
+
+    damage = open_source(data, name="answer").damage
+    return damage[0].what if damage else ""

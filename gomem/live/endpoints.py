@@ -1,0 +1,264 @@
+"""What a Go process serves over HTTP: fetched within bounds, told in sentences without secrets.
+
+No answer is larger, and none takes longer, than is allowed; no redirect leads to another host; and
+no name, password, header or query of a URL is ever part of what is said.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Self
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from gomem.errors import CaptureError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+LARGEST_ANSWER_BYTES = 256 << 20
+MOST_REDIRECTS = 3
+CONNECT_SECONDS = 3.0
+# What a URL may name instead of the base that all endpoints share.
+KNOWN_PATHS = ("/debug/pprof", "/debug/vars", "/metrics")
+_NO_TLS = b"HTTP request to an HTTPS server"  # net/http
+_AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --user NAME"
+
+
+class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
+    """Nothing usable came; the message says what, and the way out.
+
+    Attributes:
+        silent: Whether nothing came at all, so that asking again at once is no use.
+    """
+
+    def __init__(self, what: str, *, silent: bool = False) -> None:
+        super().__init__(what)
+        self.silent = silent
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back, whole.
+
+    Attributes:
+        data: The body, as it was sent.
+        time: When it was asked for.
+        seconds: How long it took.
+    """
+
+    data: bytes
+    time: datetime
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Access:
+    """How to ask: with which headers, as whom, trusting whom, how long.
+
+    Attributes:
+        headers: Sent with each request; never shown.
+        user: Name and password for basic authentication; never shown.
+        authority: File of the certificates to trust in place of the machine's.
+        insecure: Whether any certificate will do.
+        timeout_seconds: For one answer, whole.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    user: tuple[str, str] | None = field(default=None, repr=False)
+    authority: Path | None = None
+    insecure: bool = False
+    timeout_seconds: float = 10.0
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """One address that is asked: everything below it, with one client.
+
+    Attributes:
+        base: What all paths are put behind, without name, password or query.
+    """
+
+    base: str
+    _client: httpx.Client
+    _timeout_seconds: float
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def get(self, path: str, *, timeout_seconds: float | None = None) -> Answer:
+        """What stands at a path, whole.
+
+        Raises:
+            NoAnswer: It did not come, was refused, or is too large.
+        """
+        seconds = timeout_seconds or self._timeout_seconds
+        began, at = time.perf_counter(), datetime.now(UTC)
+        with _sentences(seconds):
+            data = self._get(self.base + path, began + seconds, seconds)
+        return Answer(data, at, time.perf_counter() - began)
+
+    def _get(self, url: str, until: float, seconds: float) -> bytes:
+        limits = httpx.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+        for _ in range(MOST_REDIRECTS + 1):
+            with self._client.stream("GET", url, timeout=limits) as response:
+                if not response.is_redirect:
+                    return _body(response, until, seconds)
+                url = _redirect(response, url)
+        raise NoAnswer(f"redirects more than {MOST_REDIRECTS} times")
+
+
+def open_endpoints(url: str, access: Access) -> Endpoints:
+    """An address to ask.
+
+    Args:
+        url: Of the service, of one of its endpoints, or of a folder that they lie in.
+        access: How to ask; a name and password in the URL come before its own.
+
+    Raises:
+        CaptureError: It is no HTTP URL, or the certificates to trust cannot be read.
+    """
+    base, user = split_url(url)
+    context = ssl.create_default_context()
+    if access.insecure:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if access.authority is not None:
+        try:
+            context.load_verify_locations(access.authority)
+        except (OSError, ssl.SSLError) as error:
+            what = "no certificates that can be read; wanted a PEM file"
+            raise CaptureError(f"{access.authority}: {what}") from error
+    try:
+        client = httpx.Client(
+            headers={"Accept-Encoding": "identity", "User-Agent": "gomem", **access.headers},
+            auth=user or access.user,
+            verify=context,
+            trust_env=False,
+            follow_redirects=False,
+        )
+    except (ValueError, TypeError, UnicodeError) as error:
+        raise CaptureError("--header: not a header; wanted 'Name: value'") from error
+    return Endpoints(base, client, access.timeout_seconds)
+
+
+def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
+    """The base of a URL that names it or one of its endpoints, and the name and password in it.
+
+    Raises:
+        CaptureError: It is no HTTP URL.
+    """
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in {"http", "https"}:
+        wanted = "wanted a PID, or a URL such as http://127.0.0.1:6060"
+        raise CaptureError(f"{printable(without_secrets(url))}: {wanted}")
+    path = parts.path.rstrip("/")
+    for known in KNOWN_PATHS:
+        before, found, after = path.partition(known)
+        if found and (not after or after.startswith("/")):
+            path = before
+    shown = f"[{host}]" if ":" in host else host
+    base = f"{parts.scheme}://{shown}{f':{port}' if port else ''}{path}"
+    if parts.username is None:
+        return printable(base), None
+    return printable(base), (unquote(parts.username), unquote(parts.password or ""))
+
+
+def without_secrets(url: str) -> str:
+    """A URL, or what was meant as one, without what stands before an @ or behind a ? or #."""
+    scheme, mark, rest = url.partition("://")
+    rest = (rest if mark else scheme).partition("?")[0].partition("#")[0].rpartition("@")[2]
+    return f"{scheme}://{rest}" if mark else rest
+
+
+def _body(response: httpx.Response, until: float, seconds: float) -> bytes:
+    if response.status_code != HTTPStatus.OK:
+        raise NoAnswer(_status(response))
+    pieces, size = [], 0
+    for piece in response.iter_raw():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST_ANSWER_BYTES:
+            raise NoAnswer(f"answers with more than {LARGEST_ANSWER_BYTES >> 20} MiB")
+        if time.perf_counter() > until:
+            raise NoAnswer(_late(seconds, size), silent=True)
+    declared = response.headers.get("content-length", "")
+    if declared.isdigit() and size < int(declared):
+        raise NoAnswer(f"ended after {size} of {declared} bytes")
+    return b"".join(pieces)
+
+
+def _status(response: httpx.Response) -> str:
+    code = response.status_code
+    words = HTTPStatus(code).phrase if code in set(HTTPStatus) else ""
+    said = f"answered {code} {words}".rstrip()
+    if code == HTTPStatus.BAD_REQUEST and _NO_TLS in next(response.iter_raw(), b""):
+        return "speaks TLS: name it with https://"
+    if code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return f"{said}; {_AUTHORIZE}"
+    return said
+
+
+def _redirect(response: httpx.Response, url: str) -> str:
+    """Where a redirect leads, if to the same host."""
+    target = response.next_request.url if response.next_request is not None else None
+    here = httpx.URL(url)
+    if target is None:
+        raise NoAnswer("redirects to nowhere")
+    if (target.scheme, target.host, target.port) != (here.scheme, here.host, here.port):
+        host = printable(target.host)
+        raise NoAnswer(f"redirects to {host}, another host, which is not followed; name its URL")
+    return str(target)
+
+
+@contextmanager
+def _sentences(seconds: float) -> Iterator[None]:
+    """What httpx raises, as sentences of ours: its own may quote what was sent."""
+    try:
+        yield
+    except httpx.ConnectTimeout as error:
+        raise NoAnswer("does not answer: no connection in time", silent=True) from error
+    except httpx.TimeoutException as error:
+        raise NoAnswer(_late(seconds, 0), silent=True) from error
+    except httpx.ConnectError as error:
+        raise NoAnswer(_connection(error), silent=True) from error
+    except httpx.RemoteProtocolError as error:
+        raise NoAnswer(
+            "closed the connection before the answer was whole, or speaks no HTTP"
+        ) from (error)
+    except httpx.NetworkError as error:
+        raise NoAnswer("the connection broke before the answer was whole") from error
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        raise NoAnswer(f"cannot be asked ({type(error).__name__})") from error
+
+
+def _connection(error: httpx.ConnectError) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            why = printable(cause.verify_message or "certificate not trusted")
+            return f"its certificate is not trusted ({why}); give --ca FILE, or --insecure"
+        if isinstance(cause, ssl.SSLError):
+            return "does not speak TLS as asked; is it http:// in place of https://?"
+        if isinstance(cause, ConnectionRefusedError):
+            return "refuses the connection: nothing listens there"
+        cause = cause.__cause__ or cause.__context__
+    return "cannot be reached"
+
+
+def _late(seconds: float, size: int) -> str:
+    came = f"; {size} bytes had come, and are thrown away" if size else ""
+    return f"did not answer whole within {seconds:g} s{came}; give it longer with --timeout"

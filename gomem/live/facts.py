@@ -1,0 +1,91 @@
+"""What the manifest says of a process: nothing of its command line or its environment."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib.metadata import version
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from gomem.capture.manifest import MANIFEST_SCHEMA
+from gomem.live.executable import read_build_info
+from gomem.live.folder import BUILD_INFO, stamp
+from gomem.views.share import without_home
+
+if TYPE_CHECKING:
+    from gomem.live.executable import BuildInfo
+    from gomem.live.process import Process
+    from gomem.live.targets import Target
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}
+LOOPBACK_NAMES = {"127.0.0.1", "::1", "localhost"}
+DELETED = " (deleted)"
+
+
+def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str, bytes], list[str]]:
+    """What the manifest says, files about the process as a whole, and what is not known and why."""
+    facts: dict[str, Any] = {
+        "schema": MANIFEST_SCHEMA,
+        "collector": f"gomem {version('gomem')}",
+        "endpoints": [_base(base, redact=redact) for base in target.doors.bases],
+    }
+    files: dict[str, bytes] = {}
+    said: list[str] = []
+    process = target.process
+    if process is not None:
+        program = (process.executable or process.name).removesuffix(DELETED)
+        program = PurePosixPath(program).name if redact else without_home(program)
+        build, why = _build_info(process)
+        facts |= _machine() | {
+            "pid": process.pid,
+            "started": stamp(process.started),
+            "program": program,
+        }
+        if build is None:
+            said.append(f"no build info: {why}")
+        else:
+            facts |= {"go_version": _release(build.go_version), "main": build.main}
+            files[BUILD_INFO] = build.text(program).encode()
+    if "go_version" not in facts and target.doors.go_version:
+        facts["go_version"] = target.doors.go_version
+    return facts, files, said
+
+
+def _release(text: str) -> str:
+    """`go1.24.2` of `go1.24.2 X:nocoverageredesign`, which names the experiments, too."""
+    return text.split(" ", maxsplit=1)[0] if text.startswith("go") else text
+
+
+def _build_info(process: Process) -> tuple[BuildInfo | None, str]:
+    try:
+        file = process.open("exe")
+    except PermissionError:
+        return None, process.denied
+    except OSError as error:
+        return None, f"the executable cannot be read: {error.strerror}"
+    try:
+        build = read_build_info(file)
+    finally:
+        os.close(file)
+    return build, "" if build else "not in the executable: it is not Go's, or of Go 1.12 or older"
+
+
+def _machine() -> dict[str, Any]:
+    number = re.match(r"[0-9.]*[0-9]", platform.release())
+    return {
+        "goos": platform.system().lower(),
+        "goarch": ARCHITECTURES.get(platform.machine(), platform.machine()),
+        "kernel": number[0] if number else "",
+        "page_size": os.sysconf("SC_PAGE_SIZE"),
+    }
+
+
+def _base(base: str, *, redact: bool) -> str:
+    """An address; redacted, one of another machine without its name."""
+    parts = urlsplit(base)
+    if not redact or parts.hostname in LOOPBACK_NAMES:
+        return base
+    return f"{parts.scheme}://HOST{f':{parts.port}' if parts.port else ''}"

@@ -1,0 +1,199 @@
+"""The folder that a capture is written to: a readable capture at every instant.
+
+A moment is written into a hidden folder, with a manifest of its own, and gets its name when it is
+whole: so an end at any time (Ctrl-C, a full disk, a killed collector) leaves whole moments, and at
+most a hidden folder that no reader looks at. The capture's own manifest, about the process, is
+written once, before the first moment, and once more at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from gomem.capture.clock import parse_time
+from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA
+from gomem.errors import CaptureError
+from gomem.sources.names import readable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from gomem.live.reading import Moment
+
+SAME_START = timedelta(seconds=2)  # the start is told from the boot, which a set clock moves
+BUILD_INFO, LOG = "buildinfo.txt", "gctrace.log"
+HIDDEN = ".gomem-"
+LEAST_LOG_BYTES = 1 << 20
+
+
+@dataclass
+class CaptureFolder:
+    """Where one process's moments are written.
+
+    Attributes:
+        path: The folder; it is made, with the folders above it, when the first file is written.
+        facts: What the capture's manifest says of the process.
+        redact: What a file's bytes become before they are written.
+        moments: How many are in it.
+    """
+
+    path: Path
+    facts: dict[str, Any]
+    redact: Callable[[str, bytes], bytes] = lambda _, data: data
+    moments: int = field(default=0, init=False)
+    _begun: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.moments = self._moments_there()
+
+    def _moments_there(self) -> int:
+        """The highest number of a moment in the folder, which must be of the same process.
+
+        Raises:
+            CaptureError: It holds something else.
+        """
+        shown = readable_name(str(self.path))
+        if not self.path.exists():
+            return 0
+        if not self.path.is_dir():
+            raise CaptureError(f"{shown}: is a file; name a folder to capture to")
+        there = [one.name for one in self.path.iterdir() if not one.name.startswith(".")]
+        if not there:
+            return 0
+        manifest = _json(self.path / MANIFEST)
+        if manifest.get("schema") != MANIFEST_SCHEMA:
+            raise CaptureError(f"{shown}: is not empty and holds no capture; name another folder")
+        if not _same_process(manifest, self.facts):
+            raise CaptureError(
+                f"{shown}: holds a capture of another process ({_process_of(manifest)}); this one "
+                f"is {_process_of(self.facts)}; name another folder"
+            )
+        numbers = [name.partition("-")[0] for name in there]
+        return max((int(number) for number in numbers if number.isdecimal()), default=0)
+
+    def begin(self, files: Mapping[str, bytes]) -> None:
+        """Write the manifest, and files about the process as a whole."""
+        with _said(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            for name, data in files.items():
+                self._replace(name, self.redact(name, data))
+            self._replace(MANIFEST, _text(self.facts))
+        self._begun = True
+
+    def add(self, moment: Moment) -> str:
+        """Write a moment and return its name.
+
+        Raises:
+            CaptureError: It cannot be written; then nothing of it is there.
+        """
+        time = min((one.time for one in moment.readings), default=datetime.now(UTC))
+        name = f"{self.moments + 1}-{time.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+        with _said(self.path):
+            try:
+                beside.mkdir()
+                for one in moment.readings:
+                    (beside / one.file_name).write_bytes(self.redact(one.file_name, one.data))
+                (beside / MANIFEST).write_bytes(_text(self._manifest(name, time, moment)))
+                beside.rename(self.path / name)
+            except BaseException:
+                shutil.rmtree(beside, ignore_errors=True)
+                raise
+        self.moments += 1
+        return name
+
+    def end(self, why: str) -> None:
+        """Note why no more moments follow; a disk that is full has said so before."""
+        self.facts |= {"ended": {"time": stamp(datetime.now(UTC)), "why": why}}
+        with contextlib.suppress(OSError):
+            self._replace(MANIFEST, _text(self.facts))
+
+    def _manifest(self, name: str, time: datetime, moment: Moment) -> dict[str, Any]:
+        artefacts = {
+            one.kind: {
+                "path": one.file_name,
+                "time": stamp(one.time),
+                "duration_seconds": round(one.seconds, 6),
+            }
+            for one in moment.readings
+        }
+        entry: dict[str, Any] = {"name": name, "time": stamp(time), "artefacts": artefacts}
+        if moment.num_gc is not None:
+            entry["num_gc"] = {"before": moment.num_gc[0], "after": moment.num_gc[1]}
+        if moment.missing:
+            entry["missing"] = [
+                {"artefact": artefact, "why": why} for artefact, why in moment.missing.items()
+            ]
+        version = {"go_version": self.facts["go_version"]} if "go_version" in self.facts else {}
+        return {"schema": MANIFEST_SCHEMA, **version, "moments": [entry]}
+
+    def _replace(self, name: str, data: bytes) -> None:
+        beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+        try:
+            beside.write_bytes(data)
+            beside.replace(self.path / name)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+
+    def append_log(self, data: bytes) -> None:
+        """Write whole lines behind the collector's log; all of them or none."""
+        path = self.path / LOG
+        with _said(self.path), path.open("ab") as file:
+            size = file.tell()
+            try:
+                file.write(data)
+                file.flush()
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.truncate(file.fileno(), size)
+                raise
+
+
+@contextlib.contextmanager
+def _said(path: Path) -> Any:
+    try:
+        yield
+    except OSError as error:
+        shown = readable_name(str(path))
+        raise CaptureError(f"{shown}: cannot be written: {error.strerror or error}") from error
+
+
+def stamp(time: datetime) -> str:
+    """A time as manifests have it: ISO 8601, UTC, to the microsecond."""
+    utc = time.astimezone(UTC).isoformat(timespec="microseconds")
+    return utc.replace("+00:00", "Z")
+
+
+def _same_process(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    if one.get("pid") is None or other.get("pid") is None:
+        return one.get("pid") == other.get("pid") and one.get("endpoints") == other.get("endpoints")
+    started = parse_time(one.get("started")), parse_time(other.get("started"))
+    if started[0] is None or started[1] is None:
+        return False
+    return one["pid"] == other["pid"] and abs(started[0] - started[1]) < SAME_START
+
+
+def _process_of(facts: Mapping[str, Any]) -> str:
+    if facts.get("pid") is None:
+        return ", ".join(map(str, facts.get("endpoints") or ["no process named"]))
+    return f"PID {facts['pid']}, started {facts.get('started', 'at an unknown time')}"
+
+
+def _text(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, indent=1) + "\n").encode()
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}

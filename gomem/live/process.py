@@ -1,0 +1,247 @@
+"""A running process, pinned: who it is, what the kernel says of it, where it listens.
+
+psutil answers what it can. The kernel's files are read below one open folder, /proc/PID: when the
+process ends, reading there fails, also if its number has been given to another by then.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import psutil
+
+from gomem.errors import CaptureError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROC = Path("/proc")
+LARGEST_FILE_BYTES = 512 << 20  # smaps of a million mappings
+PIECE_BYTES = 1 << 20
+LOOPBACK = ("127.0.0.1", "::1")
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - addresses found, not bound
+
+
+class Ended(Exception):  # noqa: N818 - what it says
+    """The process is no longer there."""
+
+
+class NotRead(Exception):  # noqa: N818 - a reason, not a fault
+    """A file of the kernel's could not be read; the message says why and the way out."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process on this machine.
+
+    Attributes:
+        pid: Its number.
+        name: Its executable's name.
+        started: When it started; with `pid` it tells a process from all others.
+    """
+
+    pid: int
+    name: str
+    started: datetime
+    _process: psutil.Process
+    _folder: int
+
+    @classmethod
+    def of(cls, pid: int) -> Process:
+        """The process with this number.
+
+        Raises:
+            CaptureError: There is none, or the machine has no /proc.
+        """
+        try:
+            process = psutil.Process(pid)
+            started = datetime.fromtimestamp(process.create_time(), UTC)
+            name = process.name()
+        except psutil.NoSuchProcess as error:
+            raise CaptureError(f"{pid}: no such process; see: pgrep -a NAME") from error
+        except psutil.AccessDenied as error:
+            raise CaptureError(f"{pid}: permission denied; run gomem as its user") from error
+        try:
+            folder = os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            what = "wanted Linux's /proc; name a URL of the process instead"
+            raise CaptureError(f"{PROC / str(pid)}: {error.strerror}; {what}") from error
+        if not process.is_running():
+            os.close(folder)
+            raise CaptureError(f"{pid}: the process ended")
+        return cls(pid, printable(name), started, process, folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._folder)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still there, and is not a zombie."""
+        try:
+            return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+    @property
+    def executable(self) -> str | None:
+        """Path of its executable; None where that may not be known."""
+        try:
+            return self._process.exe() or None
+        except (psutil.Error, OSError):
+            return None
+
+    @property
+    def arguments(self) -> list[str]:
+        """Its command line, to compare; it is told to nobody."""
+        try:
+            return self._process.cmdline()
+        except psutil.Error:
+            return []
+
+    @property
+    def rss_bytes(self) -> int:
+        """Its resident memory, by statm.
+
+        Raises:
+            Ended: It ended.
+        """
+        try:
+            return int(self._process.memory_info().rss)
+        except psutil.Error as error:
+            raise Ended from error
+
+    def read(self, name: str) -> bytes:
+        """One of the kernel's files about it, such as `smaps`, whole.
+
+        Raises:
+            Ended: The process ended.
+            NotRead: It may not be read, is not there, or is too large.
+        """
+        try:
+            file = os.open(name, os.O_RDONLY, dir_fd=self._folder)
+            try:
+                return read_whole(file)
+            finally:
+                os.close(file)
+        except PermissionError as error:
+            raise NotRead(self.denied) from error
+        except OSError as error:
+            if not self.is_running:
+                raise Ended from error
+            raise NotRead(error.strerror or "cannot be read") from error
+
+    def open(self, name: str) -> int:
+        """A descriptor of one of the kernel's files about it, such as `exe`, to be closed.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        return os.open(name, os.O_RDONLY, dir_fd=self._folder)
+
+    @property
+    def denied(self) -> str:
+        """Why a file of its may not be read, and who may."""
+        able = (
+            "CAP_SYS_PTRACE (sudo gomem …; in a container: capabilities.add: [SYS_PTRACE], or "
+            "docker run --cap-add SYS_PTRACE)"
+        )
+        try:
+            user = self._process.username()
+            same = self._process.uids().effective == os.geteuid()
+        except psutil.Error:
+            return f"permission denied: run gomem as the process's user, or with {able}"
+        if same:
+            why = "it is of this user, but may not be traced (setuid, file capabilities or prctl)"
+            return f"permission denied: {why}: run gomem with {able}"
+        return (
+            f"permission denied: PID {self.pid} belongs to user {printable(user)}: run gomem as "
+            f"that user (sudo -u {printable(user)} gomem …) or with {able}"
+        )
+
+    @property
+    def listening(self) -> tuple[list[tuple[str, int]], list[str]]:
+        """Addresses on this machine's loopback where it listens, and what was left out and why."""
+        try:
+            found = self._process.net_connections(kind="tcp")
+        except psutil.AccessDenied:
+            return [], [f"where it listens: {self.denied}; or name it: --url http://127.0.0.1:PORT"]
+        except psutil.Error as error:
+            raise Ended from error
+        places = {one.laddr[:2] for one in found if one.status == psutil.CONN_LISTEN and one.laddr}
+        if places and not self._shares_network():
+            way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
+            return [], [f"it listens in a network of its own, as containers do; run: {way}"]
+        near = {(ANY_ADDRESS.get(host, host), port) for host, port in places}
+        other = sorted(place for place in near if place[0] not in LOOPBACK)
+        said = [
+            f"it also listens at {shown_address(host, port)}, which is no loopback address and was "
+            f"not tried; if it serves pprof there: --url http://{shown_address(host, port)}"
+            for host, port in other
+        ]
+        return sorted(near - set(other), key=lambda place: (place[1], place[0])), said
+
+    def _shares_network(self) -> bool:
+        try:
+            theirs = os.stat("ns/net", dir_fd=self._folder)
+            ours = (PROC / "self/ns/net").stat()
+        except OSError:
+            return True  # not known: then the ports are tried, and say it themselves
+        return (theirs.st_dev, theirs.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+def read_whole(file: int) -> bytes:
+    """All that a descriptor gives.
+
+    Raises:
+        OSError: It cannot be read.
+        NotRead: It is too large.
+    """
+    pieces, size = [], 0
+    while piece := os.read(file, PIECE_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST_FILE_BYTES:
+            raise NotRead(f"larger than {LARGEST_FILE_BYTES >> 20} MiB")
+    return b"".join(pieces)
+
+
+def shown_address(host: str, port: int) -> str:
+    """An address as URLs have it: `127.0.0.1:6060`, `[::1]:6060`."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
+    """The processes that listen on a port at one of these addresses of this machine.
+
+    Returns:
+        Their PIDs, and whether somebody listens of whom the PID may not be known.
+    """
+    try:
+        found = psutil.net_connections(kind="tcp")
+    except psutil.Error:
+        return [], True
+    here = [
+        one
+        for one in found
+        if one.status == psutil.CONN_LISTEN
+        and one.laddr
+        and one.laddr.port == port
+        and (one.laddr.ip in addresses or one.laddr.ip in ANY_ADDRESS)
+    ]
+    return sorted({one.pid for one in here if one.pid}), any(one.pid is None for one in here)
+
+
+def own_addresses() -> set[str]:
+    """Every IP address of this machine."""
+    return {
+        address.address.partition("%")[0]
+        for addresses in psutil.net_if_addrs().values()
+        for address in addresses
+    }

@@ -1,0 +1,244 @@
+"""One moment of a running process, read in the order that disturbs it least.
+
+1. MemStats, with NumGC. The first request of all has been made when the addresses were tried, so
+   connection and buffers are there already.
+2. The kernel's files at once behind it, smaps first: the two sides are then as close as they can
+   be. Reading them costs the process nothing but a lock on its mappings.
+3. NumGC again. If a collection ended in between, 2 and 3 are done once more, up to three times,
+   and what was read last becomes the MemStats of the moment: so a pair is kept that belongs
+   together, wherever the process leaves time for one.
+4. What changes slowly or costs most: limits, the metrics page, profiles last. A profile makes
+   garbage of its own in the process, so nothing is measured behind it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.live.cgroup_files import cgroup_files, read_file
+from gomem.live.endpoints import NoAnswer
+from gomem.live.process import Ended, NotRead
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from gomem.live.doors import Doors, RuntimeReading
+    from gomem.live.endpoints import Answer, Endpoints
+    from gomem.live.process import Process
+
+ATTEMPTS = 3
+_RSS = re.compile(rb"(?m)^VmRSS:\s+(\d+) kB")
+DEAR_SECONDS = 0.25  # readings that take longer are not repeated: they cost the process as well
+PROFILES = ("heap", "allocs", "goroutine")
+OF_KERNEL = ("smaps", "smaps_rollup", "status", "statm")
+FILE_NAMES = {
+    "memstats": "memstats.json",
+    "metrics": "metrics.txt",
+    "heap_text": "heap.txt",
+    **{name: f"{name}.pb.gz" for name in PROFILES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file: what the manifest calls it, its bytes, when it was read and how long it took."""
+
+    kind: str
+    data: bytes
+    time: datetime
+    seconds: float
+
+    @property
+    def file_name(self) -> str:
+        """What it is called in its moment's folder."""
+        return FILE_NAMES.get(self.kind, self.kind)
+
+
+@dataclass
+class Moment:
+    """What was read at one moment.
+
+    Attributes:
+        readings: The files, in the order in which they were read.
+        missing: What could not be had, and why, by what the manifest calls it.
+        num_gc: Collections before and after the kernel's files, where both are known.
+        ended: Whether the process ended meanwhile.
+        silent: Addresses that did not answer at all, and are not asked again.
+    """
+
+    readings: list[Reading] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    num_gc: tuple[int, int] | None = None
+    ended: bool = False
+    silent: set[str] = field(default_factory=set)
+
+    def of(self, kind: str) -> Reading | None:
+        """The file of a kind."""
+        return next((one for one in self.readings if one.kind == kind), None)
+
+    @property
+    def has_kernel_side(self) -> bool:
+        """Whether the kernel says in it how much is resident."""
+        return any(self.of(kind) is not None for kind in ("smaps", "smaps_rollup", "status"))
+
+    @property
+    def rss_bytes(self) -> int | None:
+        """VmRSS of status."""
+        status = self.of("status")
+        found = None if status is None else _RSS.search(status.data)
+        return None if found is None else int(found[1]) * KIB
+
+    @property
+    def skew_seconds(self) -> float | None:
+        """Between MemStats and smaps."""
+        runtime = next(filter(None, map(self.of, ("memstats", "heap_text", "metrics"))), None)
+        kernel = self.of("smaps") or self.of("status")
+        if runtime is None or kernel is None:
+            return None
+        return abs((kernel.time - runtime.time).total_seconds())
+
+
+def fill(
+    moment: Moment, process: Process | None, doors: Doors, profiles: Sequence[str] = PROFILES
+) -> None:
+    """Read all there is of a moment, in the order above; what is read stays if this is cut short.
+
+    Args:
+        moment: An empty one, to be filled.
+        process: None where it runs on another machine, or may not be known.
+        doors: What it serves.
+        profiles: Which profiles to read.
+    """
+    try:
+        if process is None:
+            moment.missing["smaps"] = "the process is not on this machine, or not known to gomem"
+            _keep(moment, _runtime(moment, doors))
+        else:
+            _both_sides(moment, process, doors)
+            _add(moment, "limits", lambda: process.read("limits"))
+        if doors.metrics is not None and moment.of("metrics") is None:
+            _add_answer(moment, "metrics", doors.metrics, doors.read_metrics)
+        for name in profiles if doors.pprof is not None else ():
+            _add_answer(moment, name, doors.pprof, partial(doors.read_profile, name))
+    except Ended:
+        moment.ended = True
+
+
+def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
+    """MemStats and the kernel's files, of one state of the process where it leaves time for it."""
+    of_cgroup = _cgroup_files(moment, process)
+    before = _runtime(moment, doors)
+    for attempt in range(1, ATTEMPTS + 1):
+        began = time.perf_counter()
+        moment.readings = []
+        _keep(moment, before)
+        _kernel(moment, process, of_cgroup)
+        after = _runtime(moment, doors) if before is not None else None
+        moment.num_gc = _counts(before, after)
+        same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
+        if same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
+            return
+        before = after
+
+
+def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
+    """NumGC on both sides, where both are known and of one run of the runtime."""
+    if before is None or after is None:
+        return None
+    if before.collections is None or after.collections is None:
+        return None
+    counts = before.collections, after.collections
+    return counts if counts[0] <= counts[1] else None
+
+
+def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
+    if not doors.memstats_from:
+        if doors.found:
+            moment.missing["memstats"] = "nothing serves them"
+        return None
+    try:
+        return doors.runtime()
+    except NoAnswer as error:
+        moment.missing["memstats"] = str(error)
+        if error.silent and doors.runtime_from is not None:
+            moment.silent.add(doors.runtime_from.base)
+        return None
+
+
+def _keep(moment: Moment, runtime: RuntimeReading | None) -> None:
+    if runtime is not None:
+        answer = runtime.answer
+        moment.readings.append(Reading(runtime.kind, answer.data, answer.time, answer.seconds))
+
+
+def _kernel(moment: Moment, process: Process, of_cgroup: Sequence[Path]) -> None:
+    """The kernel's files, nearest to MemStats first.
+
+    The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
+    unless the process has memory behind them, too.
+
+    Raises:
+        Ended: It ended.
+    """
+    before = list(moment.readings)
+    try:
+        for name in OF_KERNEL:
+            _add(moment, name, partial(process.read, name))
+        for path in of_cgroup:
+            _add(moment, path.name, partial(read_file, path))
+        _check_running(moment, process)
+    except Ended:
+        moment.readings = before
+        moment.missing["smaps"] = "the process ended while the kernel's files were read"
+        raise
+
+
+def _check_running(moment: Moment, process: Process) -> None:
+    status = moment.of("status")
+    if not process.is_running or (status is not None and b"VmRSS:" not in status.data):
+        raise Ended
+
+
+def _cgroup_files(moment: Moment, process: Process) -> list[Path]:
+    """The files of its control group, found before the two sides are read: that takes time."""
+    try:
+        return cgroup_files(process.read("cgroup"))
+    except (NotRead, OSError) as error:
+        moment.missing["cgroup"] = str(error)
+        return []
+
+
+def _add(moment: Moment, kind: str, call: Callable[[], bytes]) -> None:
+    """One of the kernel's files, or why it is not there."""
+    at, began = datetime.now(UTC), time.perf_counter()
+    try:
+        data = call()
+    except NotRead as error:
+        moment.missing[kind] = str(error)
+        return
+    moment.readings.append(Reading(kind, data, at, time.perf_counter() - began))
+
+
+def _add_answer(
+    moment: Moment, kind: str, address: Endpoints | None, call: Callable[[], Answer]
+) -> None:
+    """What an endpoint answers, or why it does not."""
+    base = "" if address is None else address.base
+    if base in moment.silent:
+        moment.missing[kind] = "not asked for: the address did not answer before"
+        return
+    try:
+        answer = call()
+    except NoAnswer as error:
+        moment.missing[kind] = str(error)
+        if error.silent:
+            moment.silent.add(base)
+        return
+    moment.readings.append(Reading(kind, answer.data, answer.time, answer.seconds))

@@ -1,0 +1,224 @@
+"""Moments of one process, one after the other, until there is a reason to end.
+
+`Plan` says how often, until when, and on which occasions; what happens is told as it happens, in
+sentences, to whoever asks.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.live.endpoints import NoAnswer
+from gomem.live.process import Ended
+from gomem.live.reading import PROFILES, Moment, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gomem.live.folder import CaptureFolder
+    from gomem.live.gctrace_tail import LogTail
+    from gomem.live.targets import Target
+    from gomem.live.trigger import Trigger
+
+COLLECTION_WITHIN_SECONDS = 150.0  # the runtime forces one after two minutes without
+COLLECTION_POLL_SECONDS = 0.25
+LOOK_SECONDS = 0.5  # how soon the end of the process is noticed
+MOST_EMPTY = 5  # moments in a row of which nothing came
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do, and until when.
+
+    Attributes:
+        every_seconds: Between the beginnings of two moments, or of two looks at the trigger; None
+            for one moment.
+        for_seconds: How long; None until the process ends or somebody says stop.
+        trigger: On which occasions alone a moment is taken, beside the first.
+        pair: Whether a further moment follows the last, once a collection has ended.
+        profiles: Which to read.
+    """
+
+    every_seconds: float | None = None
+    for_seconds: float | None = None
+    trigger: Trigger | None = None
+    pair: bool = False
+    profiles: Sequence[str] = PROFILES
+
+
+@dataclass
+class Session:
+    """One run of `gomem capture`.
+
+    Attributes:
+        target: What is captured.
+        folder: Where to.
+        plan: How often, and until when.
+        tell: Is given a sentence on whatever somebody should know.
+        show: Is given the moments so far and the last RSS, for a person who watches.
+        log: The collector's log, if one is tailed.
+        skews: Seconds between MemStats and smaps, moment by moment.
+        crossed: In how many moments a collection ended between the two.
+        seconds: How long the moments took.
+    """
+
+    target: Target
+    folder: CaptureFolder
+    plan: Plan
+    tell: Callable[[str], None]
+    show: Callable[[int, int | None], None]
+    log: LogTail | None = None
+    skews: list[float] = field(default_factory=list)
+    crossed: int = 0
+    seconds: list[float] = field(default_factory=list)
+    _missed: dict[str, str] = field(default_factory=dict)
+    _empty: int = 0
+
+    def run(self) -> str:
+        """Take moments, and return why no more follow; what was taken is on disk by then.
+
+        Raises:
+            CaptureError: Nothing could be captured, or the folder cannot be written to.
+        """
+        why = "stopped"
+        try:
+            why = self._moments()
+        except KeyboardInterrupt:
+            why = "interrupted"
+        except Ended:
+            why = "the process ended"
+        finally:
+            self._tail()
+            self.folder.end(why)
+        return why
+
+    def _moments(self) -> str:
+        """Take what the plan says; return why it ends."""
+        begun = time.monotonic()
+        why = self._take()
+        if why or self.plan.every_seconds is None:
+            return why or self._pair() or "done"
+        number = 0
+        while True:
+            number = max(number + 1, int((time.monotonic() - begun) / self.plan.every_seconds))
+            due = begun + number * self.plan.every_seconds
+            if self.plan.for_seconds is not None and due - begun >= self.plan.for_seconds:
+                return self._pair() or "done"
+            self._wait_until(due)
+            if self._is_occasion() and (why := self._take()):
+                return why
+
+    def _is_occasion(self) -> bool:
+        """Whether the trigger, if there is one, says that now is the time."""
+        trigger = self.plan.trigger
+        if trigger is None:
+            return True
+        try:
+            value = self._level(trigger.level)
+        except NoAnswer as error:
+            self._note("trigger", f"{trigger.level}: {error}")
+            return False
+        self.show(self.folder.moments, value if trigger.level == "rss" else None)
+        return trigger.fires(value, time.monotonic())
+
+    def _level(self, level: str) -> int:
+        process = self.target.process
+        if level == "goroutines":
+            if process is not None and not process.is_running:
+                raise Ended
+            return self.target.doors.goroutines()
+        if process is None:
+            raise NoAnswer("is known for processes on this machine alone")
+        return process.rss_bytes
+
+    def _take(self) -> str:
+        """Take a moment and write it; return why no more follow, or nothing."""
+        moment, began = Moment(), time.perf_counter()
+        try:
+            fill(moment, self.target.process, self.target.doors, self.plan.profiles)
+        except KeyboardInterrupt:
+            if not self.folder.moments:
+                moment.missing["the rest"] = "interrupted"
+                self._write(moment)
+            raise
+        self.seconds.append(time.perf_counter() - began)
+        self._tail()
+        self._write(moment)
+        if moment.ended:
+            raise Ended
+        return "nothing came any more" if self._empty >= MOST_EMPTY else ""
+
+    def _write(self, moment: Moment) -> None:
+        for artefact, why in moment.missing.items():
+            self._note(artefact, why)
+        worth = moment.has_kernel_side or not (moment.ended and self.folder.moments)
+        if not moment.readings or not worth:
+            self._empty += 1
+            return
+        self._empty = 0
+        self.folder.add(moment)
+        if moment.skew_seconds is not None:
+            self.skews.append(moment.skew_seconds)
+        if moment.num_gc is not None:
+            self.crossed += moment.num_gc[0] != moment.num_gc[1]
+        self.show(self.folder.moments, moment.rss_bytes)
+
+    def _note(self, what: str, why: str) -> None:
+        """Tell why something is missing, once as long as the reason is the same."""
+        if self._missed.get(what) != why:
+            self._missed[what] = why
+            self.tell(f"no {what}: {why}" if what != "trigger" else why)
+
+    def _wait_until(self, due: float) -> None:
+        """Sleep, and notice where the process ends.
+
+        Raises:
+            Ended: It did.
+        """
+        process = self.target.process
+        while (left := due - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_SECONDS))
+            if process is not None and not process.is_running:
+                raise Ended
+
+    def _pair(self) -> str:
+        """Wait for a collection, and take the other heap profile of the pair."""
+        if not self.plan.pair:
+            return ""
+        try:
+            first = self.target.doors.runtime().collections
+        except NoAnswer as error:
+            self.tell(f"no second heap profile: {error}")
+            return ""
+        until = time.monotonic() + COLLECTION_WITHIN_SECONDS
+        while first is not None and time.monotonic() < until:
+            self._wait_until(time.monotonic() + COLLECTION_POLL_SECONDS)
+            try:
+                now = self.target.doors.runtime().collections
+            except NoAnswer:
+                continue
+            if now is not None and now > first:
+                return self._take()
+        self.tell(f"no second heap profile: no collection in {COLLECTION_WITHIN_SECONDS:g} s")
+        return ""
+
+    def _tail(self) -> None:
+        """Take over what is new in the collector's log."""
+        if self.log is None:
+            return
+        try:
+            for piece in self.log.new():
+                self.folder.append_log(piece)
+        except OSError as error:
+            self._note("gctrace log", error.strerror or "cannot be read")
+
+    @property
+    def apart(self) -> tuple[float, float] | None:
+        """Between MemStats and smaps: the median and the largest of 99 in 100 moments."""
+        if not self.skews:
+            return None
+        ordered = sorted(self.skews)
+        return statistics.median(ordered), ordered[max(0, -(-99 * len(ordered) // 100) - 1)]

@@ -1,0 +1,138 @@
+"""Which process is meant: by its number, by a URL that it serves, or by both."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from gomem.errors import CaptureError, printable
+from gomem.live.doors import Doors, find_doors
+from gomem.live.endpoints import open_endpoints, without_secrets
+from gomem.live.process import Process, listeners, own_addresses, shown_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gomem.live.endpoints import Access, Endpoints
+
+LARGEST_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is captured.
+
+    Attributes:
+        process: None where it is on another machine, or may not be known.
+        doors: What it serves.
+        said: What somebody should know about how it was found.
+    """
+
+    process: Process | None
+    doors: Doors
+    said: tuple[str, ...]
+
+
+@contextmanager
+def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
+    """The process that is meant, and what it serves; let go of at the end.
+
+    Args:
+        named: A PID, URLs of endpoints of one process, or both.
+        access: How to ask for what is served.
+
+    Raises:
+        CaptureError: There is no such process, or several are named.
+    """
+    pids = sorted({_pid(one) for one in named if one.isdecimal()})
+    if len(pids) > 1:
+        listed = ", ".join(map(str, pids))
+        raise CaptureError(f"{listed}: several processes; capture each to a folder of its own")
+    urls = [one for one in named if not one.isdecimal()]
+    with ExitStack() as opened:
+        addresses = [opened.enter_context(open_endpoints(url, access)) for url in urls]
+        if pids:
+            yield _of_pid(pids[0], addresses, access, opened)
+        else:
+            yield _of_urls(addresses, opened)
+
+
+def _pid(text: str) -> int:
+    if len(text) > len(str(LARGEST_PID)) or not 0 < int(text) <= LARGEST_PID:
+        raise CaptureError(f"{text[:20]}: no PID; wanted one of 1 to {LARGEST_PID}")
+    return int(text)
+
+
+def _of_pid(pid: int, addresses: list[Endpoints], access: Access, opened: ExitStack) -> Target:
+    process = opened.enter_context(Process.of(pid))
+    if addresses:
+        doors, said = find_doors(addresses, wanted=True), list[str]()
+        if doors.found and not doors.is_of(process.arguments, process.started):
+            raise CaptureError(f"{doors.bases[0]}: is served by another process than PID {pid}")
+    else:
+        listening, said = process.listening
+        urls = [f"http://{shown_address(*place)}" for place in listening]
+        doors = find_doors([opened.enter_context(open_endpoints(url, access)) for url in urls])
+        if not listening and not said:
+            said.append(f"PID {pid} listens nowhere: only the kernel's side can be read")
+        elif not doors.found and listening:
+            tried = ", ".join(f"{host}:{port}" for host, port in listening)
+            said.append(f"nothing of /debug/pprof/, /debug/vars and /metrics is served at {tried}")
+    return Target(process, doors, (*said, *doors.said))
+
+
+def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:
+    doors = find_doors(addresses, wanted=True)
+    if not doors.found:
+        raise CaptureError("; ".join(doors.said) or "no URL named")
+    process, said = _whose(addresses)
+    if process is not None:
+        opened.enter_context(process)
+    if process is not None and not doors.is_of(process.arguments, process.started):
+        way = f"{doors.bases[0]} is a way to another process, which PID {process.pid}"
+        said = [f"{way} ({process.name}) listens for; read the kernel's side where that one runs"]
+        process = None
+    return Target(process, doors, (*said, *doors.said))
+
+
+def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
+    """The process on this machine that serves all of the addresses."""
+    found: set[int] = set()
+    for one in addresses:
+        host, port = _place(one.base)
+        near = _addresses(host) & own_addresses()
+        if not near:
+            return None, [
+                f"{host} is another machine: only the runtime's side can be read from here"
+            ]
+        pids, unknown = listeners(sorted(near), port)
+        found.update(pids)
+        if not pids:
+            why = "run gomem as its user or as root, or name the PID" if unknown else "name the PID"
+            return None, [f"whose port {port} is may not be known: {why}, for the kernel's side"]
+    if len(found) > 1:
+        listed = ", ".join(map(str, sorted(found)))
+        return None, [f"PIDs {listed} listen there: name one, for the kernel's side"]
+    return Process.of(found.pop()), []
+
+
+def _place(base: str) -> tuple[str, int]:
+    parts = urlsplit(base)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return parts.hostname or "", port
+
+
+def _addresses(host: str) -> set[str]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    return {str(one[4][0]).partition("%")[0] for one in found}
+
+
+def shown(named: str) -> str:
+    """What somebody named, without a secret in it."""
+    return printable(without_secrets(named))

@@ -1,0 +1,81 @@
+"""On which occasion is a moment worth taking? `rss>2GiB`, `rss>1.2*median`, `goroutines>10000`."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import deque
+from dataclasses import dataclass, field
+
+from gomem.errors import CaptureError, printable
+from gomem.units import GIB, KIB, MIB, TIB
+
+LEVELS = ("rss", "goroutines")
+LEAST_VALUES = 5  # a median of fewer is none
+MOST_VALUES = 3600  # an hour of looks, a second apart
+SIZES = {
+    "": 1, "b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
+    "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
+}  # fmt: skip
+_CONDITION = re.compile(
+    r"\s*(?P<level>[a-z]+)\s*>\s*(?P<number>\d+(?:\.\d+)?)\s*"
+    r"(?:(?P<unit>[A-Za-z]*)|\*\s*(?P<median>median))\s*"
+)
+
+
+@dataclass
+class Trigger:
+    """A level of the process above which a moment is taken, and not again for a while.
+
+    Attributes:
+        level: `rss` in bytes, or `goroutines`.
+        factor: What the level is compared with, or with how many times the median of those seen.
+        of_median: Whether that is the median.
+        cool_down_seconds: For how long after a moment none is taken.
+    """
+
+    level: str
+    factor: float
+    of_median: bool
+    cool_down_seconds: float
+    _seen: deque[int] = field(default_factory=lambda: deque(maxlen=MOST_VALUES))
+    _last: float | None = None
+
+    @classmethod
+    def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
+        """The trigger that a person wrote.
+
+        Raises:
+            CaptureError: It is none.
+        """
+        match = _CONDITION.fullmatch(condition)
+        unit = (match["unit"] or "").lower() if match else ""
+        if match is None or match["level"] not in LEVELS or unit not in SIZES:
+            wanted = "wanted such as 'rss>2GiB', 'rss>1.2*median' or 'goroutines>10000'"
+            raise CaptureError(f"--when {printable(condition)}: not a condition; {wanted}")
+        if unit and match["level"] != "rss":
+            raise CaptureError(f"--when {printable(condition)}: goroutines are counted, not sized")
+        factor = float(match["number"]) * SIZES[unit]
+        return cls(match["level"], factor, match["median"] is not None, cool_down_seconds)
+
+    def fires(self, value: int, now: float) -> bool:
+        """Whether a moment is to be taken at this value; it counts for later medians.
+
+        Args:
+            value: The level.
+            now: Seconds of a clock that only goes forward.
+        """
+        above = self._is_above(value)
+        self._seen.append(value)
+        cooling = self._last is not None and now - self._last < self.cool_down_seconds
+        if not above or cooling:
+            return False
+        self._last = now
+        return True
+
+    def _is_above(self, value: int) -> bool:
+        if not self.of_median:
+            return value > self.factor
+        if len(self._seen) < LEAST_VALUES:
+            return False
+        return value > self.factor * statistics.median(self._seen)

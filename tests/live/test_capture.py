@@ -1,0 +1,462 @@
+"""`gomem capture`: whatever happens, a readable capture and a sentence."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+import gomem
+from gomem.cli.main import run
+from tests.live.services import GOOD, fake_service, go_service, has_go
+
+needs_go = pytest.mark.skipif(not has_go, reason="Go is not installed")
+pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
+ALL = {"allocs", "goroutine", "heap", "limits", "memstats", "metrics"}
+ALL |= {"smaps", "smaps_rollup", "statm", "status"}
+NOBODY = 65534
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "capture"
+
+
+def kinds(folder, moment=0):
+    """What the manifest of a moment lists, but for the control group's files."""
+    manifest = moments(folder)[moment]
+    return {kind for kind in manifest["artefacts"] if not kind.startswith("memory.")}
+
+
+def moments(folder):
+    """What the manifests say of each moment, in order."""
+    paths = sorted(
+        folder.glob("*-*/gomem.json"), key=lambda path: int(path.parent.name.split("-")[0])
+    )
+    return [json.loads(path.read_text())["moments"][0] for path in paths]
+
+
+def missing(folder, moment=0):
+    return {one["artefact"]: one["why"] for one in moments(folder)[moment].get("missing", [])}
+
+
+def read_back(folder):
+    """The capture, which must be readable without damage and without anything half-written."""
+    capture = gomem.load(folder)
+    assert () == capture.damaged
+    hidden = {path.name for path in folder.iterdir() if path.name.startswith(".")}
+    assert set() == hidden
+    return capture
+
+
+def test_a_moment_from_a_pid_has_everything(out, capsys):
+    with fake_service(GOOD) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    capture = read_back(out)
+    said = capsys.readouterr()
+    assert kinds(out) == ALL
+    assert "1 moment in" in said.err
+    assert f"{out}\n" == said.out
+    assert capture.smaps["Rss"].sum() == capture.rollups["Rss"].sum()
+    assert {"before", "after"} == moments(out)[0]["num_gc"].keys()
+    manifest = json.loads((out / "gomem.json").read_text())
+    assert (int(service.pid), [service.url]) == (manifest["pid"], manifest["endpoints"])
+
+
+def test_a_url_of_this_machine_finds_the_process(out):
+    with fake_service(GOOD) as service:
+        assert 0 == run(["capture", f"{service.url}/debug/pprof/heap", "-o", str(out)])
+
+    assert kinds(out) == ALL
+    assert int(service.pid) == json.loads((out / "gomem.json").read_text())["pid"]
+
+
+def test_a_url_that_is_only_a_way_to_another_process_gives_the_runtimes_side_alone(out, capsys):
+    """
+    The command line that is served is not that of the process that listens.
+    """
+    with fake_service(GOOD | {"/debug/pprof/cmdline": "html"}) as service:
+        assert 0 == run(["capture", service.url, "-o", str(out)])
+
+    assert "is a way to another process" in capsys.readouterr().err
+    assert kinds(out) == {"memstats", "metrics", "heap", "allocs", "goroutine"}
+    read_back(out)
+
+
+def test_a_pid_and_a_url_of_another_process_are_refused(out, capsys):
+    with fake_service(GOOD) as service, fake_service({}) as other:
+        assert 2 == run(["capture", other.pid, service.url, "-o", str(out)])
+
+    assert "is served by another process" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_without_an_endpoint_the_kernels_side_stands_alone(out, capsys):
+    with fake_service({}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    assert "nothing of /debug/pprof/, /debug/vars and /metrics is served" in capsys.readouterr().err
+    assert kinds(out) == {"limits", "smaps", "smaps_rollup", "statm", "status"}
+    read_back(out)
+
+
+def test_nothing_secret_is_kept_or_said(out, capsys):
+    """
+    Not of the command line or of what else expvar publishes, not of a header, URL or password.
+    """
+    url_secret, header = "hunter2", "Bearer sesame"
+    with fake_service(GOOD) as service:
+        url = service.url.replace("//", f"//me:{url_secret}@") + f"/debug/vars?token={url_secret}"
+        arguments = ["--header", f"Authorization: {header}", "--user", f"me:{url_secret}"]
+        assert 0 == run(["capture", service.pid, url, "-o", str(out), *arguments])
+
+    said = capsys.readouterr()
+    written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
+    for secret in (url_secret, "sesame", "s3cr3t", "fake_service.py"):
+        assert secret not in said.err + said.out
+        assert secret.encode() not in written
+
+
+def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
+    assert 2 == run(["capture", "ftp://me:hunter2@host/x?token=hunter2", "-o", str(out)])
+
+    said = capsys.readouterr().err
+    assert "ftp://host/x: wanted a PID, or a URL" in said
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("answers", "artefact", "sentence"),
+    [
+        ({"/debug/pprof/heap": "hang"}, "heap", "did not answer whole within 0.5 s"),
+        ({"/debug/pprof/heap": "drip"}, "heap", "had come, and are thrown away"),
+        ({"/debug/pprof/heap": "die"}, "heap", "before the answer was whole"),
+        ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
+        ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
+        ({"/debug/pprof/heap": "html"}, "heap", "not a profile"),
+        ({"/debug/pprof/heap": "cut-profile"}, "heap", "a profile that is not whole"),
+        ({"/debug/pprof/heap": "elsewhere"}, "heap", "another host, which is not followed"),
+    ],
+    ids=lambda value: next(iter(value.values())) if isinstance(value, dict) else "",
+)
+def test_a_bad_answer_is_left_out_and_said(answers, artefact, sentence, out, capsys):
+    with fake_service(GOOD | answers) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
+
+    said = capsys.readouterr().err
+    assert sentence in missing(out)[artefact]
+    assert f"no {artefact}: " in said
+    assert "memstats" in kinds(out)
+    assert artefact not in kinds(out)
+    read_back(out)
+
+
+def test_an_address_that_hangs_is_not_asked_again_in_the_same_moment(out):
+    answers = GOOD | dict.fromkeys(("/debug/pprof/heap", "/debug/pprof/goroutine"), "hang")
+    with fake_service(answers) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "500ms"])
+
+    assert missing(out)["goroutine"].startswith("not asked for")
+
+
+def test_a_redirect_on_the_same_host_is_followed(out):
+    answers = {"/debug/vars": "here", "/debug/vars/": "expvar"}
+    with fake_service(answers) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    assert "memstats" in kinds(out)
+
+
+@pytest.mark.parametrize("given", ["argument", "file"])
+def test_a_header_opens_what_wants_one(given, out, tmp_path):
+    header = "Authorization: Bearer sesame"
+    if given == "file":
+        (tmp_path / "headers").write_text(f"{header}\n")
+        header = f"@{tmp_path / 'headers'}"
+    with fake_service({"/debug/vars": "authorized"}) as service:
+        assert 0 == run(["capture", service.pid, service.url, "-o", str(out), "--header", header])
+
+    assert "memstats" in kinds(out)
+
+
+def test_what_wants_a_header_says_so(out, capsys):
+    with fake_service({"/debug/vars": "authorized"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    assert "answered 401 Unauthorized; give --header" in capsys.readouterr().err
+    assert "smaps" in kinds(out)
+
+
+def test_collections_between_the_two_sides_are_counted(out):
+    """
+    Each reading of this service has one collection more than the one before: no pair is of one
+    state, and after three attempts the last is kept with its count.
+    """
+    with fake_service(GOOD, COLLECTIONS="1") as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    counts = moments(out)[0]["num_gc"]
+    assert 1 == counts["after"] - counts["before"]
+    assert 1 == read_back(out)[moments(out)[0]["name"]].collections
+    skews = [one.code for one in gomem.diagnose(out).findings]
+    assert "data-skew" in skews
+
+
+def test_no_collection_between_is_known_too(out):
+    with fake_service(GOOD) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    (moment,) = read_back(out).by_moment.values()
+    assert 0 == moment.collections
+    assert "data-skew" not in [one.code for one in gomem.diagnose(out).findings]
+
+
+def test_a_process_that_is_not_there(out, capsys):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+
+    assert 2 == run(["capture", str(gone.pid), "-o", str(out)])
+    assert "no such process" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_process_killed_half_way(out, capsys):
+    with fake_service(GOOD) as service:
+        killer = Thread(target=kill_after_moments, args=(service, out, 3))
+        killer.start()
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--every", "20ms"])
+        killer.join()
+
+    capture = read_back(out)
+    assert "the process ended" in capsys.readouterr().err
+    assert "the process ended" == json.loads((out / "gomem.json").read_text())["ended"]["why"]
+    assert len(capture.by_moment) >= 3
+
+
+def kill_after_moments(service, out, count):
+    until = time.monotonic() + 60
+    while len(list(out.glob("*-*"))) < count and time.monotonic() < until:
+        time.sleep(0.005)
+    service.process.kill()
+
+
+def test_without_permission_for_smaps(out, capsys):
+    """
+    status and statm may be read by everyone; smaps wants the process's user, or a capability.
+    """
+    out.mkdir()
+    with fake_service({}) as service:
+        pid = service.pid if os.geteuid() == 0 else "1"
+        code = as_nobody(out, lambda: run(["capture", pid, "-o", str(out)]))
+
+    assert 0 == code
+    said = capsys.readouterr().err
+    assert "no smaps: permission denied" in said
+    assert "belongs to user root: run gomem as that user" in said
+    assert "CAP_SYS_PTRACE" in said
+    assert {"statm", "status"} <= kinds(out)
+    read_back(out)
+
+
+def as_nobody(out, work):
+    if os.geteuid() != 0:
+        return work()
+    import httpx  # noqa: F401 - read while it may be read
+
+    out.chmod(0o777)
+    for folder in (out.parent, out.parent.parent, out.parent.parent.parent):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    os.seteuid(NOBODY)
+    try:
+        return work()
+    finally:
+        os.seteuid(0)
+
+
+def test_a_disk_that_is_full_after_a_few_moments(out, capsys, monkeypatch):
+    whole = Path.write_bytes
+    left = [300_000]
+
+    def write(path, data):
+        left[0] -= len(data)
+        if left[0] < 0:
+            whole(path, data[: len(data) // 2])
+            raise OSError(28, "No space left on device")
+        return whole(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    with fake_service(GOOD) as service:
+        code = run(["capture", service.pid, "-o", str(out), "--every", "20ms", "--for", "9s"])
+
+    assert 2 == code
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
+    assert len(read_back(out).by_moment) >= 1
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # cut sockets
+def test_ctrl_c_at_ten_instants(tmp_path, capsys):
+    """
+    Before the first moment, in the middle of one, between two: what is whole is there.
+    """
+    chance = random.Random(7)  # noqa: S311 - any instants
+    captured = 0
+    with fake_service(GOOD) as service:
+        run(["capture", service.pid, "-o", str(tmp_path / "before")])
+        for number in range(10):
+            out = tmp_path / str(number)
+            delay = chance.uniform(0.01, 0.9)
+            code = interrupted(
+                delay,
+                lambda: run(["capture", service.pid, "-o", str(out), "--every", "100ms"]),  # noqa: B023
+            )
+
+            assert 130 == code
+            assert "interrupted" in capsys.readouterr().err
+            if list(out.glob("*-*")):
+                captured += len(read_back(out).by_moment)
+
+    assert captured >= 3
+
+
+def interrupted(delay, work):
+    """The work, with what Ctrl-C raises after so many seconds."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_capture_goes_on_in_its_folder(out):
+    with fake_service(GOOD) as service:
+        for _ in range(2):
+            assert 0 == run(["capture", service.pid, "-o", str(out)])
+
+    assert ["1", "2"] == [one["name"].split("-")[0] for one in moments(out)]
+
+
+def test_a_folder_of_another_process_is_refused(out, capsys):
+    with fake_service(GOOD) as service:
+        run(["capture", service.pid, "-o", str(out)])
+    before = sorted(path.name for path in out.rglob("*"))
+    with fake_service(GOOD) as other:
+        assert 2 == run(["capture", other.pid, "-o", str(out)])
+
+    assert "holds a capture of another process" in capsys.readouterr().err
+    assert before == sorted(path.name for path in out.rglob("*"))
+
+
+def test_a_pid_given_to_another_process_is_another_process(out, capsys):
+    """
+    The start tells them apart.
+    """
+    with fake_service(GOOD) as service:
+        run(["capture", service.pid, "-o", str(out)])
+        path = out / "gomem.json"
+        path.write_text(path.read_text().replace('"started": "20', '"started": "19'))
+
+        assert 2 == run(["capture", service.pid, "-o", str(out)])
+    assert "holds a capture of another process" in capsys.readouterr().err
+
+
+def test_a_folder_with_something_else_is_refused(out, capsys):
+    out.mkdir()
+    (out / "thesis.doc").write_text("precious")
+    with fake_service({}) as service:
+        assert 2 == run(["capture", service.pid, "-o", str(out)])
+
+    assert "is not empty and holds no capture" in capsys.readouterr().err
+
+
+def test_a_trigger_takes_the_first_moment_and_then_occasions(out):
+    with fake_service(GOOD) as service:
+        common = [service.pid, "--every", "20ms", "--for", "500ms"]
+        run(["capture", *common, "-o", str(out / "never"), "--when", "rss>1TiB"])
+        run(["capture", *common, "-o", str(out / "once"), "--when", "goroutines>11"])
+        often = ["--when", "rss>1", "--cool-down", "100ms"]
+        run(["capture", *common, "-o", str(out / "often"), *often])
+
+    assert 1 == len(moments(out / "never"))
+    assert 2 == len(moments(out / "once"))
+    assert 3 <= len(moments(out / "often")) <= 6
+
+
+def test_the_log_is_taken_along_as_it_grows(out, tmp_path):
+    log = tmp_path / "app.log"
+    first, second = (
+        f"gc {n} @0.00{n}s 8%: 0.60+0.83+0.002 ms clock, 1.2+0/0.39/0.62+0.005 ms cpu, "
+        "3->4->1 MB, 4 MB goal, 0 MB stacks, 2 MB globals, 2 P\n"
+        for n in (1, 2)
+    )
+    log.write_text(first)
+    with fake_service({}) as service:
+        arguments = ["capture", service.pid, "-o", str(out), "--gctrace", str(log)]
+        run(arguments)
+        assert first == (out / "gctrace.log").read_text()
+        with log.open("a") as file:
+            file.write(second + "gc 3 @")
+        run(arguments)
+
+    assert first + second == (out / "gctrace.log").read_text()
+    assert [1, 2] == list(read_back(out).gc.cycles["number"])
+
+
+def test_redacted_files_name_no_folder(out):
+    with fake_service(GOOD) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--redact"])
+
+    written = b"".join(path.read_bytes() for path in out.rglob("*smaps"))
+    capture = read_back(out)
+    assert str(Path(sys.executable).resolve().parent).encode() not in written.replace(b"/usr", b"")
+    assert capture.smaps["Rss"].sum() == capture.rollups["Rss"].sum()
+    assert "/" not in json.loads((out / "gomem.json").read_text())["program"]
+
+
+@needs_go
+@pytest.mark.go
+def test_twenty_moments_of_a_go_program(out):
+    with go_service("-rate", "50") as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--every", "100ms", "--for", "2s"])
+
+    capture = read_back(out)
+    release = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True, check=True)
+    assert 20 >= len(capture.by_moment) >= 10  # a busy machine is late, and says nothing twice
+    assert release.stdout.split()[0].removesuffix(".0") == str(capture.go_version)
+    assert "gomem.json go_version" == capture.go_version.evidence
+    for moment in capture.by_moment.values():
+        assert moment.smaps["Rss"].sum() >= 32 << 20
+        assert moment.memstats["HeapAlloc"].iloc[0] >= 32 << 20
+
+
+@needs_go
+@pytest.mark.go
+def test_the_pair_is_a_collection_apart(out):
+    with go_service("-rate", "200") as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--pair"])
+
+    first, second = (one["num_gc"] for one in moments(out))
+    assert second["before"] > first["after"]
+
+
+@needs_go
+@pytest.mark.go
+def test_the_process_can_say_nothing(out):
+    """
+    A port that accepts and never answers: the kernel's side, in bounded time.
+    """
+    with go_service("-silent") as service:
+        began = time.monotonic()
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
+
+    assert time.monotonic() - began < 10
+    assert "smaps" in kinds(out)
+    assert str(gomem.load(out).go_version).startswith("go1.")
