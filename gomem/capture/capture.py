@@ -51,8 +51,8 @@ class Capture(WithDamage):
 
     `capture["3-later"]` is a moment, and each moment holds its own frames. Over all moments, made
     when they are asked for, with `moment` first and `artefact` last: `memstats`, `metrics`,
-    `smaps`, `rollups` (the kernel's own sums), `status`, `statm`, `cgroup`, `limits` and
-    `size_classes` (BySize of MemStats).
+    `process` (what a page of metrics says of it), `smaps`, `rollups` (the kernel's own sums),
+    `status`, `statm`, `cgroup`, `limits` and `size_classes` (BySize of MemStats).
 
     Attributes:
         name: What reports call it.

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from gomem.sources.entries import Entry
 
 LOG = BY_NAME["gctrace"]
+PATH = "a path"
+RELEASE_IS_SAID_BY = ("go_info", PATH)  # the first choice first
 
 
 @dataclass
@@ -212,14 +214,20 @@ def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> Go
     version = known_version(str(manifest.fact("go_version")), f"{MANIFEST} go_version")
     if version is not None:
         return version
-    for artefact in gathering.artefacts:
+    for artefact in sorted(gathering.artefacts, key=_says_release_by):
         text = getattr(artefact.parsed, "go_version", None)
         if isinstance(text, str):
-            version = known_version(text, f"a path in {artefact.source.name}")
+            said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
+            version = known_version(text, f"{said_by} in {artefact.source.name}")
             if version is not None:
                 return version
     ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
     return ranges[0] if ranges else GoVersion()
+
+
+def _says_release_by(artefact: Artefact) -> int:
+    """Its place among those that name the release."""
+    return RELEASE_IS_SAID_BY.index(getattr(artefact.parsed, "release_evidence", PATH))
 
 
 def _nothing_readable(name: str, gathering: _Gathering) -> str:

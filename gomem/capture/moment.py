@@ -11,7 +11,7 @@ import pandas as pd
 
 from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
-from gomem.inputs.kinds import Kind, capture_frames
+from gomem.inputs.kinds import Kind, capture_frames, slot_of
 from gomem.inputs.schema import Column, empty
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ GOROUTINES = (
     Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
 )
 FRAMES = capture_frames()
-GOROUTINE_PROFILE = "goroutine"
+GOROUTINE_PROFILE, METRICS = "goroutine", "metrics"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Artefact:
 class Moment:
     """One point in time of a capture; its frames are attributes, as a capture's are.
 
-    `memstats`, `metrics`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits` and
+    `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits` and
     `size_classes` are those that `gomem.inputs.kinds` fills. Each has `moment` first and `artefact`
     last, and no rows where the moment has no such artefact.
 
@@ -155,8 +155,16 @@ class Moment:
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
-        """The first file of each kind, and of each kind of profile: `heap`, `goroutine`."""
+        """The first file of each kind, and of each kind of profile: `heap`, `goroutine`.
+
+        Of runtime/metrics it is the JSON, if there is one, and `metrics-page` is the page.
+        """
         found = {one.kind.name: one.source.name for one in reversed(self.artefacts)}
+        found |= {
+            slot_of(one.kind, one.source.name, one.parsed): one.source.name
+            for one in reversed(self.artefacts)
+            if one.kind.name == METRICS
+        }
         return found | {kind: profile.source for kind, profile in self.profiles.items()}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
@@ -164,7 +172,9 @@ class Moment:
         known = (
             one.exact_time
             for kind in kinds
-            for one in self.artefacts
+            for one in sorted(
+                self.artefacts, key=lambda one: one.source.name != self.paths.get(kind)
+            )
             if one.kind.name == kind and one.exact_time is not None
         )
         time = next(known, None)

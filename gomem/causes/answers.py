@@ -38,6 +38,7 @@ from gomem.analysis.profiles.growth import GrowingSite, growing_site
 from gomem.analysis.trends import Trend, trend_of
 from gomem.causes.finding import Evidence
 from gomem.causes.thresholds import Thresholds
+from gomem.inputs.kinds import METRICS_PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 GOROUTINES = "/sched/goroutines:goroutines"
+ON_PAGE = "go_goroutines"
+_MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read from
 LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
@@ -88,6 +91,7 @@ class MomentFacts:
         limits: Soft limits of the process by the kernel's name; None for no limit.
         time: When it was, if that is known.
         live_bytes: What the last collection before it marked; None if nothing says.
+        scraped: What a page of Prometheus metrics says of the process, by the page's names.
     """
 
     name: str
@@ -104,6 +108,7 @@ class MomentFacts:
     limits: Mapping[str, int | None] = field(default_factory=dict)
     time: pd.Timestamp | None = None
     live_bytes: int | None = None
+    scraped: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def groups(self) -> MemoryGroups | None:
@@ -114,20 +119,23 @@ class MomentFacts:
 
     @property
     def goroutine_count(self) -> int | None:
-        """How many there are, by a goroutine profile or by runtime/metrics; None without either.
+        """How many there are, by a profile, by runtime/metrics, by a page; None without either.
 
         The profile stands first: since Go 1.26 the metric counts the runtime's own goroutines too,
         which `runtime.NumGoroutine` and the profile leave out on every release.
         """
         if self.goroutines is not None and len(self.goroutines):
             return int(self.goroutines["goroutines"].sum())
-        return int(self.metrics[GOROUTINES]) if GOROUTINES in self.metrics else None
+        if GOROUTINES in self.metrics:
+            return int(self.metrics[GOROUTINES])
+        return int(self.scraped[ON_PAGE]) if ON_PAGE in self.scraped else None
 
     @property
     def goroutine_path(self) -> str:
         """The artefact that says how many there are."""
-        profiled = self.goroutines is not None and len(self.goroutines)
-        return self.path("goroutine" if profiled else "metrics")
+        if self.goroutines is not None and len(self.goroutines):
+            return self.path("goroutine")
+        return self.path("metrics" if GOROUTINES in self.metrics else METRICS_PAGE)
 
     @property
     def rss_bytes(self) -> int | None:
@@ -182,8 +190,12 @@ class MomentFacts:
 
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
-        if kind == "memstats" and kind not in self.paths:
-            kind = "metrics"
+        if kind == "memstats":
+            row = self.memstats
+            told = None if row is None else row.get("artefact")
+            if told is not None:
+                return str(told)
+            kind = next((one for one in _MEMSTATS if one in self.paths), kind)
         return self.paths.get(kind, kind)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OF_DATA = "data-"
 RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
-SAME = {"memstats": "runtime", "metrics": "runtime", "heap_text": "runtime"}
+SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
 PEAK_RATIO = 1.25  # a moment whose bytes are larger by this is worth naming beside the last
 GIVEN_BACK = 0.5  # of a finding's bytes: RSS fell by most of what it was about
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
+from gomem.analysis.memory.resident_totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import (
@@ -17,7 +18,8 @@ from gomem.analysis.memory.skew import (
     counted_skew,
     measure_skew,
 )
-from gomem.causes.answers import MomentFacts, gomemlimit_of
+from gomem.causes.answers import ON_PAGE, MomentFacts, gomemlimit_of
+from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
 
 if TYPE_CHECKING:
@@ -27,10 +29,11 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
+SCRAPED = (SCRAPED_RSS, ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
-OF_MEMORY = ("memstats", "metrics", "smaps", "rollups", "status", "statm", "cgroup")
+OF_MEMORY = ("memstats", "metrics", "process", "smaps", "rollups", "status", "statm", "cgroup")
 
 
 def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
@@ -124,6 +127,7 @@ def _facts(
         limits=_limits(moment),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
+        scraped=_scraped(moment),
     )
 
 
@@ -157,10 +161,32 @@ def _classified(
 
 def _memstats(moment: Moment) -> pd.Series | None:
     """MemStats of the moment, its last dump; or what runtime/metrics says in its place."""
-    dumped = _heap_row(moment.memstats)
-    if dumped is not None or moment.metrics.empty:
+    dumped = _heap_row(_dumps(moment))
+    metrics = _metrics(moment)
+    if dumped is not None or metrics.empty:
         return dumped
-    return _heap_row(memstats_of_metrics(moment.metrics))
+    return _heap_row(memstats_of_metrics(metrics))
+
+
+def _dumps(moment: Moment) -> pd.DataFrame:
+    """MemStats; not those of a page where runtime/metrics say the same as JSON."""
+    stats = moment.memstats
+    page, json = moment.paths.get(METRICS_PAGE), moment.paths.get("metrics")
+    return stats if page in (None, json) else stats[stats["artefact"] != page]
+
+
+def _metrics(moment: Moment) -> pd.DataFrame:
+    """Of several files with runtime/metrics the first: two are two readings."""
+    values = moment.metrics
+    return values[values["artefact"] == moment.paths.get("metrics")]
+
+
+def _scraped(moment: Moment) -> dict[str, float]:
+    """What a page of metrics says of the process, by the page's names; of its last scrape."""
+    row = _last(moment.process)
+    if row is None:
+        return {}
+    return {name: row[name] for name in SCRAPED if not pd.isna(row[name])}
 
 
 def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
@@ -171,7 +197,9 @@ def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
 def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger | None:
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
-    if all(one is None for one in (classified, memstats, status, statm, rollup)) and not cgroup:
+    scraped = _scraped(moment)
+    known = (classified, memstats, status, statm, rollup)
+    if all(one is None for one in known) and not cgroup and SCRAPED_RSS not in scraped:
         return None
     return reconcile_rss(
         classified,
@@ -184,6 +212,7 @@ def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger 
         statm=statm,
         page_bytes=_page_bytes(moment.smaps),
         cgroup=cgroup,
+        scraped=scraped,
     )
 
 
@@ -199,7 +228,7 @@ def _page_bytes(mappings: pd.DataFrame) -> int | None:
 
 def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
     """The time between the two sides, and the collections in it, if they can be counted."""
-    stats = _last(moment.memstats)
+    stats = _last(_dumps(moment))
     runtime, kernel = moment.time_of(*RUNTIME_SIDE), moment.time_of(*KERNEL_SIDE)
     if moment.collections is not None:
         return counted_skew(runtime, kernel, moment.collections)
@@ -240,6 +269,6 @@ def _heaps(sides: Sequence[_Sides], version: GoVersion) -> dict[str, pd.Series]:
 
 
 def _last_metrics(moment: Moment) -> dict[str, float]:
-    values = moment.metrics
+    values = _metrics(moment)
     last = values[values["reading"] == values["reading"].max()]
     return dict(zip(last["name"], last["value"], strict=True))

@@ -15,6 +15,7 @@ from gomem.analysis.collector.pauses import carries
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import own_code
 from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
+from gomem.inputs.kinds import METRICS_PAGE
 from gomem.units import (
     MIB,
     format_bytes,
@@ -134,7 +135,11 @@ def _by_memstats(_: Diagnosis, facts: MomentFacts | None) -> _Told | None:
         for group in worth
     )
     text = f"Go claims {format_bytes(whole)}: {named}."
-    this = "MemStats" if {"memstats", "heap_text"} & facts.paths.keys() else "runtime/metrics"
+    this = "runtime/metrics"
+    if {"memstats", "heap_text"} & facts.paths.keys():
+        this = "MemStats"
+    elif METRICS_PAGE in facts.paths:
+        this = "this page of metrics"
     return text, False, SMAPS_ALONE.format(this=this)
 
 

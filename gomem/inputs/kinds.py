@@ -18,7 +18,7 @@ from gomem.inputs.gctrace.parse import looks_like_gctrace
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.memstats.parse import looks_like_memstats
-from gomem.inputs.metrics.parse import looks_like_metrics
+from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.smaps.parse import kind_of_mappings
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Readable
 
 OF_A_MOMENT, OF_THE_WHOLE = "moment", "whole"
+METRICS_PAGE = "metrics-page"  # a slot of its own: a moment can have one beside the JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,10 @@ def _of_profile(_: str, parsed: Any) -> str:
     return f"pprof {parsed.kind}"
 
 
+def _of_metrics(_: str, parsed: Any) -> str:
+    return METRICS_PAGE if parsed.is_page else "metrics"
+
+
 _PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
 _IN_PROFILES = "profiles, by moment and kind of profile"
 
@@ -122,11 +127,6 @@ KINDS = (
         words=("memstats", "expvar", "vars", "json"),
     ),
     Kind(
-        "metrics", "runtime/metrics JSON", looks_like_metrics, "metrics.table.read_metrics",
-        frames=("values", "histograms", "damage"), fills={"metrics": "values"},
-        words=("metrics", "runtime"),
-    ),
-    Kind(
         "status", "status", _content(looks_like_status), "status.table.read_status",
         frames=("status", "damage"), fills={"status": "status"}, words=("status",),
     ),
@@ -143,6 +143,13 @@ KINDS = (
         "pprof.read.read_pprof",
         frames=_PROFILE, instead=_IN_PROFILES,
         fills={"memstats": "memstats.stats"},
+    ),
+    Kind(
+        "metrics", "runtime/metrics JSON or a page of Prometheus metrics", looks_like_metrics,
+        "metrics.table.read_metrics",
+        frames=("values", "histograms", "stats", "process", "pause_quantiles", "damage"),
+        fills={"metrics": "values", "memstats": "memstats.stats", "process": "process"},
+        slot=_of_metrics, words=("metrics", "om", "openmetrics", "prom", "prometheus", "runtime"),
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
+from gomem.inputs.metrics.page import families_of, is_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +170,6 @@ _FORMS = (
         rb"MemTotal: +\d+ kB", "/proc/meminfo, which is about the machine",
         "for a process: /proc/PID/smaps and /proc/PID/status",
     ),
-    _form(rb"# (?:HELP|TYPE) \w", "a page of Prometheus metrics", ""),
     _form(rb"PK\x03\x04|PK\x05\x06", "a zip archive",
         "unpack it, or let its name end in .zip and load it as a capture",
     ),
@@ -281,6 +281,18 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     return Resemblance(what, form.way_out.format(file=_file(name)))
 
 
+def _metrics_page(head: bytes, _: str) -> Resemblance | None:
+    """A page of metrics, by what most of its names begin with; it has none of Go's."""
+    if not is_page(head):
+        return None
+    families = families_of(head)
+    of = f" of {' and '.join(map(excerpt, families[:2]))}" if families else ""
+    return Resemblance(
+        f"a page of Prometheus metrics{of}, with none of Go's",
+        "a Go process has go_memstats_… on its own /metrics",
+    )
+
+
 def _refusal(head: bytes, _: str) -> Resemblance | None:
     if len(head) > SHORT_BYTES or _REFUSAL.fullmatch(head) is None:
         return None
@@ -312,7 +324,7 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _known_form, _refusal, _json,
+    _nothing, _executable, _known_form, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

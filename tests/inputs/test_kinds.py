@@ -19,10 +19,14 @@ TESTS = Path(__file__).parent
 MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
 
 
+# Of kinds with several forms, of which one says more than the others: that one.
+FULLEST = {"metrics": FIXTURES / "doors/go1.27.3/metrics.prom.gz"}
+
+
 @cache
 def examples():
     """A recorded file of each kind, by the kind's name."""
-    found = {}
+    found = {name: open_source(path) for name, path in FULLEST.items()}
     for folder in ("captures", "profiles", "escapes", "maps", "injected"):
         for path in sorted((FIXTURES / folder).rglob("*")):
             if path.is_file() and len(found) < len(KINDS):

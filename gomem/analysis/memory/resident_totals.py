@@ -1,8 +1,9 @@
 """How much of a process is resident, and what kind of memory, if its mappings are not known?
 
 The kernel's totals, the finest first: smaps_rollup has anonymous memory and LazyFree, status
-separates files from shared memory, statm counts in pages without saying how large one is, and a
-control group has the sum over its processes. Facts from the kernel's proc.rst and cgroup-v2.rst.
+separates files from shared memory, statm counts in pages without saying how large one is, a page
+of Prometheus metrics has RSS alone, and a control group has the sum over its processes. Facts from
+the kernel's proc.rst and cgroup-v2.rst.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 USUAL_PAGE_BYTES = 4 * KIB
+SCRAPED = "process_resident_memory_bytes"
+_ALONE = (
+    "RSS is one number of a page of metrics: nothing here divides what Go does not claim, such as "
+    "files, C memory and the program itself"
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ def resident_totals(
     *,
     statm: pd.Series | None = None,
     page_bytes: int | None = None,
+    scraped: Mapping[str, float] | None = None,
 ) -> ResidentTotals | None:
     """The finest totals that there are; None if nothing says how much is resident.
 
@@ -57,6 +64,7 @@ def resident_totals(
         cgroup: Numbers of the control group's files by name.
         statm: The row of statm, in pages.
         page_bytes: The size of a page, if another file says it; else `USUAL_PAGE_BYTES`.
+        scraped: What a page of Prometheus metrics says of the process, by the page's names.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)
@@ -65,6 +73,8 @@ def resident_totals(
         return ResidentTotals(int(status["VmRSS"]), "status VmRSS", files, shared)
     if statm is not None:
         return _of_statm(statm, page_bytes)
+    if scraped is not None and SCRAPED in scraped:
+        return ResidentTotals(int(scraped[SCRAPED]), f"metrics-page {SCRAPED}", notes=(_ALONE,))
     return None if cgroup is None else _of_group(cgroup)
 
 

@@ -174,6 +174,7 @@ def reconcile_rss(
     statm: pd.Series | None = None,
     page_bytes: int | None = None,
     cgroup: Mapping[str, int | None] | None = None,
+    scraped: Mapping[str, float] | None = None,
 ) -> Ledger:
     """Account for resident memory with what the kernel and the runtime each know.
 
@@ -189,6 +190,8 @@ def reconcile_rss(
         page_bytes: The size of a page, where a file says it.
         cgroup: Numbers of the control group's files by name, where nothing else says what is
             resident.
+        scraped: What a page of Prometheus metrics says of the process, where no file of the
+            kernel's says it.
 
     Returns:
         The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
@@ -200,7 +203,9 @@ def reconcile_rss(
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
         rss_source = "smaps Rss"
     else:
-        totals = resident_totals(rollup, status, cgroup, statm=statm, page_bytes=page_bytes)
+        totals = resident_totals(
+            rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped
+        )
         rows, rss_bytes, notes = _coarse(memstats, totals)
         rss_source = "" if totals is None else totals.source
     of_two_states = bool(collections_between) or not _fits(classified, memstats)

@@ -44,7 +44,7 @@ def is_metrics(value: object) -> bool:
     return named * 2 > len(value)
 
 
-def looks_like_metrics(data: bytes, _: str = "") -> bool:
+def looks_like_readings(data: bytes) -> bool:
     """Whether the first JSON value is a reading; of a cut text, by its names."""
     known, value = first_value(data)
     return is_metrics(value) if known else b'"/memory/classes/' in data[:HEAD_BYTES]

@@ -1,24 +1,32 @@
-"""runtime/metrics readings as rows."""
+"""runtime/metrics as rows, from JSON; and all that a page of Prometheus metrics says of Go."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from gomem.inputs.metrics.parse import looks_like_metrics, parse_metrics
-from gomem.inputs.schema import Column, WithDamage, build
-from gomem.inputs.unwrap import read_plain
+from gomem.errors import Damage
+from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps
+from gomem.inputs.memstats.table import STATS, memstats_tables
+from gomem.inputs.metrics.names import PROCESS_NAMES
+from gomem.inputs.metrics.page import looks_like_page, parse_page, without_cut_line
+from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
+from gomem.inputs.schema import Column, WithDamage, build, empty
+from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from gomem.errors import Damage
+    from gomem.inputs.memstats.table import MemStats
+    from gomem.inputs.metrics.page import Page
     from gomem.inputs.metrics.parse import Metrics
-    from gomem.sources.artefact import Readable
+    from gomem.sources.artefact import Readable, Source
 
 VALUES = (
     Column("reading", "int64", "", "Which reading of the file, from 0."),
@@ -31,6 +39,23 @@ HISTOGRAMS = (
     Column("low", "float64", "", "Lower bound of the bucket, in the name's unit."),
     Column("high", "float64", "", "Upper bound of the bucket, in the name's unit."),
     Column("count", "int64", "count", "Entries since the start."),
+)
+PROCESS = (
+    Column("reading", "int64", "", "Which scrape of the page, from 0."),
+    Column("go_version", "str", "", "The release, as `go_info` has it."),
+    Column("go_goroutines", "Int64", "count", "Goroutines, by runtime.NumGoroutine."),
+    Column("go_threads", "Int64", "count", "Threads that the runtime has created."),
+    Column("process_resident_memory_bytes", "Int64", "B", "RSS by /proc/self/stat, in pages."),
+    Column("process_virtual_memory_bytes", "Int64", "B", "Address space."),
+    Column("process_cpu_seconds_total", "float64", "s", "CPU time, to 10 ms."),
+    Column("process_start_time_seconds", "datetime64[ns, UTC]", "", "Start, to 10 ms."),
+    Column("process_open_fds", "Int64", "count", "Open file descriptors."),
+    Column("process_max_fds", "Int64", "count", "Limit on them; missing where there is none."),
+)
+PAUSE_QUANTILES = (
+    Column("reading", "int64", "", "Which scrape of the page, from 0."),
+    Column("quantile", "float64", "fraction", "Of the last 256 collections, or of all if fewer."),
+    Column("pause_seconds", "float64", "s", "For how long both stops took."),
 )
 
 # MemStats' fields as sums of metrics: the runtime's own identities, which hold since Go 1.16.
@@ -61,22 +86,46 @@ COUNTS = {
     "TotalAlloc": "/gc/heap/allocs:bytes",
     "HeapObjects": "/gc/heap/objects:objects",
 }
-NO_GOAL_FROM = 2.0**60
 
 
 @dataclass(frozen=True)
 class RuntimeMetrics(WithDamage):
-    """The readings of one artefact.
+    """The readings of one artefact; of JSON `values` and `histograms` alone.
 
     Attributes:
         values: A row per scalar; see `VALUES`.
-        histograms: A row per bucket; see `HISTOGRAMS`.
+        histograms: A row per bucket; see `HISTOGRAMS`. A page has fewer buckets than the runtime.
+        memstats: MemStats as a page of metrics has them; None if it has none.
+        process: A row per scrape of a page; see `PROCESS`.
+        pause_quantiles: A row per quantile of a page; see `PAUSE_QUANTILES`.
+        go_version: The release, as a page's `go_info` has it.
+        time: The latest stamp of a page that has stamps.
         damaged: What could not be read.
     """
 
     values: pd.DataFrame
     histograms: pd.DataFrame
+    memstats: MemStats | None = None
+    process: pd.DataFrame = field(default_factory=lambda: empty(PROCESS))
+    pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
+    go_version: str | None = None
+    time: datetime | None = None
     damaged: tuple[Damage, ...] = ()
+
+    @property
+    def stats(self) -> pd.DataFrame:
+        """MemStats of a page, a row per scrape; no rows of JSON."""
+        return empty(STATS) if self.memstats is None else self.memstats.stats
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a page of Prometheus metrics."""
+        return bool(len(self.process))
+
+    @property
+    def release_evidence(self) -> str:
+        """What says the release."""
+        return "go_info"
 
     def _repr_html_(self) -> str:
         return self.values.to_html(escape=True)
@@ -95,7 +144,9 @@ def metrics_tables(readings: Sequence[Metrics], damage: Sequence[Damage]) -> Run
         for name, (bounds, counts) in reading.histograms.items()
         for low, high, count in zip(bounds, bounds[1:], counts, strict=False)
     ]
-    return RuntimeMetrics(_frame(values, VALUES), _frame(buckets, HISTOGRAMS), tuple(damage))
+    return RuntimeMetrics(
+        _frame(values, VALUES), _frame(buckets, HISTOGRAMS), damaged=tuple(damage)
+    )
 
 
 def memstats_of_metrics(values: pd.DataFrame) -> pd.DataFrame:
@@ -117,7 +168,72 @@ def _sum(wide: pd.DataFrame, names: list[str]) -> pd.Series:
     if not set(names) <= set(wide.columns):
         return pd.Series(pd.NA, index=wide.index, dtype="Int64")
     total = wide[names].sum(axis=1, skipna=False)
-    return total.where(total < NO_GOAL_FROM).astype("Int64")
+    return total.where(total < float(NO_GOAL_FROM)).astype("Int64")
+
+
+def page_tables(pages: Sequence[Page], damage: Sequence[Damage]) -> RuntimeMetrics:
+    """Lay out what a page says: MemStats, runtime/metrics, the process."""
+    readings = metrics_tables([page.runtime for page in pages], ())
+    last = pages[-1]
+    quantiles = [
+        (number, quantile, seconds)
+        for number, page in enumerate(pages)
+        for quantile, seconds in sorted(page.pauses.items())
+    ]
+    return RuntimeMetrics(
+        readings.values,
+        readings.histograms,
+        memstats_tables(_dumps(pages), ()) if last.memstats else None,
+        _process(pages),
+        _frame(quantiles, PAUSE_QUANTILES),
+        last.go_version or None,
+        last.time,
+        tuple(damage),
+    )
+
+
+def _dumps(pages: Sequence[Page]) -> MemStatsDumps:
+    """MemStats of each scrape; what is no count, as NextGC where there is none, is not known."""
+    counters = {}
+    for name in COUNTERS:
+        most = 2.0**63 if name == "LastGC" else float(NO_GOAL_FROM)
+        values = [_count(page.memstats.get(name), most) for page in pages]
+        counters[name] = np.ma.MaskedArray(
+            np.array([value or 0 for value in values], np.int64),
+            mask=[value is None for value in values],
+        )
+    fractions = [page.memstats.get("GCCPUFraction", np.nan) for page in pages]
+    places = [f"scrape {number}" if len(pages) > 1 else "" for number in range(1, len(pages) + 1)]
+    return MemStatsDumps(counters, np.array(fractions, np.float64), places)
+
+
+def _count(value: float | None, most: float = 2.0**53) -> int | None:
+    return None if value is None or not 0 <= value < most else round(value)
+
+
+def _process(pages: Sequence[Page]) -> pd.DataFrame:
+    rows = [
+        (
+            number,
+            page.go_version or None,
+            *(_cell(name, page.process.get(name)) for name in PROCESS_NAMES),
+        )
+        for number, page in enumerate(pages)
+    ]
+    frame = _frame(rows, (*PROCESS[:2], *(_BY_NAME[name] for name in PROCESS_NAMES)))
+    return frame[[column.name for column in PROCESS]]
+
+
+_BY_NAME = {column.name: column for column in PROCESS}
+
+
+def _cell(name: str, value: float | None) -> object:
+    if _BY_NAME[name].dtype == "float64":
+        return np.nan if value is None else value
+    if _BY_NAME[name].dtype == "Int64":
+        return _count(value)
+    start = _count(None if value is None else value * 1e9, 2.0**63)
+    return pd.NaT if start is None else pd.Timestamp(start, tz="UTC")
 
 
 def _frame(rows: Sequence[tuple[object, ...]], schema: tuple[Column, ...]) -> pd.DataFrame:
@@ -127,12 +243,35 @@ def _frame(rows: Sequence[tuple[object, ...]], schema: tuple[Column, ...]) -> pd
 
 
 def read_metrics(readable: Readable) -> RuntimeMetrics:
-    """Read runtime/metrics from flat JSON.
+    """Read runtime/metrics from flat JSON, or what a page of Prometheus metrics says of Go.
+
+    A page gives MemStats, the release, RSS and the number of goroutines besides, as far as it has
+    them. Its numbers are floats: bytes and counts are exact below 2^53, times to 256 ns; those of
+    go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million.
 
     Raises:
-        FormatError: There is no reading in it.
+        FormatError: There is no reading in it; or it is a page of several processes, and nothing
+            says which is meant.
     """
     source = open_source(readable)
+    if not looks_like_readings(source.data):
+        page = _read_page(source)
+        if page is not None:
+            return page
     parse = partial(parse_metrics, source=source.name)
-    readings, damage, _ = read_plain(source.data, source.name, looks_like_metrics, parse)
+    readings, damage, _ = read_plain(source.data, source.name, looks_like_readings, parse)
     return metrics_tables(readings, [*source.damage, *damage])
+
+
+def _read_page(source: Source) -> RuntimeMetrics | None:
+    """What a page says, also a pasted one; None of what is none."""
+    data, cut = without_cut_line(source.data)
+    texts = (text.data for text in plain_texts(data))
+    if not looks_like_page(data) and not any(map(looks_like_page, texts)):
+        return None
+    parse = partial(parse_page, source=source.name)
+    pages, damage, _ = read_plain(data, source.name, looks_like_page, parse)
+    if cut:
+        what = "the page ends within a line: it is cut, and numbers may be missing"
+        damage.append(Damage(source.name, cut, what))
+    return page_tables(pages, [*source.damage, *damage])

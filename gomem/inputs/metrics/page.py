@@ -1,0 +1,327 @@
+"""Pages of Prometheus metrics, as text or OpenMetrics: `go_memstats_heap_inuse_bytes 1.724e+07`.
+
+Printed by    client_golang on /metrics, go-metrics' Prometheus sink, federation, gateways.
+Described in  Prometheus' exposition_formats.md; OpenMetrics' specification.
+Quirks        Numbers are floats in the shortest form that gives the same float again: exact for
+              whole numbers below 2^53 (8 PiB), and so are times to a quarter of a microsecond.
+              go-metrics' come from a float32: exact to one part in 16 million.
+              NextGC, GOMEMLIMIT and GOGC are above 1e18 where there is none: no number.
+              client_golang reads GC's pauses before the rest: a collection in between shows in
+              NumGC one scrape later than in HeapAlloc.
+              OpenMetrics' stamps are seconds, Prometheus' milliseconds. OpenMetrics ends with
+              `# EOF`; Prometheus' text has no end, but each line of it has one.
+              A page can hold several processes, told apart by labels (job, instance, pid), and
+              several scrapes behind one another.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
+from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_readings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+HEAD_BYTES = 1 << 12
+LINES_LOOKED_AT = 20
+_BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
+_SAMPLE = re.compile(rb"[ \t]*([A-Za-z_:][\w:]*)[ \t]*(?:\{.*\})?[ \t]+[-+]?(?:[\d.]|Inf|NaN)")
+_NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
+# What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
+_OPEN = re.compile(
+    rb"^# (?:UNIT |EOF$|TYPE (?:\S+ (?:unknown|info|stateset|gaugehistogram)$"
+    rb"|go_\w+(?<!_total) counter$))",
+    re.MULTILINE,
+)
+EOF = b"# EOF"
+NEWLINE = b"\n"
+OWN_LABELS = frozenset({"quantile", "le", "version"})  # which tell no process apart
+# What every client that prints one of them prints: of a whole page all are there, or none is.
+TOGETHER = frozenset(
+    {
+        "Alloc", "Sys", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased",
+        "StackInuse", "StackSys", "MSpanSys", "MCacheSys", "BuckHashSys", "GCSys", "OtherSys",
+    }
+)  # fmt: skip
+HEAP = frozenset({"HeapAlloc", "Alloc"})
+OF_GO_METRICS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
+PROCESSES_NAMED = 4
+LATEST = 253402300799  # the last second that has a date of four digits
+
+
+@dataclass
+class Page:
+    """One scrape of one process.
+
+    Attributes:
+        memstats: Fields of MemStats by Go's name, as the page has them.
+        runtime: What it has of runtime/metrics.
+        process: Numbers of the process by their name on the page.
+        pauses: Seconds by quantile, of the last 256 pauses at most.
+        go_version: The release, from `go_info`; empty if it does not say.
+        time: Its latest stamp, if it has any.
+        buckets: Of histograms by the runtime's name: upper bounds, and how many are below each.
+    """
+
+    memstats: dict[str, float] = field(default_factory=dict)
+    runtime: Metrics = field(default_factory=Metrics)
+    process: dict[str, float] = field(default_factory=dict)
+    pauses: dict[float, float] = field(default_factory=dict)
+    go_version: str = ""
+    time: datetime | None = None
+    buckets: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+
+_Labels = tuple[tuple[str, str], ...]  # those that tell processes apart
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A line of the page that is a number of Go's."""
+
+    prefix: str
+    name: str
+    meaning: Meaning
+    labels: dict[str, str]
+    value: float
+    stamp: float | None
+
+    @property
+    def apart(self) -> _Labels:
+        return tuple(sorted(item for item in self.labels.items() if item[0] not in OWN_LABELS))
+
+    @property
+    def is_of_go_metrics(self) -> bool:
+        return self.name.startswith(f"{self.prefix}{RUNTIME_PREFIX}")
+
+
+def looks_like_metrics(data: bytes, _: str = "") -> bool:
+    """Whether it is runtime/metrics in JSON, or a page of Prometheus metrics with Go's names."""
+    return looks_like_page(data) or looks_like_readings(data)
+
+
+def looks_like_page(data: bytes) -> bool:
+    """Whether a text is a page of metrics that has a name of Go's anywhere."""
+    return is_page(data) and any(mark in data for mark in MARKS)
+
+
+def is_page(data: bytes) -> bool:
+    """Whether a text begins as a page of metrics does: with its comments, or mostly samples."""
+    head = data[:HEAD_BYTES]
+    if _BEGINNING.match(head):
+        return True
+    lines = head.split(b"\n")[:LINES_LOOKED_AT]
+    whole = lines[:-1] if len(lines) > 1 else lines
+    ours = [line for line in whole if line.strip() and not line.startswith(b"#")]
+    return 2 * sum(_SAMPLE.match(line) is not None for line in ours) > len(ours)
+
+
+def families_of(data: bytes) -> list[str]:
+    """The first word of every name on a page, the commonest first: `node`, `python`, `process`."""
+    words = Counter(
+        name[1].decode().partition("_")[0]
+        for line in data.split(b"\n")
+        if not line.startswith(b"#") and (name := _NAME.match(line))
+    )
+    return [word for word, _ in words.most_common()]
+
+
+def without_cut_line(data: bytes) -> tuple[bytes, str]:
+    """The page without a last line that has no end, and where that was; empty if it has its end.
+
+    A number of it may lack digits, so nothing of it is used. `# EOF` needs no end.
+    """
+    last = data.rfind(b"\n") + 1
+    rest = data[last:].strip()
+    if not rest or rest == EOF or not (rest.startswith(b"#") or _NAME.match(rest)):
+        return data, ""
+    return data[:last], f"line {data.count(NEWLINE) + 1}"
+
+
+def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
+    """Parse what a page says of one Go process; the lines of other families are passed over.
+
+    Args:
+        data: The page, or several behind one another.
+        source: What damage calls it.
+
+    Returns:
+        A page for each scrape, and what could not be read: lines of Go's that are no samples, an
+        end that is missing, fields of MemStats that come together and do not, and processes beside
+        the one that was taken.
+
+    Raises:
+        FormatError: There is no number of Go's on it, or there are several processes and nothing
+            says which is meant.
+    """
+    damage: list[Damage] = []
+    is_open = _OPEN.search(data) is not None
+    samples = list(_samples(data, source, damage, 1000.0 if is_open else 1.0))
+    pages = _pages(_of_one_process(samples, source, damage))
+    if is_open and EOF not in data[-64:]:
+        what = f"OpenMetrics without its last line, `{EOF.decode()}`: it is cut"
+        damage.append(Damage(source, "", what))
+    damage += [one for page in pages if (one := _lacks(page, source)) is not None]
+    return pages, damage
+
+
+def _samples(
+    data: bytes, source: str, damage: list[Damage], stamp_scale: float
+) -> Iterator[_Sample]:
+    """The lines that have a name of Go's, parsed by Prometheus' own client."""
+    from prometheus_client.parser import text_string_to_metric_families  # brings a server with it
+
+    for number, line in enumerate(data.split(NEWLINE), start=1):
+        name = None if line.startswith(b"#") else _NAME.match(line)
+        meant = None if name is None else meaning_of(name[1].decode())
+        if name is None or meant is None:
+            continue
+        # An exemplar is no number of ours, and this parser of the client's does not know it.
+        text = line.partition(b" # ")[0].decode("utf-8", "replace")
+        try:
+            sample = next(iter(text_string_to_metric_families(text))).samples[0]
+            value, stamp = float(sample.value), sample.timestamp
+        except (ValueError, IndexError, StopIteration, OverflowError):
+            what = "not a sample; wanted `name{labels} number`"
+            damage.append(Damage(source, f"line {number}", what, excerpt(line)))
+            continue
+        stamp = None if stamp is None else float(stamp) * stamp_scale
+        yield _Sample(meant[0], name[1].decode(), meant[1], sample.labels, value, stamp)
+
+
+def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:
+    """The samples of the one process that is meant.
+
+    It is the only one with numbers of Go's heap, or of its goroutines if none has; of several, the
+    one without labels, which is the process that wrote the page.
+
+    Raises:
+        FormatError: Nothing says which is meant, or there is none.
+    """
+    found = _processes(samples)
+    if not found:
+        raise FormatError(source, "", "a page of Prometheus metrics without a number of Go's")
+    own = next(iter(found)) if len(found) == 1 else ("", ())
+    if own not in found:
+        what = (
+            f"numbers of {len(found)} Go processes ({_named(found)}), and nothing says which is "
+            "meant; keep the lines of one: grep LABEL PAGE"
+        )
+        raise FormatError(source, "", what)
+    others = [one for one in found if one != own]
+    if others:
+        what = (
+            f"numbers of more Go processes ({_named(others)}) are not read: those without a label "
+            "are of the process that wrote the page"
+        )
+        damage.append(Damage(source, "", what))
+    prefix, apart = own
+    of_go = prefix if any(one.prefix == prefix and _is_of_client(one) for one in samples) else None
+    return [
+        one
+        for one in samples
+        if one.apart == apart and (one.prefix in {of_go, ""} or not _is_of_client(one))
+    ]
+
+
+def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
+    """Prefix and labels of each process: by client_golang's heap, by go-metrics', by the rest."""
+    ways: tuple[Callable[[_Sample], bool], ...] = (
+        lambda one: one.meaning.name in HEAP and not one.is_of_go_metrics,
+        lambda one: one.meaning.name in HEAP,
+        lambda one: one.meaning.of != "process" or one.meaning.name == "go_goroutines",
+    )
+    for is_of_one in ways:
+        found = {(one.prefix, one.apart): None for one in samples if is_of_one(one)}
+        if found:
+            return found
+    return {}
+
+
+def _is_of_client(one: _Sample) -> bool:
+    return not one.is_of_go_metrics
+
+
+def _named(processes: Iterable[tuple[str, _Labels]]) -> str:
+    names = [
+        ", ".join([f"{prefix}…"] * bool(prefix) + [f"{name}={value!r}" for name, value in labels])
+        for prefix, labels in processes
+    ]
+    more = ["…"] if len(names) > PROCESSES_NAMED else []
+    return excerpt("; ".join([*(name or "no label" for name in names[:PROCESSES_NAMED]), *more]))
+
+
+def _pages(samples: Iterable[_Sample]) -> list[Page]:
+    """A page a scrape: where a number comes again, the next one begins."""
+    pages: list[Page] = []
+    seen: set[tuple[str, _Labels]] = set()
+    for one in samples:
+        key = one.name, tuple(sorted(one.labels.items()))
+        if not pages or key in seen:
+            seen = set()
+            pages.append(Page())
+        seen.add(key)
+        _put(pages[-1], one)
+    for page in pages:
+        for name, buckets in page.buckets.items():
+            page.runtime.histograms[name] = _histogram(buckets)
+    return pages
+
+
+def _put(page: Page, one: _Sample) -> None:
+    meaning, value = one.meaning, one.value
+    if one.stamp is not None and 0 < one.stamp <= LATEST:
+        stamp = datetime.fromtimestamp(one.stamp, UTC)
+        page.time = stamp if page.time is None else max(page.time, stamp)
+    if meaning.of == "release":
+        page.go_version = one.labels.get("version", "")
+    elif math.isnan(value):
+        return  # which a summary without a value has
+    elif meaning.of == "memstats":
+        if not (one.is_of_go_metrics and meaning.name in page.memstats):
+            page.memstats[meaning.name] = value * meaning.scale
+    elif meaning.of == "runtime":
+        limit = NO_LIMIT.get(meaning.name)
+        page.runtime.scalars[meaning.name] = (
+            math.inf if limit is not None and value >= float(limit) else value
+        )
+    elif meaning.of == "process":
+        page.process.setdefault(meaning.name, value)
+    elif (bound := _number(one.labels.get("quantile") or one.labels.get("le"))) is not None:
+        if meaning.of == "quantiles":
+            page.pauses[bound] = value
+        else:
+            page.buckets.setdefault(meaning.name, []).append((bound, value))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]]:
+    """Bounds and counts: a page counts what is below each bound, the runtime what is between."""
+    buckets = sorted(buckets)
+    counts = [int(below) for _, below in buckets]
+    between = [max(0, count - before) for count, before in zip(counts, [0, *counts], strict=False)]
+    return [-math.inf, *(bound for bound, _ in buckets)], between
+
+
+def _lacks(page: Page, source: str) -> Damage | None:
+    """Fields that every client prints together, where some are there and some are not."""
+    there = TOGETHER & page.memstats.keys()
+    missing = sorted(TOGETHER - there)
+    if not missing or not there - OF_GO_METRICS:
+        return None
+    what = f"MemStats without {', '.join(missing)}: the page is cut, or lines were taken out"
+    return Damage(source, "", what)
