@@ -19,7 +19,7 @@ test: ## Run the tests
 	$(BIN)/python -m pytest
 
 stranger: ## Hand every capture on in every way that happens to captures (an hour or more)
-	$(BIN)/python -m pytest tests/stranger --every-stranger --dist=load
+	$(BIN)/python -m pytest tests/stranger --every-stranger --dist=loadgroup
 
 bench: ## Time gomem against Go's own readers, where Go is present
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --numprocesses=0

@@ -5,13 +5,17 @@ A few combinations run always; `make stranger` runs every transformation of ever
 """
 
 import os
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 import gomem
 from tests.builders import FIXTURES
+from tests.stranger.remembered import remembering
 from tests.stranger.told import contradictions, differences, told_by
-from tests.stranger.transformations import TRANSFORMATIONS, Loss, files_of
+from tests.stranger.transformations import NOON, TRANSFORMATIONS, Loss, files_of
 
 FOLDERS = ("captures", "injected", "skewed", "laboratory/captures")
 CAPTURES = sorted(
@@ -30,50 +34,46 @@ ALWAYS = tuple(
         "injected/huge-go1.19.13",
     )
 )
-# What gomem does not read yet as it should: to be struck out one by one.
-NOT_YET = {
-    "a_readme_beside", "an_empty_file_beside", "a_page_beside",
-}  # fmt: skip
 
 
 def combinations(*, every):
     """Of each capture, transformation and choice; or each transformation once, captures in turn."""
-    ways = [one for one in TRANSFORMATIONS.values() if every or one.name not in NOT_YET]
+    ways = list(TRANSFORMATIONS.values())
     if every:
         return [
             (capture, one, choice)
             for capture in CAPTURES
+            for files in [files_of(capture)]
             for one in ways
-            for choice in one.choices(files_of(capture))
+            for choice in one.choices(files)
         ]
     some = []
     for number, one in enumerate(ways):
         capture = ALWAYS[number % len(ALWAYS)]
         choices = one.choices(files_of(capture))
         some.append((capture, one, choices[number % len(choices)]))
-    return some
+    return sorted(some, key=lambda case: ALWAYS.index(case[0]))
 
 
 def pytest_generate_tests(metafunc):
-    if "choice" in metafunc.fixturenames:
+    if "one" in metafunc.fixturenames:
         every = metafunc.config.getoption("--every-stranger")
         cases = [
-            pytest.param(*case, id="-".join(filter(None, (case[0].name, case[1].name, case[2]))))
+            pytest.param(
+                *case,
+                id="-".join(filter(None, (case[0].name, case[1].name, case[2]))),
+                marks=pytest.mark.xdist_group(case[0].name),  # one process remembers them all
+            )
             for case in combinations(every=every)
         ]
         metafunc.parametrize(("capture", "one", "choice"), cases)
 
 
-_wholes = {}
-
-
-def whole_of(capture):
-    """What the capture tells as it was recorded; the last one is kept, since cases come by it."""
-    if capture not in _wholes:
-        if len(_wholes) >= len(ALWAYS):
-            _wholes.clear()
-        _wholes[capture] = told_by(gomem.diagnose(capture))
-    return _wholes[capture]
+@pytest.fixture(scope="module")
+def memory():
+    """What gomem was asked in this module, for as long as it is run."""
+    with remembering() as memory:
+        yield memory
 
 
 def lay_out(handed, folder):
@@ -82,17 +82,25 @@ def lay_out(handed, folder):
     for path, data in handed.files.items():
         paths[path].parent.mkdir(parents=True, exist_ok=True)
         paths[path].write_bytes(data)
-        if path in handed.dates:
-            os.utime(paths[path], (handed.dates[path], handed.dates[path]))
+        date = handed.dates.get(path, NOON)
+        os.utime(paths[path], (date, date))
     named = list(paths.values()) if handed.listed else [folder / handed.at]
-    return gomem.diagnose(gomem.load(*named, go_version=handed.release))
+    return gomem.load(*named, go_version=handed.release)
 
 
-def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, choice, tmp_path):
-    whole = whole_of(capture)
-    handed = one.apply(files_of(capture), choice)
+as_recorded = lru_cache(maxsize=len(ALWAYS))(gomem.load)
 
-    told = told_by(lay_out(handed, tmp_path), whole.moments)
+
+def read_as_handed_on(capture, one, choice):
+    """The capture, transformed."""
+    with TemporaryDirectory() as folder:
+        return lay_out(one.apply(files_of(capture), choice), Path(folder))
+
+
+def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, choice, memory):
+    whole = memory.told(as_recorded(capture))
+
+    told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
 
     if one.lost is Loss.EVIDENCE:
         said = contradictions(whole, told)
@@ -101,3 +109,22 @@ def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, 
     if one.harms and choice not in told.damaged:
         said.append(f"{choice} is cut short, and nothing says so")
     assert not said, "\n".join(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [("in_quotes", ""), ("flattened", ""), ("one_kind_left_out", "memstats.json")],
+)
+def test_what_is_remembered_is_what_would_be_told(name, choice):
+    """
+    The gate asks a question once; asked again without memory, gomem says the same.
+    """
+    capture = ALWAYS[1]
+    handed_on = read_as_handed_on(capture, TRANSFORMATIONS[name], choice)
+    asked_anew = told_by(gomem.diagnose(handed_on))
+
+    with remembering() as memory:
+        memory.told(gomem.load(capture))
+        remembered = memory.told(read_as_handed_on(capture, TRANSFORMATIONS[name], choice))
+
+    assert asked_anew == remembered

@@ -15,6 +15,7 @@ import zipfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,7 @@ def harm(
     return add
 
 
+@lru_cache(maxsize=4)
 def files_of(capture: Path) -> Files:
     """The files of a capture, a folder or a `.tar.gz`, by their paths in it."""
     if capture.is_file():
@@ -348,6 +350,20 @@ def a_page_beside(files: Files) -> Handed:
     """What a proxy answered."""
     page = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head></html>\n"
     return Handed(files | {f"{moment}/trace": page for moment in moments_of(files)})
+
+
+@transformation(Loss.NOTHING)
+def a_page_of_metrics_beside(files: Files) -> Handed:
+    """What is scraped of the machine: in Prometheus text, and of no process."""
+    page = b"""\
+# HELP node_load1 1m load average.
+# TYPE node_load1 gauge
+node_load1 0.21
+# HELP node_memory_MemAvailable_bytes Memory information field MemAvailable_bytes.
+# TYPE node_memory_MemAvailable_bytes gauge
+node_memory_MemAvailable_bytes 6.7108864e+09
+"""
+    return Handed(files | {f"{moment}/node.prom": page for moment in moments_of(files)})
 
 
 # What is lost

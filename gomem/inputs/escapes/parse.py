@@ -100,7 +100,10 @@ class Escapes:
 
 def looks_like_escapes(data: bytes) -> bool:
     """Whether text has verdicts of the escape analysis near its beginning."""
-    lines = data[:65536].decode("utf-8", "replace").splitlines()
+    head = data[:65536]
+    if not any(verdict.encode() in head for verdict in _VERDICTS):
+        return False  # quickly: captures are full of profiles, and of text that is none
+    lines = head.decode("utf-8", "replace").splitlines()
     marks = (one for one in lines if any(verdict in one for verdict in _VERDICTS))
     return sum(_LINE.fullmatch(one) is not None for one in marks) >= LEAST_MARKS
 
