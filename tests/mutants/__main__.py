@@ -1,0 +1,208 @@
+"""Which small changes of the code does no test notice? `make mutants`, or:
+
+    python -m tests.mutants gomem/causes gomem/inputs/smaps --sample 40 --seed 1
+
+Each change is made by itself, and the tests that may notice it run: of those in the folder of the
+module's name and those that import it, the ones that get to the changed line, the cheap ones first.
+What survives is listed, unless `tests/mutants_known.txt` says why it changes nothing. Exit 1 where
+fewer than the wanted share is noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gc
+import math
+import os
+import pickle
+import random
+import sys
+import tempfile
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.mutants.changes import ROOT, mutants_of
+from tests.mutants.warm import UNLOADED, Reached, forked, noticed_by, reached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.mutants.changes import Mutant
+
+KNOWN = ROOT / "tests/mutants_known.txt"
+WANTED = 0.85
+TEST_SECONDS = 1.5  # of CPU, watched: what only dearer tests notice, survives
+CHANGE_SECONDS = 4.0  # the same for all tests of one change
+SPARE_SECONDS = 10.0
+
+
+class Loop:
+    """Takes the place of pytest's loop over tests: the loop over changes."""
+
+    def __init__(self, mutants: list[Mutant], files: list[Path], traces: Path | None) -> None:
+        self.mutants = mutants
+        self.files = frozenset(map(str, files))
+        self.traces = traces
+        self.survived: list[Mutant] = []
+        self.by: list[str | None] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Every change, each in a fork of what pytest has collected."""
+        load_all()
+        gc.freeze()
+        session.config._tmp_path_factory.getbasetemp()
+        table = self._traced(session.items, self.files)
+        for mutant in self.mutants:
+            items = chosen(mutant, session.items, table)
+            noticing = partial(noticed_by, mutant, items)
+            by = forked(noticing, seconds=SPARE_SECONDS + CHANGE_SECONDS) if items else ""
+            self.by.append(by)
+            if by == "":
+                print(f"{mutant.name}  # line {mutant.line}, {len(items)} tests", flush=True)
+            if len(self.by) % 25 == 0:
+                print(f"# {self.noticed} of {len(self.by)}", flush=True)
+        return True
+
+    @property
+    def noticed(self) -> int:
+        """How many changes a test noticed, or did not end for."""
+        return sum(by != "" for by in self.by)
+
+    def _traced(self, items: list[pytest.Item], files: frozenset[str]) -> dict[str, Reached]:
+        known = pickle.loads(self.traces.read_bytes()) if _is_file(self.traces) else {}
+        named = sha256("".join(sorted(files)).encode()).hexdigest()
+        texts = {item.path: sha256(item.path.read_bytes()).hexdigest() for item in items}
+        table = {}
+        for item in items:
+            key = (item.nodeid, texts[item.path], named)
+            if key not in known:
+                seen = forked(partial(reached, item, files), seconds=TEST_SECONDS)
+                known[key] = seen or Reached(seconds=math.inf)
+                if self.traces is not None and len(known) % 20 == 0:
+                    self.traces.write_bytes(pickle.dumps(known))
+            table[item.nodeid] = known[key]
+        if self.traces is not None:
+            self.traces.write_bytes(pickle.dumps(known))
+        return table
+
+
+def _is_file(path: Path | None) -> bool:
+    return path is not None and path.is_file()
+
+
+def chosen(
+    mutant: Mutant, items: list[pytest.Item], table: dict[str, Reached]
+) -> list[pytest.Item]:
+    """The tests that get to a change, the cheap ones first, until they are too dear."""
+
+    def gets_there(item: pytest.Item) -> bool:
+        seen = table[item.nodeid]
+        if not mutant.function:
+            own = vars(item.module)
+            return any(name in own or name in seen.names for name in mutant.names)
+        first, last = mutant.offsets
+        lines = range(first, last + 1)
+        return any((str(mutant.path), mutant.function, line) in seen.lines for line in lines)
+
+    there = [item for item in items if gets_there(item)]
+    there.sort(key=lambda item: table[item.nodeid].seconds)
+    spent, kept = 0.0, []
+    for item in there:
+        spent += table[item.nodeid].seconds
+        if spent > CHANGE_SECONDS:
+            break
+        kept.append(item)
+    return kept
+
+
+def load_all() -> None:
+    """Load what functions import when they run, once for all forks."""
+    for path in (ROOT / "gomem").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            for name in [node.module] if isinstance(node, ast.ImportFrom) else names:
+                with suppress(ImportError):
+                    import_module(name)
+
+
+def tests_of(paths: Iterable[Path]) -> list[Path]:
+    """The tests in the folders of the modules' names, and those of the floor that import one."""
+    found = set()
+    texts = {test: test.read_text() for test in (ROOT / "tests").rglob("test_*.py")}
+    for path in paths:
+        inside = path.relative_to(ROOT / "gomem").with_suffix("")
+        floor = ROOT / "tests" / inside.parts[0]
+        folder, module = ROOT / "tests" / inside.parent, f"gomem.{'.'.join(inside.parts)}"
+        found |= {
+            test
+            for test, text in texts.items()
+            if test.parent == folder or (test.is_relative_to(floor) and f"{module} import" in text)
+        }
+    return sorted(test for test in found if "benchmarks" not in test.parts)
+
+
+def known_equivalents() -> set[str]:
+    """Changes that change nothing; each line is one, with its reason behind ` # `."""
+    lines = KNOWN.read_text().splitlines()
+    return {line.partition("  # ")[0] for line in lines if line.strip() and line[0] != "#"}
+
+
+def main() -> int:
+    """Make changes, run tests, list what nobody noticed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("paths", nargs="*", default=["gomem"], help="files or folders")
+    parser.add_argument("--sample", type=int, help="so many changes, chosen at random")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--list", action="store_true", help="only list the changes")
+    parser.add_argument("--again", type=Path, help="only the changes that this output lists")
+    parser.add_argument("--traces", type=Path, help="where to keep which test gets to which line")
+    given = parser.parse_args()
+    files = [file for path in given.paths for file in _files(ROOT / path)]
+    known = known_equivalents()
+    mutants = [one for file in files for one in mutants_of(file) if one.name not in known]
+    if given.again is not None:
+        listed = {line.partition("  # ")[0] for line in given.again.read_text().splitlines()}
+        mutants = [one for one in mutants if one.name in listed]
+    chance = random.Random(given.seed)
+    mutants = chance.sample(mutants, min(len(mutants), given.sample or len(mutants)))
+    if given.list:
+        print(*(one.name for one in mutants), sep="\n")
+        return 0
+    return _run(mutants, files, given.traces)
+
+
+def _run(mutants: list[Mutant], files: list[Path], traces: Path | None) -> int:
+    loop = Loop(mutants, files, traces)
+    os.chdir(ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
+        options = ["-q", "-s", "-n0", "-p", "no:cacheprovider", "-o", "addopts="]
+        options += [
+            "--benchmark-skip",
+            "--no-summary",
+            f"--basetemp={folder}/tests",
+            "--hypothesis-seed=0",
+        ]
+        pytest.main([*options, *map(str, tests_of(files))], plugins=[loop])
+    if len(loop.by) < len(mutants):
+        print("the tests could not be collected")
+        return 2
+    endless, unloaded = loop.by.count(None), loop.by.count(UNLOADED)
+    print(f"{loop.noticed} of {len(mutants)} changes noticed", end=", ")
+    print(f"{endless} because a test did not end, {unloaded} because a module did not load")
+    return 0 if loop.noticed >= WANTED * len(mutants) else 1
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

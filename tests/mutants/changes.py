@@ -1,0 +1,178 @@
+"""The small changes of a file: an edge moved, a guard or a term dropped, a number doubled."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EDGES = {ast.GtE: ast.Gt, ast.Gt: ast.GtE, ast.LtE: ast.Lt, ast.Lt: ast.LtE, ast.Eq: ast.NotEq}
+EDGES |= {ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot}
+EDGES |= {ast.IsNot: ast.Is}
+SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult}
+SEVERITIES = {"CRITICAL": "WARNING", "WARNING": "INFO", "INFO": "WARNING"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a file.
+
+    Attributes:
+        path: The file.
+        line: Where.
+        before: The line.
+        after: The line with the change.
+        text: The whole file with the change.
+        function: Where it stands; empty where it runs when the module is imported.
+        offsets: First and last line, from the function's, of what runs if the change does.
+        names: What the statement around all sets when the module is imported.
+    """
+
+    path: Path
+    line: int
+    before: str
+    after: str
+    text: str
+    function: str
+    offsets: tuple[int, int]
+    names: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """How `mutants_known.txt` calls it: without the line's number, which moves."""
+        return f"{self.path.relative_to(ROOT)}: {self.before} -> {self.after}"
+
+
+def changes_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that could stand in a node's place."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in EDGES:
+        yield _with(node, ops=[EDGES[type(node.ops[0])](), *node.ops[1:]])
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield _with(node, op=other)
+        for dropped in range(len(node.values)):
+            rest = [value for place, value in enumerate(node.values) if place != dropped]
+            yield rest[0] if len(rest) == 1 else _with(node, values=rest)
+    elif isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
+        yield _with(node, op=SIGNS[type(node.op)]())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        others = sorted({node.value * 2, node.value + 1} - {node.value})
+        yield from (_with(node, value=value) for value in others)
+    elif isinstance(node, ast.If) and not node.orelse and _leaves(node.body[-1]):
+        yield _with(node, test=ast.Constant(value=False))  # a guard removed
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        yield ast.Pass()  # what is gathered, damage as a rule
+    elif isinstance(node, ast.Expr) and _appends(node.value):
+        yield ast.Pass()
+    elif isinstance(node, ast.Attribute) and node.attr in SEVERITIES:
+        yield _with(node, attr=SEVERITIES[node.attr])
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Return, ast.Continue, ast.Break, ast.Raise))
+
+
+def _appends(call: ast.expr) -> bool:
+    return isinstance(call, ast.Call) and getattr(call.func, "attr", "") in {"append", "extend"}
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """Every change of a file: annotations, docstrings and names of types stay as they are."""
+    text = path.read_text()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    data = text.encode()
+    for node, statements in _runs(ast.parse(text), ()):
+        for changed in changes_of(node):
+            begin = starts[node.lineno - 1] + node.col_offset
+            end = starts[node.end_lineno - 1] + node.end_col_offset
+            indent = "\n" + " " * node.col_offset
+            source = ast.unparse(ast.fix_missing_locations(changed)).replace("\n", indent)
+            if isinstance(changed, ast.expr):
+                source = f"({source})"
+            head, tail = starts[node.lineno - 1], starts[node.end_lineno]
+            before = _shown(data[head:tail])
+            after = _shown(data[head:begin] + source.encode() + data[end:tail])
+            if isinstance(node, ast.If):
+                before, after = f"if {_shown(ast.unparse(node.test).encode())}", "never"
+            new = (data[:begin] + source.encode() + data[end:]).decode()
+            function, offsets = _place(statements)
+            names = _names(statements[0])
+            yield Mutant(path, node.lineno, before, after, new, function, offsets, names)
+
+
+def _shown(source: bytes) -> str:
+    return " ".join(source.decode().split())[:240]
+
+
+def _runs(
+    node: ast.AST, statements: tuple[ast.stmt, ...]
+) -> Iterator[tuple[ast.AST, tuple[ast.stmt, ...]]]:
+    """The nodes below one that run, each with the statements around it, the outermost first."""
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "decorator_list", "format_spec"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, (ast.JoinedStr, ast.Import, ast.ImportFrom)):
+                continue
+            if isinstance(child, ast.AST):
+                around = (*statements, child) if isinstance(child, ast.stmt) else statements
+                if hasattr(child, "lineno"):
+                    yield child, around
+                yield from _runs(child, around)
+
+
+def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
+    """The outermost function of these statements, and the lines of the innermost from there."""
+    depth = next(
+        (at for at, one in enumerate(statements) if isinstance(one, ast.FunctionDef)), None
+    )
+    if depth is None:
+        return "", (0, 0)
+    function, inner = ".".join(one.name for one in statements[: depth + 1]), statements[-1]
+    first, last = inner.lineno, inner.end_lineno
+    below = getattr(inner, "body", None)
+    if below and not isinstance(inner, ast.FunctionDef):
+        last = max(first, below[0].lineno - 1)
+    begin = statements[depth].lineno
+    return function, (first - begin, last - begin)
+
+
+def places_of(path: Path) -> dict[int, tuple[str, int]]:
+    """Of each line of a file in a function: the outermost function, and how far below its first."""
+    found = {}
+    classes: list[tuple[str, ast.AST]] = [("", ast.parse(path.read_text()))]
+    for prefix, outer in classes:
+        for one in outer.body:
+            if isinstance(one, ast.ClassDef):
+                classes.append((f"{prefix}{one.name}.", one))
+            elif isinstance(one, ast.FunctionDef):
+                for line in range(one.lineno, one.end_lineno + 1):
+                    found[line] = (f"{prefix}{one.name}", line - one.lineno)
+    return found
+
+
+def _names(outermost: ast.stmt) -> tuple[str, ...]:
+    if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
+        return (outermost.name,)
+    return tuple(
+        one.id
+        for one in ast.walk(outermost)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    )

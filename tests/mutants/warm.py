@@ -1,0 +1,179 @@
+"""Run tests against many changes in one warm process: what is changed is put into loaded modules.
+
+pytest imports and collects once. Then each change is made in a fork, which puts the changed
+statement's code in the place of the old one's and runs the tests that get there, the cheap ones
+first. Nothing is written, so a program that a test starts sees no change.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from _pytest.runner import runtestprotocol
+
+from tests.mutants.changes import ROOT, places_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import pytest
+
+    from tests.mutants.changes import Mutant
+
+SPARE_BYTES = 4 << 30
+UNLOADED = "its module does not load"
+CONSTANT = (int, float, str, bytes, bool, tuple, frozenset, type(None))
+
+
+@dataclass
+class Reached:
+    """What one test runs.
+
+    Attributes:
+        seconds: Its CPU, watched; infinite where it took too much.
+        lines: The lines of the files looked at: file, function, how far below its first.
+        names: What the functions of the package that it enters speak of.
+    """
+
+    seconds: float = 0.0
+    lines: set[tuple[str, str, int]] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+
+def forked(work: Callable[[], Any], *, seconds: float | None = None) -> Any:
+    """What a function returns in a fork of this process; None if the fork dies, or takes longer."""
+    here, there = Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        _work_and_leave(work, there, seconds)
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        return None
+    finally:
+        here.close()
+        os.waitpid(child, 0)
+
+
+def _work_and_leave(work: Callable[[], Any], answer: Connection, seconds: float | None) -> None:
+    try:  # what raises here leaves no answer
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        if seconds is not None:
+            signal.setitimer(signal.ITIMER_PROF, seconds)  # ends the process
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + SPARE_BYTES
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        answer.send(work())
+    finally:
+        os._exit(0)
+
+
+def reached(item: pytest.Item, files: frozenset[str]) -> Reached:
+    """What a test runs, alone: nothing that others have cached."""
+    seen = Reached()
+    lines: set[tuple[str, int]] = set()
+    codes: set[CodeType] = set()
+    package = str(ROOT / "gomem")
+
+    def line(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line":
+            lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return line
+
+    def call(frame: FrameType, _: str, __: object) -> Any:
+        code = frame.f_code
+        if code.co_filename.startswith(package):
+            codes.add(code)
+            if code.co_filename in files:
+                lines.add((code.co_filename, frame.f_lineno))
+                return line
+        return None
+
+    begin = time.process_time()
+    sys.settrace(call)
+    try:
+        passed = not any(one.failed for one in runtestprotocol(item, log=False))
+    finally:
+        sys.settrace(None)
+    assert passed, item
+    seen.seconds = time.process_time() - begin
+    places = {file: places_of(Path(file)) for file in {file for file, _ in lines}}
+    seen.lines = {(file, *places[file][line]) for file, line in lines if line in places[file]}
+    seen.names = {name for code in codes for name in code.co_names}
+    return seen
+
+
+def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
+    """The first test that fails with a change, or `UNLOADED`; empty where none does."""
+    try:
+        put_in_place(mutant)
+    except Exception:  # noqa: BLE001 - whatever a changed table raises
+        return UNLOADED
+    followers: Iterable[pytest.Item | None] = [*items[1:], None]
+    for item, follower in zip(items, followers, strict=True):
+        if any(one.failed for one in runtestprotocol(item, log=False, nextitem=follower)):
+            return item.nodeid
+    return ""
+
+
+def put_in_place(mutant: Mutant) -> None:
+    """Put a change into a loaded module."""
+    relative = mutant.path.relative_to(ROOT).with_suffix("")
+    module = sys.modules[".".join(relative.parts)]
+    tree = ast.parse(mutant.text)
+    top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
+    space = vars(module)
+    olds = {name: space.get(name) for name in mutant.names}
+    code = compile(ast.Module([top], []), str(mutant.path), "exec")
+    if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
+        fresh = dict(space)
+        exec(code, fresh)
+        _graft(olds[top.name], fresh[top.name], set())
+        return
+    exec(code, space)
+    for name, old in olds.items():
+        for other in list(sys.modules.values()):
+            if other.__name__.partition(".")[0] in {"gomem", "tests"}:
+                held = vars(other)
+                if held.get(name, other) is old:
+                    held[name] = space[name]
+
+
+def _graft(old: Any, new: Any, done: set[int]) -> None:  # noqa: PLR0912
+    """Make what is old behave as what is new: whoever holds it sees the change."""
+    if old is new or id(old) in done:
+        return
+    done.add(id(old))
+    if isinstance(old, FunctionType) and isinstance(new, FunctionType):
+        old.__code__ = new.__code__
+        old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+        for was, now in zip(old.__closure__ or (), new.__closure__ or (), strict=True):
+            _graft(was.cell_contents, now.cell_contents, done)
+    elif isinstance(old, type) and isinstance(new, type):
+        for name, now in vars(new).items():
+            was = vars(old).get(name)
+            if isinstance(was, CONSTANT) and isinstance(now, CONSTANT):
+                if was != now and not name.startswith("__"):
+                    setattr(old, name, now)
+            else:
+                _graft(was, now, done)
+    elif isinstance(old, property):
+        for name in ("fget", "fset", "fdel"):
+            _graft(getattr(old, name), getattr(new, name), done)
+    else:
+        for name in ("__wrapped__", "__func__", "func"):
+            if hasattr(old, name) and hasattr(new, name):
+                _graft(getattr(old, name), getattr(new, name), done)
