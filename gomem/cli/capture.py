@@ -98,10 +98,7 @@ def capture(
         return
     if output is None:
         raise CaptureError("-o DIR: missing; wanted such as: gomem capture 4242 -o captures/api")
-    from gomem.live.folder import LOG
-    from gomem.live.gctrace_tail import LogTail
     from gomem.live.session import Plan
-    from gomem.live.targets import found_target
     from gomem.live.trigger import Trigger
 
     every_seconds = None if every is None else _duration("--every", every)
@@ -116,18 +113,33 @@ def capture(
     named = [*(targets or []), *(url or [])]
     if not named:
         raise CaptureError("nothing named; wanted a PID or a URL: gomem capture 4242 -o DIR")
-    log = None if gctrace is None else LogTail(gctrace)
     try:
-        with _stopped_by_signals(), found_target(named, access) as target:
-            session = _session(target, plan, output, redact=redact)
-            session.log = log
-            if log is not None:
-                log.after(output / LOG)
-            with _watched(session):
-                why = session.run()
+        _run(named, access, plan, output, gctrace, redact=redact)
     except KeyboardInterrupt:
-        tell("interrupted before there was anything to keep")
+        tell("interrupted; whole moments are kept, if there were any")
         raise
+
+
+def _run(
+    named: Sequence[str],
+    access: Access,
+    plan: Plan,
+    output: Path,
+    gctrace: Path | None,
+    *,
+    redact: bool,
+) -> None:
+    from gomem.live.folder import LOG
+    from gomem.live.gctrace_tail import LogTail
+    from gomem.live.targets import found_target
+
+    with _stopped_by_signals(), found_target(named, access) as target:
+        session = _session(target, plan, output, redact=redact)
+        if gctrace is not None:
+            session.log = LogTail(gctrace)
+            session.log.after(output / LOG)
+        with _watched(session):
+            why = session.run()
     _conclude(session, output, why)
 
 

@@ -193,15 +193,19 @@ def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors
         addresses: Where to ask.
         wanted: Whether these were named by a person, so that silence is worth a word.
     """
-    doors, said = Doors(), list[str]()
+    doors, said, unheard = Doors(), list[str](), list[str]()
     for one in addresses[:MOST_ADDRESSES]:
-        doors = _with(doors, one, said, wanted=wanted)
+        doors = _with(doors, one, said, unheard, wanted=wanted)
     if len(addresses) > MOST_ADDRESSES:
         said.append(f"{len(addresses) - MOST_ADDRESSES} more addresses were not tried")
+    if wanted or not doors.found:
+        said += unheard
     return replace(doors, said=tuple(said))
 
 
-def _with(doors: Doors, address: Endpoints, said: list[str], *, wanted: bool) -> Doors:
+def _with(
+    doors: Doors, address: Endpoints, said: list[str], unheard: list[str], *, wanted: bool
+) -> Doors:
     """What is known after one more address was asked."""
     for path, is_it, is_known, enter in _QUESTIONS:
         if is_known(doors):
@@ -209,10 +213,11 @@ def _with(doors: Doors, address: Endpoints, said: list[str], *, wanted: bool) ->
         try:
             answer = address.get(path, timeout_seconds=PROBE_SECONDS)
         except NoAnswer as error:
-            if wanted or "404" not in str(error):  # a service has its ports for other things
+            if error.silent:  # at the other paths, too; a service has ports for other things
+                unheard.append(f"{address.base}: {error}")
+                break
+            if wanted or "404" not in str(error):
                 said.append(f"{address.base}{path}: {error}")
-            if error.silent:
-                break  # the others would say the same
             continue
         if is_it(answer.data):
             doors = enter(doors, address, answer.data)

@@ -236,11 +236,10 @@ def _sentences(seconds: float) -> Iterator[None]:
     except httpx.ConnectError as error:
         raise NoAnswer(_connection(error), silent=True) from error
     except httpx.RemoteProtocolError as error:
-        raise NoAnswer(
-            "closed the connection before the answer was whole, or speaks no HTTP"
-        ) from (error)
+        what = "closed the connection before the answer was whole, or speaks no HTTP"
+        raise NoAnswer(what, silent=True) from error
     except httpx.NetworkError as error:
-        raise NoAnswer("the connection broke before the answer was whole") from error
+        raise NoAnswer("the connection broke before the answer was whole", silent=True) from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise NoAnswer(f"cannot be asked ({type(error).__name__})") from error
 

@@ -28,7 +28,11 @@ def expvar():
     COUNTS["/debug/vars"] += 1
     stats["NumGC"] += COUNTS["/debug/vars"] * int(os.environ.get("COLLECTIONS", "0"))
     words = arguments().decode().split("\0")
-    return json.dumps({"cmdline": words, "memstats": stats, "token": "s3cr3t"}).encode()
+    page = {"cmdline": words, "memstats": stats, "token": "s3cr3t"}
+    lines = [
+        f'"{name}": {json.dumps(value, separators=(",", ":"))}' for name, value in page.items()
+    ]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()  # as Go's expvar lays it out
 
 
 BODIES = {

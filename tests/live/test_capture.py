@@ -174,6 +174,14 @@ def test_a_redirect_on_the_same_host_is_followed(out):
     assert "memstats" in kinds(out)
 
 
+def test_an_address_that_never_answers_is_said_with_the_reason(out, capsys):
+    with fake_service({"/debug/pprof/": "hang"}) as service:
+        assert 0 == run(["capture", service.pid, "-o", str(out), "--timeout", "1s"])
+
+    assert f"{service.url}: did not answer whole within" in capsys.readouterr().err
+    assert "smaps" in kinds(out)
+
+
 @pytest.mark.parametrize("given", ["argument", "file"])
 def test_a_header_opens_what_wants_one(given, out, tmp_path):
     header = "Authorization: Bearer sesame"
@@ -311,7 +319,7 @@ def test_ctrl_c_at_ten_instants(tmp_path, capsys):
         run(["capture", service.pid, "-o", str(tmp_path / "before")])
         for number in range(10):
             out = tmp_path / str(number)
-            delay = chance.uniform(0.01, 0.9)
+            delay = chance.uniform(0.05, 0.9)
             code = interrupted(
                 delay,
                 lambda: run(["capture", service.pid, "-o", str(out), "--every", "100ms"]),  # noqa: B023

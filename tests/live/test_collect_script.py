@@ -1,0 +1,177 @@
+"""The sh collector: what `gomem capture` takes, with what a small container has."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+import gomem
+from gomem.cli.main import run
+from tests.live.services import GOOD, built_service, fake_service, go_service, has_go
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="no Linux")
+SCRIPT = Path(gomem.__file__).parent / "live/collect.sh"
+
+
+@pytest.fixture(params=["dash", "busybox"])
+def shell(request, tmp_path):
+    """A shell, and the commands it finds: busybox's are all there is where it is the shell."""
+    found = shutil.which(request.param)
+    if found is None:
+        pytest.skip(f"{request.param} is not installed")
+    if request.param == "dash":
+        return [found], dict(os.environ)
+    applets = tmp_path / "applets"
+    applets.mkdir()
+    names = subprocess.run([found, "--list"], capture_output=True, text=True, check=True)
+    for name in names.stdout.split():
+        (applets / name).symlink_to(found)
+    return [str(applets / "sh")], {"PATH": str(applets)}
+
+
+def collected(shell, *arguments, code=0):
+    """What the script writes and says."""
+    command, environment = shell
+    done = subprocess.run(
+        [*command, str(SCRIPT), *arguments], capture_output=True, env=environment, check=False
+    )
+    assert code == done.returncode, done.stderr.decode()
+    return done.stdout, done.stderr.decode()
+
+
+def unpacked(tar, folder):
+    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "capture"
+
+
+def manifests(folder):
+    return [json.loads(path.read_text())["moments"][0] for path in folder.glob("*-*/gomem.json")]
+
+
+def test_it_is_what_the_command_prints(capsys):
+    assert 0 == run(["capture", "--script"])
+
+    assert SCRIPT.read_text() == capsys.readouterr().out
+
+
+def test_it_takes_what_the_command_takes(shell, tmp_path):
+    """
+    The same artefacts in the same order, under the same names, of the same process.
+    """
+    with fake_service(GOOD) as service:
+        tar, said = collected(shell, service.pid)
+        assert 0 == run(["capture", service.pid, "-o", str(tmp_path / "ours")])
+
+    theirs, ours = unpacked(tar, tmp_path), tmp_path / "ours"
+    (of_script,), (of_command,) = manifests(theirs), manifests(ours)
+    paths = [
+        [(kind, one["path"]) for kind, one in made["artefacts"].items()]
+        for made in (of_script, of_command)
+    ]
+    of_cgroup = [sorted(one for one in made if one[0].startswith("memory.")) for made in paths]
+    others = [[one for one in made if not one[0].startswith("memory.")] for made in paths]
+    assert others[0] == others[1]
+    assert of_cgroup[0] == of_cgroup[1]
+    assert {"before", "after"} == of_script["num_gc"].keys()
+    facts = [json.loads((one / "gomem.json").read_text()) for one in (theirs, ours)]
+    for name in ("pid", "started", "goos", "goarch", "kernel", "page_size", "endpoints"):
+        assert facts[0][name] == facts[1][name], name
+    assert "no build info" in said
+
+
+def test_the_tar_is_a_capture(shell, tmp_path):
+    with fake_service(GOOD) as service:
+        tar, _ = collected(shell, "-n", "1", "-c", "2", service.pid)
+    (tmp_path / "capture.tar").write_bytes(tar)
+
+    capture = gomem.load(tmp_path / "capture.tar")
+
+    assert () == capture.damaged
+    assert [0, 0] == [moment.collections for moment in capture.by_moment.values()]
+    assert {"manifest"} == set(capture.artefacts.query("moment != ''")["time_source"])
+    assert capture.smaps["Rss"].sum() == capture.rollups["Rss"].sum()
+    assert len(capture.memstats) == 2
+
+
+def test_nothing_secret_is_in_it(shell):
+    with fake_service({"/debug/vars": "authorized"}) as service:
+        tar, said = collected(shell, "-H", "Authorization: Bearer sesame", service.pid)
+
+    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+        content = b"".join(
+            archive.extractfile(member).read() for member in archive if member.isfile()
+        )
+    assert b"NumGC" in content
+    for secret in ("sesame", "s3cr3t", "fake_service.py"):
+        assert secret.encode() not in content
+        assert secret not in said
+
+
+@pytest.mark.parametrize("how", ["hang", "die", "html", "401", "cut-profile"])
+def test_a_bad_profile_is_left_out_and_said(how, tmp_path):
+    shell = shutil.which("dash") or "sh"
+    with fake_service(GOOD | {"/debug/pprof/heap": how}) as service:
+        tar, said = collected(([shell], dict(os.environ)), "-t", "1", service.pid)
+
+    (moment,) = manifests(unpacked(tar, tmp_path))
+    assert "heap" not in moment["artefacts"]
+    assert {"memstats", "smaps", "goroutine"} <= moment["artefacts"].keys()
+    assert "no heap: did not answer with a whole profile" in said
+    assert ["heap"] == [one["artefact"] for one in moment["missing"]]
+
+
+def test_the_process_ends_half_way(shell, tmp_path):
+    command, environment = shell
+    with fake_service(GOOD) as service:
+        with (tmp_path / "capture.tar").open("wb") as tar:
+            running = subprocess.Popen(
+                [*command, str(SCRIPT), "-n", "0", service.pid],
+                stdout=tar,
+                stderr=subprocess.PIPE,
+                env=environment,
+            )
+        until = time.monotonic() + 30
+        while (tmp_path / "capture.tar").stat().st_size < 300_000 and time.monotonic() < until:
+            time.sleep(0.02)
+        service.process.kill()
+        said = running.communicate()[1].decode()
+
+    capture = gomem.load(tmp_path / "capture.tar")
+    assert "the process ended" in said
+    assert () == capture.damaged
+    assert len(capture.by_moment) >= 1
+
+
+def test_a_process_that_is_not_there(shell):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+
+    _, said = collected(shell, str(gone.pid), code=2)
+
+    assert "no such process here" in said
+
+
+@pytest.mark.parametrize("arguments", [[], ["x"], ["-n", "x", "1"], ["-q", "1"], ["1", "2"]])
+def test_wrong_usage(arguments):
+    _, said = collected(([shutil.which("sh")], dict(os.environ)), *arguments, code=2)
+
+    assert "wanted: sh collect.sh" in said
+
+
+@pytest.mark.go
+@pytest.mark.skipif(not has_go, reason="Go is not installed")
+def test_the_build_information_is_what_go_prints(shell, tmp_path):
+    with go_service() as service:
+        tar, _ = collected(shell, service.pid)
+    printed = subprocess.run(
+        ["go", "version", "-m", str(built_service())], capture_output=True, text=True, check=True
+    )
+
+    assert printed.stdout == (unpacked(tar, tmp_path) / "buildinfo.txt").read_text()
