@@ -1,0 +1,58 @@
+"""What could not be read is one finding, which counts places and files."""
+
+import pytest
+
+from gomem.causes.answers import Answers
+from gomem.causes.data_damaged import SHOWN, TORN, find
+from gomem.causes.finding import Severity
+from gomem.errors import Damage
+from gomem.releases import GoVersion
+
+
+def found(*places: tuple[str, str], what: str = "cut"):
+    """The findings of damage in these files and places."""
+    damage = tuple(Damage(source, where, what) for source, where in places)
+    return find(Answers((), GoVersion(), damage))
+
+
+def test_nothing_damaged_is_nothing():
+    assert [] == found()
+
+
+@pytest.mark.parametrize(
+    ("places", "told"),
+    [
+        ([("a", "line 1")], "1 place in 1 file"),
+        ([("a", "line 1"), ("a", "line 2")], "2 places in 1 file"),
+        ([("a", "line 1"), ("b", "line 1")], "2 places in 2 files"),
+    ],
+)
+def test_places_and_files_are_counted(places, told):
+    (finding,) = found(*places)
+
+    assert finding.title.startswith(f"{told} could not be read")
+    assert Severity.WARNING == finding.severity
+
+
+def test_the_first_few_places_are_the_evidence():
+    """
+    A whole file has no place; what was wrong is the value.
+    """
+    (finding,) = found(("a", ""), *(("b", f"line {n}") for n in range(SHOWN)))
+
+    assert SHOWN == 5 == len(finding.evidence)
+    assert ("a", "whole file", "cut", "") == (
+        finding.evidence[0].artefact,
+        finding.evidence[0].field,
+        finding.evidence[0].value,
+        finding.evidence[0].unit,
+    )
+    assert "b" == finding.evidence[1].artefact
+
+
+def test_a_torn_line_of_the_log_is_no_copys_fault():
+    (torn,) = found(("gctrace.log", "line 7"), what=f"{TORN}: gc 1 @")
+    (cut,) = found(("gctrace.log", "line 7"))
+
+    assert torn.next_step.endswith("let it log elsewhere, to standard output or a file.")
+    assert "log elsewhere" not in cut.next_step

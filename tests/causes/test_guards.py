@@ -1,0 +1,405 @@
+"""Each guard of a rule alone: everything else is a finding, and this one thing says nothing.
+
+A negative test in which several conditions fail at once holds none of them.
+"""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from gomem.analysis.memory.skew import Skew
+from gomem.causes import (
+    gc_pressure,
+    heap_fragmentation,
+    huge_pages,
+    idle_heap_kept,
+    long_pauses,
+    native_memory,
+    released_but_resident,
+    stack_growth,
+    untouched_now_resident,
+)
+from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.finding import Severity
+from gomem.releases import GoVersion, known_version
+from gomem.units import MIB
+from tests.builders import smaps_entry
+from tests.causes.situations import answers, facts, goroutines
+from tests.causes.test_gc_causes import answers as of_log
+from tests.causes.test_gc_causes import every
+
+ZEROING = known_version("go1.24.2", "test")
+RETURNED = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54}
+IDLE = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
+NO_CLASSES = pd.DataFrame({"Size": [8], "Mallocs": [0], "Frees": [0]})
+
+
+def states_apart(moment: MomentFacts) -> MomentFacts:
+    return replace(moment, skew=Skew(3.0, 1, "NumGC"))
+
+
+# ---- huge pages
+
+
+def test_huge_pages_beyond_use_need_files_of_one_state():
+    """
+    54 MiB too many, of which 7 in huge pages: a tenth of 65.
+    """
+    moment = facts(heap_mib=64, huge_mib=7, **RETURNED)
+
+    assert [7 * MIB] == [one.bytes for one in huge_pages.find(answers(moment))]
+    assert [] == huge_pages.find(answers(states_apart(moment)))
+
+
+def test_huge_pages_without_smaps_are_not_known():
+    moment = facts(heap_mib=64, huge_mib=64, **RETURNED)
+
+    assert [] == huge_pages.find(answers(replace(moment, mappings=None, ledger=None)))
+
+
+def test_what_huge_pages_show():
+    """
+    54 of 65 MiB and a page of stack.
+    """
+    moment = facts(heap_mib=64, huge_mib=60, **RETURNED)
+
+    (finding,) = huge_pages.find(answers(moment, version=known_version("go1.21.3", "test")))
+
+    assert finding.title == (
+        "huge pages keep 54.0 MiB of heap resident that Go does not use: 83.1 % of RSS"
+    )
+    assert ("likely", True) == (finding.confidence, "Go 1.21.4 stopped that" in finding.mechanism)
+    assert [
+        ("1/smaps", "AnonHugePages of go-heap", 60 * MIB, "B"),
+        ("1/smaps", "Rss of go-heap beyond all that MemStats count", 54 * MIB, "B"),
+        ("1/smaps", "Rss", moment.rss_bytes, "B"),
+        ("Go release", "test", "go1.21.3", ""),
+    ] == shown(finding)
+
+
+def shown(finding):
+    """The evidence as tuples."""
+    return [(one.artefact, one.field, one.value, one.unit) for one in finding.evidence]
+
+
+# ---- idle heap
+
+
+def kept(**about):
+    return facts(heap_mib=64, **IDLE, **about)
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        pytest.param({"heap": None}, id="no MemStats"),
+        pytest.param({"ledger": None}, id="no RSS"),
+    ],
+)
+def test_idle_heap_needs_both_sides(without):
+    assert idle_heap_kept.find(answers(kept()))
+    assert [] == idle_heap_kept.find(answers(replace(kept(), **without)))
+
+
+def test_idle_heap_without_a_goal_is_not_known():
+    heap = kept().heap.copy()
+    heap["excess_bytes"] = pd.NA
+
+    assert [] == idle_heap_kept.find(answers(replace(kept(), heap=heap)))
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_collections_that_nobody_counted_were_not_the_programs(side):
+    """
+    An idle heap that the next moment no longer has is a note, unless the program gave it back.
+    """
+    moments = [kept(name="1"), facts(name="2", heap_mib=10, **RETURNED, NextGC=20)]
+    for place, one in enumerate(moments):
+        one.memstats["NumForcedGC"] = pd.NA if place == side else 2 * place
+
+    (finding,) = idle_heap_kept.find(answers(*moments))
+
+    assert Severity.INFO == finding.severity
+
+
+def test_what_idle_heap_shows():
+    (finding,) = idle_heap_kept.find(answers(kept()))
+
+    assert finding.title.startswith(
+        "42.0 MiB of heap is idle and still resident: the heap in use is 10.0 MiB, RSS is 65.0 MiB"
+    )
+    assert [
+        ("1/memstats.json", "HeapIdle", 54 * MIB, "B"),
+        ("1/memstats.json", "HeapReleased", 0, "B"),
+        ("1/memstats.json", "HeapInuse", 10 * MIB, "B"),
+        ("1/memstats.json", "NextGC", 20 * MIB, "B"),
+        ("1/smaps", "Rss", kept().rss_bytes, "B"),
+        ("scavenger", "goal", 22 * MIB, "B"),
+    ] == shown(finding)
+
+
+@pytest.mark.parametrize(
+    ("moment", "confidence"),
+    [
+        pytest.param(kept, "certain", id="smaps"),
+        pytest.param(lambda: replace(kept(), mappings=None), "likely", id="a total alone"),
+        pytest.param(lambda: states_apart(kept()), "possible", id="of two states"),
+    ],
+)
+def test_how_sure_idle_heap_is(moment, confidence):
+    (finding,) = idle_heap_kept.find(answers(moment()))
+
+    assert confidence == finding.confidence
+
+
+# ---- given back, and resident
+
+
+@pytest.mark.parametrize("without", ["ledger", "rss"])
+def test_lazily_freed_memory_needs_a_ledger_with_rss(without):
+    moment = facts(heap_mib=50, lazy_mib=40, **RETURNED)
+    assert released_but_resident.find(answers(moment))
+
+    ledger = None if without == "ledger" else replace(moment.ledger, rss_bytes=None)
+
+    assert [] == released_but_resident.find(answers(replace(moment, ledger=ledger)))
+
+
+def test_what_lazily_freed_memory_shows():
+    """
+    40 of 51 MiB and a page of stack.
+    """
+    moment = facts(heap_mib=50, lazy_mib=40, **RETURNED)
+
+    (finding,) = released_but_resident.find(answers(moment))
+
+    assert finding.title == (
+        "40.0 MiB was given back and still counts as resident: RSS is 51.0 MiB, but the process "
+        "needs only 11.0 MiB"
+    )
+    assert [
+        ("1/smaps", "LazyFree", 40 * MIB, "B"),
+        ("1/smaps", "Rss", moment.rss_bytes, "B"),
+        ("1/memstats.json", "HeapReleased", 54 * MIB, "B"),
+    ] == shown(finding)[:3]
+
+
+# ---- untouched, now resident
+
+
+def tables(resident: int):
+    """60 MiB of large objects with pointers, so many of them resident."""
+    about = {"HeapAlloc": 60, "HeapInuse": 60, "size_classes": NO_CLASSES}
+    return facts(heap_mib=resident, **about)
+
+
+@pytest.mark.parametrize("lacking", ["mappings", "memstats", "size_classes", "ledger"])
+def test_large_allocations_need_every_side(lacking):
+    find = untouched_now_resident.find
+    assert find(answers(tables(60), version=ZEROING))
+
+    assert [] == find(answers(replace(tables(60), **{lacking: None}), version=ZEROING))
+
+
+def test_a_baseline_alone_makes_it_likely():
+    """
+    59 MiB that the baseline never touched; only the release and smaps together make it certain.
+    """
+    find, before = untouched_now_resident.find, tables(1)
+
+    (unknown,) = find(answers(tables(60), baseline=before))
+    (known,) = find(answers(tables(60), baseline=before, version=ZEROING))
+
+    assert ["likely", "certain"] == [unknown.confidence, known.confidence]
+    assert unknown.next_step.startswith("Name the release with --go-version")
+    assert "--go-version" not in known.next_step
+
+
+@pytest.mark.parametrize("release", ["go1.24.0", "go1.24.5"])
+def test_a_baseline_that_touches_it_as_well_decides_nothing(release):
+    before = tables(1)
+    zeroes_too = answers(before, version=known_version(release, "test"))
+    repaired = answers(before, version=known_version("go1.24.6", "test"))
+    case = answers(tables(60), version=ZEROING, baseline=before)
+
+    def confidences(baseline):
+        found = untouched_now_resident.find(replace(case, baseline=baseline))
+        return [one.confidence for one in found]
+
+    assert ["possible"] == confidences(zeroes_too)
+    assert ["certain"] == confidences(repaired)
+
+
+# ---- stops
+
+
+def test_long_stops_of_which_no_time_is_known_are_a_note():
+    """
+    One collection is no stretch of time: that 50 ms are a share of it, nobody can say.
+    """
+    case = of_log({"first": 50})
+    limits = replace(case.thresholds, long_cycles=1)
+
+    (finding,) = long_pauses.find(replace(case, thresholds=limits))
+
+    assert (Severity.INFO, None) == (finding.severity, finding.cpu_fraction)
+
+
+# ---- who allocates, beside the pressure
+
+
+def sites(*flat):
+    """Sites named a, b, … in another order than their bytes."""
+    names = [chr(ord("a") + place) for place in range(len(flat))]
+    return SimpleNamespace(top=pd.DataFrame({"function": names, "flat": flat}))
+
+
+def pressed(alloc_space, **paths):
+    case = of_log(*every(0.010, background=0.8))
+    moments = tuple(MomentFacts(name, paths=paths) for name in alloc_space)
+    return replace(case, alloc_space=alloc_space, moments=moments)
+
+
+def allocates(alloc_space, **paths):
+    (finding,) = gc_pressure.find(pressed(alloc_space, **paths))
+    named = [one for one in shown(finding) if one[1].startswith("alloc_space")]
+    return named, finding.next_step
+
+
+def test_the_largest_three_of_the_last_moment_are_named():
+    named, step = allocates({"1": sites(90, 10), "2": sites(10, 30, 20, 5)}, heap="2/heap.pb.gz")
+
+    assert [
+        ("2/heap.pb.gz", "alloc_space b", 30, "B"),
+        ("2/heap.pb.gz", "alloc_space c", 20, "B"),
+        ("2/heap.pb.gz", "alloc_space a", 10, "B"),
+    ] == named
+    assert step.startswith("Allocate less in b, which allocates most (reuse")
+
+
+def test_an_allocs_profile_names_them_as_well():
+    assert "allocs.pb.gz" == allocates({"1": sites(9)}, allocs="allocs.pb.gz")[0][0][0]
+    assert "heap profile" == allocates({"1": sites(9)})[0][0][0]
+
+
+def test_without_a_profile_one_is_asked_for():
+    named, step = allocates({})
+
+    assert [] == named
+    assert step.startswith("Take an allocs profile to see who allocates")
+
+
+# ---- C's memory, stacks, free slots
+
+
+def brk(rss_mib: int) -> str:
+    return smaps_entry(0x1000000, 0x1000000 + rss_mib * MIB, "rw-p", "[heap]",
+                       rss_kib=rss_mib * 1024)  # fmt: skip
+
+
+def test_what_cs_memory_shows():
+    """
+    Of the first moment itself nothing is told twice; and no thread's stack is named without one.
+    """
+    moment = facts(brk(40), HeapAlloc=8, HeapInuse=8)
+
+    (finding,) = native_memory.find(answers(moment))
+
+    assert ("1/smaps", "Rss of native-heap", 40 * MIB, "B") == shown(finding)[0]
+    assert ("1/memstats.json", "HeapInuse", 8 * MIB, "B") == shown(finding)[-1]
+    assert "Rss of all this, first moment" not in {one.field for one in finding.evidence}
+
+
+def test_cs_memory_needs_a_ledger():
+    assert [] == native_memory.find(answers(replace(facts(brk(40)), ledger=None)))
+
+
+def test_what_stacks_show():
+    """
+    40 MiB of 20 goroutines.
+    """
+    stacks = {"heap_mib": 60, "HeapAlloc": 10, "HeapInuse": 10, "HeapSys": 24, "StackInuse": 40}
+    moment = facts(**stacks, goroutines=goroutines(20))
+
+    (finding,) = stack_growth.find(answers(moment))
+
+    assert finding.title == "20 goroutines have 40.0 MiB of stacks: 2.00 MiB each"
+    assert [
+        ("1/memstats.json", "StackInuse", 40 * MIB, "B"),
+        ("1/smaps", "Rss", moment.rss_bytes, "B"),
+        ("goroutine", "goroutines", 20, "count"),
+    ] == shown(finding)
+
+
+def test_what_free_slots_show():
+    classes = pd.DataFrame({"Size": [64, 1024], "Mallocs": [10, 60], "Frees": [0, 0]})
+    moment = facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16, size_classes=classes)
+
+    (finding,) = heap_fragmentation.find(answers(moment))
+
+    assert finding.title == (
+        "44.0 MiB of the heap in use is free slots beyond the heap goal: 73.3 % of its bytes hold "
+        "nothing"
+    )
+    assert "likely" == finding.confidence
+    assert [
+        ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
+        ("1/memstats.json", "HeapAlloc", 8 * MIB, "B"),
+        ("1/memstats.json", "NextGC", 16 * MIB, "B"),
+        ("1/smaps", "Rss", moment.rss_bytes, "B"),
+    ] == shown(finding)
+
+
+@pytest.mark.parametrize("silent", [{"memstats": None}, {"skew": Skew(3.0, 1, "NumGC")}])
+def test_free_slots_need_memstats_of_the_same_state(silent):
+    moment = replace(facts(heap_mib=60, HeapAlloc=8, HeapInuse=60, NextGC=16), **silent)
+
+    assert (0, 0) == (
+        heap_fragmentation.free_slots(moment),
+        heap_fragmentation.excess_slots(moment),
+    )
+
+
+# ---- what is known of a moment
+
+
+def test_a_gomemlimit_is_advised_for_a_limit_and_a_ledger_with_rss():
+    cgroup = {"memory.max": 100 * MIB, "memory.current": 62 * MIB, "anon": 62 * MIB, "file": 0}
+    moment = facts(heap_mib=60, HeapAlloc=30, HeapInuse=32, HeapIdle=28, cgroup=cgroup)
+
+    assert moment.limit_advice is not None
+    for without in (
+        {"cgroup": {}},
+        {"cgroup": {**cgroup, "memory.max": None}},
+        {"ledger": None},
+        {"ledger": replace(moment.ledger, rss_bytes=None)},
+    ):
+        assert replace(moment, **without).limit_advice is None
+
+
+def test_without_a_ledger_a_moment_knows_no_rss():
+    moment = MomentFacts("1")
+
+    assert (None, None, None, ()) == (
+        moment.rss_bytes, moment.groups, moment.worst_case, moment.rss_evidence,
+    )  # fmt: skip
+    assert (None, None, None) == (
+        moment.arenas_rss_bytes, moment.goroutine_count, moment.cgroup_use,
+    )  # fmt: skip
+
+
+def test_gogc_is_what_all_moments_say_alike():
+    """
+    100 where they differ, or say nothing.
+    """
+
+    def gogc(*percents):
+        told = tuple(
+            MomentFacts(str(place), metrics={"/gc/gogc:percent": float(one)})
+            for place, one in enumerate(percents)
+        )
+        return Answers(told, GoVersion()).gogc_fraction
+
+    assert [2.0, 1.0, 1.0] == [gogc(200, 200), gogc(200, 50), gogc()]
