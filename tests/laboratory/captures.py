@@ -26,7 +26,7 @@ def truth() -> dict[str, Any]:
 
 
 def sets() -> list[int]:
-    """The sets that the captures were recorded in; no rule had seen the second when it came."""
+    """The sets that the captures were recorded in; no rule had seen a later one when it came."""
     return sorted({told["set"] for told in truth().values()})
 
 

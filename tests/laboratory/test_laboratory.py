@@ -37,14 +37,20 @@ def test_a_truth_says_what_was_done_under_which_release_and_how_large_it_is(name
     assert told["healthy"] is False or told["text"]
 
 
-def test_the_second_set_has_its_own_programs_and_at_least_24_captures_8_of_them_healthy():
-    first, second = ({truth()[name]["program"] for name in names_of(one)} for one in sets())
-    healthy = [name for name in names_of(2) if truth()[name]["healthy"]]
+@pytest.mark.parametrize("one", sets()[1:])
+def test_a_later_set_has_its_own_programs_and_at_least_24_captures_8_of_them_healthy(one):
+    programs = {truth()[name]["program"] for name in names_of(one)}
+    earlier = {told["program"] for told in truth().values() if told["set"] < one}
+    healthy = [name for name in names_of(one) if truth()[name]["healthy"]]
 
-    assert not first & second
-    assert 24 <= len(names_of(2))
+    assert not programs & earlier
+    assert 24 <= len(names_of(one))
     assert 8 <= len(healthy)
-    assert len(names_of()) == len(names_of(1)) + len(names_of(2))
+
+
+def test_each_capture_is_of_one_set():
+    assert sets() == [1, 2, 3]
+    assert len(names_of()) == sum(len(names_of(one)) for one in sets())
 
 
 @pytest.mark.parametrize("name", truth())
