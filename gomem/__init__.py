@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gomem.inputs.gctrace.read import iter_gctrace as iter_gctrace
     from gomem.inputs.gctrace.read import read_gctrace as read_gctrace
     from gomem.inputs.gobench.table import read_bench as read_bench
+    from gomem.inputs.goroutines.table import read_goroutines as read_goroutines
     from gomem.inputs.limits.table import read_limits as read_limits
     from gomem.inputs.memstats.table import read_memstats as read_memstats
     from gomem.inputs.metrics.table import read_metrics as read_metrics

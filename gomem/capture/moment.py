@@ -12,7 +12,7 @@ import pandas as pd
 from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
-from gomem.inputs.schema import Column, empty
+from gomem.inputs.schema import Column, build, empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,9 +30,12 @@ GOROUTINES = (
         "function", "str", "", "The innermost function outside the runtime; empty without a stack."
     ),
     Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
+    Column("state", "str", "", "What they wait for; missing from a profile, which does not say."),
+    Column("wait_seconds", "float64", "s", "Since when, in full minutes; missing below one."),
+    Column("created_by", "str", "", "The function that started them; missing from a profile."),
 )
 FRAMES = capture_frames()
-GOROUTINE_PROFILE, METRICS = "goroutine", "metrics"
+GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics"
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,9 @@ class Artefact:
 class Moment:
     """One point in time of a capture; its frames are attributes, as a capture's are.
 
-    `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits` and
-    `size_classes` are those that `gomem.inputs.kinds` fills. Each has `moment` first and `artefact`
-    last, and no rows where the moment has no such artefact.
+    `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits`,
+    `goroutine_stacks` and `size_classes` are those that `gomem.inputs.kinds` fills. Each has
+    `moment` first and `artefact` last, and no rows where the moment has no such artefact.
 
     Attributes:
         name: What it is called.
@@ -135,7 +138,7 @@ class Moment:
         """Its profiles by kind: `heap`, `allocs`, `goroutine` and so on; the first of each."""
         found: dict[str, Profile] = {}
         for one in self.artefacts:
-            if one.kind.name in {"pprof", "heap_text"}:
+            if one.kind.name in {"pprof", "heap_text", "count_text"}:
                 found.setdefault(one.parsed.kind, one.parsed)
         return found
 
@@ -146,12 +149,28 @@ class Moment:
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
-        """Goroutines by stack, of its goroutine profile; see `GOROUTINES`."""
-        profile = self.profiles.get(GOROUTINE_PROFILE)
-        if profile is None:
+        """Goroutines by stack, of their stacks in text, else of a profile; see `GOROUTINES`.
+
+        The text says what they wait for. But of very many it is cut short: then a profile counts.
+        """
+        dump, profile = self._goroutine_dump, self.profiles.get(GOROUTINE_PROFILE)
+        if dump is None and profile is None:
             return empty(GOROUTINES)
-        frame = _goroutines_of(profile).assign(moment=self.name)
-        return frame[[column.name for column in GOROUTINES]]
+        if dump is not None:
+            rows = self.goroutine_stacks
+            frame = rows[(rows["artefact"] == dump.source.name) & ~rows["of_the_runtime"]]
+            return frame[[column.name for column in GOROUTINES]].reset_index(drop=True)
+        assert profile is not None
+        counted = _goroutines_of(profile).assign(moment=self.name)
+        return build({name: counted[name] for name in counted}, GOROUTINES)
+
+    @property
+    def _goroutine_dump(self) -> Artefact | None:
+        """The stacks in text that say most: whole ones, or any if no profile counts them."""
+        dumps = [one for one in self.artefacts if one.kind.name == GOROUTINE_DUMP]
+        whole = [one for one in dumps if not one.parsed.damaged]
+        usable = whole if GOROUTINE_PROFILE in self.profiles else whole or dumps
+        return next(iter(usable), None)
 
     @cached_property
     def paths(self) -> Mapping[str, str]:
@@ -165,7 +184,9 @@ class Moment:
             for one in reversed(self.artefacts)
             if one.kind.name == METRICS
         }
-        return found | {kind: profile.source for kind, profile in self.profiles.items()}
+        found |= {kind: profile.source for kind, profile in self.profiles.items()}
+        dump = self._goroutine_dump
+        return found if dump is None else found | {GOROUTINE_PROFILE: dump.source.name}
 
     def time_of(self, *kinds: str) -> pd.Timestamp | None:
         """When the first of these kinds was taken, by a clock that may be subtracted from."""
@@ -218,7 +239,8 @@ def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:
 
 def _goroutines_of(profile: Profile) -> pd.DataFrame:
     """A row per stack: how many goroutines, the function they are in, and the stack."""
-    frames = profile.stacks.sort_values(["sample", "depth"]).astype({"function": "str"})
+    frames = profile.stacks.dropna(subset=["function"]).sort_values(["sample", "depth"])
+    frames = frames.astype({"function": "str"})
     functions = frames.groupby("sample")["function"]
     own = frames[~frames["function"].str.startswith("runtime.")].groupby("sample")["function"]
     counts = profile.samples.iloc[:, 0]

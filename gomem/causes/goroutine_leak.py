@@ -28,6 +28,8 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
@@ -211,6 +213,19 @@ def _heap(answers: Answers) -> list[Evidence]:
     return [Evidence(answers.profile_path(site.moment), field, round(found.heap_bytes), "B")]
 
 
+def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:
+    """What most of them wait for, and for how long the first of them has, where a dump says."""
+    told = there[there["state"].notna()] if "state" in there else there.iloc[:0]
+    if told.empty:
+        return []
+    by_state = told.groupby("state")["goroutines"].sum()
+    waits = [Evidence(path, f"in state {by_state.idxmax()}", int(by_state.max()), "count")]
+    longest = told["wait_seconds"].max()
+    if longest > 0:
+        waits.append(Evidence(path, "longest wait, at least", float(longest), "s"))
+    return waits
+
+
 def _beside(moment: MomentFacts) -> list[Evidence]:
     """Their stacks, and where most of them wait, if a goroutine profile says."""
     evidence = []
@@ -220,7 +235,8 @@ def _beside(moment: MomentFacts) -> list[Evidence]:
     frame = moment.goroutines
     if frame is not None and len(frame):
         by_function = frame.groupby("function")["goroutines"].sum()
-        field = f"goroutines in {by_function.idxmax() or 'the runtime'}"
-        there = int(by_function.max())
+        function, there = by_function.idxmax(), int(by_function.max())
+        field = f"goroutines in {function or 'the runtime'}"
         evidence.append(Evidence(moment.path("goroutine"), field, there, "count"))
+        evidence += _waits(frame[frame["function"] == function], moment.path("goroutine"))
     return evidence

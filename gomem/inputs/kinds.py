@@ -16,9 +16,11 @@ from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.parse import looks_like_gctrace
 from gomem.inputs.gobench.parse import looks_like_gobench
+from gomem.inputs.goroutines.parse import looks_like_goroutines
 from gomem.inputs.limits.parse import looks_like_limits
 from gomem.inputs.memstats.parse import looks_like_memstats
 from gomem.inputs.metrics.page import looks_like_metrics
+from gomem.inputs.pprof.count_text import looks_like_count_text
 from gomem.inputs.pprof.heap_text import looks_like_heap_text
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.inputs.smaps.parse import kind_of_mappings
@@ -95,6 +97,10 @@ def _of_profile(_: str, parsed: Any) -> str:
     return f"pprof {parsed.kind}"
 
 
+def _of_count_text(_: str, parsed: Any) -> str:
+    return f"count_text {parsed.kind}"
+
+
 def _of_metrics(_: str, parsed: Any) -> str:
     return METRICS_PAGE if parsed.is_page else "metrics"
 
@@ -145,6 +151,17 @@ KINDS = (
         fills={"memstats": "memstats.stats"},
     ),
     Kind(
+        "count_text", "goroutines in text (debug=1)", _content(looks_like_count_text),
+        "pprof.read.read_pprof",
+        frames=_PROFILE, instead=_IN_PROFILES, slot=_of_count_text,
+    ),
+    Kind(
+        "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_goroutines),
+        "goroutines.table.read_goroutines",
+        frames=("goroutines", "damage"), fills={"goroutine_stacks": "goroutines"},
+        words=("crash", "debug", "dump", "panic", "sigquit", "stacks"),
+    ),
+    Kind(
         "metrics", "runtime/metrics JSON or a page of Prometheus metrics", looks_like_metrics,
         "metrics.table.read_metrics",
         frames=("values", "histograms", "stats", "process", "pause_quantiles", "damage"),
@@ -178,7 +195,7 @@ KINDS = (
 )  # fmt: skip
 # Whose readers take off what people paste them in; a log's reader has its own way.
 PASTED = {"cgroup", "gobench", "limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup"}
-PASTED |= {"statm", "status"}
+PASTED |= {"goroutines", "statm", "status"}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)

@@ -75,21 +75,12 @@ _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
 _FORMS = (
     _form(
-        rb"goroutine profile: total \d", "goroutines in text (debug=1)",
-        f"{_WITHOUT_DEBUG}: curl -o goroutine.pb.gz http://HOST/debug/pprof/goroutine",
-    ),
-    _form(
         rb"(?:.*\n){0,20}?gc[0-9]+\([0-9]+\): [0-9]+\+", "a gctrace log of Go 1.4 or older",
         "its lines have no time since the start and no goal; record one with Go 1.5 or later",
     ),
     _form(
-        rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "the stack traces of a program that crashed",
-        "gomem reads what is collected before that; GODEBUG=gctrace=1 logs survive a crash",
-    ),
-    _form(
-        rb"(?:.*\n){0,3}goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\n]+\]:\r?\n",
-        "goroutine stacks in text (debug=2)",
-        f"{_WITHOUT_DEBUG}: curl -o goroutine.pb.gz http://HOST/debug/pprof/goroutine",
+        rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "what a program printed as it crashed",
+        "it has no stacks: GOTRACEBACK=all makes it print those of all goroutines",
     ),
     _form(
         rb"\w+ profile: total \d", "a profile of counts in text (debug=1)", _WITHOUT_DEBUG

@@ -20,7 +20,12 @@ MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
 
 
 # Of kinds with several forms, of which one says more than the others: that one.
-FULLEST = {"metrics": FIXTURES / "doors/go1.27.3/metrics.prom.gz"}
+DOORS = FIXTURES / "doors/go1.27.3"
+FULLEST = {
+    "metrics": DOORS / "metrics.prom.gz",
+    "count_text": DOORS / "goroutine-1.txt.gz",
+    "goroutines": DOORS / "goroutine-2.txt.gz",
+}
 
 
 @cache

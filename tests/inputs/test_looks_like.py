@@ -30,15 +30,8 @@ def old_cpu_profile(word, order):
 
 
 CASES = [
-    (b"goroutine profile: total 6\n1 @ 0x43 0x44\n", "goroutines in text (debug=1)", "?debug=0"),
-    (b"goroutine 1 [running]:\nmain.main()\n", "goroutine stacks in text (debug=2)", "?debug=0"),
-    (
-        b"2026/11/20 02:03:04 bye\n\ngoroutine 7 gp=0xc0001 m=nil [select, 5 minutes]:\nmain.f()\n",
-        "goroutine stacks in text (debug=2)",
-        "?debug=0",
-    ),
-    (b"panic: oh\n\ngoroutine 1 [running]:\n", "of a program that crashed", "gctrace=1"),
-    (b"threadcreate profile: total 9\n1 @ 0x4\n", "a profile of counts in text", "?debug=0"),
+    (b"panic: oh\n\nexit status 2\n", "what a program printed as it crashed", "GOTRACEBACK=all"),
+    (b"orders profile: total 9\n1 @ 0x4\n", "a profile of counts in text", "?debug=0"),
     (b"heap profile:  1: 2 [ 1: 2] @ growthz\n 1: 2 [1: 2] @ 0x4\n", "growthz", "pprof -proto"),
     (b"heap profile:  1: 2 [ 1: 2] @ fragmentationz\n", "fragmentationz", "pprof -proto"),
     (b"heap profile: of some other form\n", "a legacy heap profile in text", "pprof -proto"),

@@ -101,7 +101,7 @@ def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]
     Raises:
         FormatError: It does not begin with the header of such a profile.
     """
-    reader = _Reader(data, source)
+    reader = _HeapReader(data, source)
     return reader.read(), reader.damage
 
 
@@ -119,13 +119,13 @@ def memstats_of(data: bytes, *, source: str) -> bytes:
 
 
 @dataclass
-class _Reader:
+class TextReader:
     """One text being read; equal stacks, locations, functions and strings are kept once."""
 
     data: bytes
     source: str
     damage: list[Damage] = field(default_factory=list)
-    values: list[tuple[int, int, int, int]] = field(default_factory=list)
+    values: list[tuple[int, ...]] = field(default_factory=list)
     stacks: list[list[int]] = field(default_factory=list)
     locations: dict[tuple[int, tuple[Frame, ...]], int] = field(default_factory=dict)
     functions: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
@@ -133,6 +133,91 @@ class _Reader:
         default_factory=lambda: {text: row for row, text in enumerate(STRINGS)}
     )
 
+    def close(self, addresses: list[int] | None, frames: list[tuple[int, Frame | None]]) -> None:
+        """Make a stack of a record's addresses and of what the lines below it say of them."""
+        if addresses is None:
+            return
+        located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
+        self.stacks.append([self._location(*one) for one in located])
+
+    def _location(self, address: int, frames: tuple[Frame, ...]) -> int:
+        for name, file, _ in frames:
+            self.functions.setdefault((name, file), len(self.functions))
+        return self.locations.setdefault((max(address, 0), frames), len(self.locations))
+
+    def string(self, text: str) -> int:
+        """The row of a text among the profile's strings."""
+        return self.strings.setdefault(text, len(self.strings))
+
+    def columns(
+        self,
+        sample_types: tuple[ValueType, ...],
+        value: np.ndarray,
+        labels: Labels,
+        period_type: ValueType,
+        period: int,
+    ) -> PprofColumns:
+        """All that was read, as a profile."""
+        lengths = [len(stack) for stack in self.stacks]
+        functions = self._function_columns()
+        return PprofColumns(
+            sample_types=sample_types,
+            value=value,
+            stack_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            stack=np.array([row for stack in self.stacks for row in stack], np.int32),
+            labels=labels,
+            locations=self._location_columns(),
+            functions=functions,
+            mappings=_no_mappings(),
+            strings=list(self.strings),
+            time_nanos=0,
+            duration_nanos=0,
+            period_type=period_type,
+            period=period,
+            default_sample_type="",
+            comments=(),
+            doc_url="",
+            drop_frames="",
+            keep_frames="",
+        )
+
+    def _function_columns(self) -> Functions:
+        names = np.array([self._decoded(name) for name, _ in self.functions], np.int32)
+        files = np.array([self._decoded(file) for _, file in self.functions], np.int32)
+        ids = np.arange(1, len(names) + 1)
+        return Functions(ids, names, names, files, np.zeros(len(names), np.int64))
+
+    def _decoded(self, text: bytes) -> int:
+        return self.string(text.decode("utf-8", "backslashreplace"))
+
+    def _location_columns(self) -> Locations:
+        count = len(self.locations)
+        lines = [line for _, frames in self.locations for line in frames]
+        lengths = [len(frames) for _, frames in self.locations]
+        return Locations(
+            id=np.arange(1, count + 1),
+            mapping=np.full(count, -1, np.int32),
+            address=np.array([address for address, _ in self.locations], np.uint64),
+            folded=np.zeros(count, np.bool_),
+            line_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            line_function=np.array(
+                [self.functions[name, file] for name, file, _ in lines], np.int32
+            ),
+            line_number=np.array([line for _, _, line in lines], np.int64),
+            line_column=np.zeros(len(lines), np.int64),
+        )
+
+
+def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
+    """What a line below a record says: an address, and its function if that is named."""
+    frame = _FRAME.fullmatch(line) if line.startswith(b"#\t") else None
+    if frame is None:
+        return None
+    named = None if frame[2] is None else (frame[2], frame[3], int(frame[4]))
+    return int(frame[1], 16), named
+
+
+class _HeapReader(TextReader):
     def read(self) -> HeapText:
         records, _, tail = self.data.partition(MEMSTATS)
         stats = _stats(tail)
@@ -143,11 +228,11 @@ class _Reader:
             if frame is not None:
                 frames.append(frame)
                 continue
-            self._close(addresses, frames)
+            self.close(addresses, frames)
             addresses, frames = [int(one, 16) for one in record[5].split()], []
             inuse_objects, inuse_space, alloc_objects, alloc_space = map(int, record.groups()[:4])
             self.values.append((alloc_objects, alloc_space, inuse_objects, inuse_space))
-        self._close(addresses, frames)
+        self.close(addresses, frames)
         max_rss = stats.get("MaxRSS")
         return HeapText(
             self._columns(),
@@ -179,9 +264,8 @@ class _Reader:
         below = records[self._header.end() :]
         first = records[: self._header.end()].count(b"\n") + 1
         for number, line in enumerate(below.split(b"\n"), start=first):
-            if line.startswith(b"#\t") and (frame := _FRAME.fullmatch(line)) and self.values:
-                named = None if frame[2] is None else (frame[2], frame[3], int(frame[4]))
-                yield None, (int(frame[1], 16), named)
+            if self.values and (frame := frame_of(line)) is not None:
+                yield None, frame
             elif line.startswith(LIBRARIES):
                 return
             elif record := _RECORD.fullmatch(line.strip()):
@@ -194,68 +278,11 @@ class _Reader:
                 what = "not a line of a heap profile in text; wanted `n: bytes [n: bytes] @ 0x…`"
                 self.damage.append(Damage(self.source, f"line {number}", what, excerpt(line)))
 
-    def _close(self, addresses: list[int] | None, frames: list[tuple[int, Frame | None]]) -> None:
-        """Make a stack of a record's addresses and of what the lines below it say of them."""
-        if addresses is None:
-            return
-        located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
-        self.stacks.append([self._location(*one) for one in located])
-
-    def _location(self, address: int, frames: tuple[Frame, ...]) -> int:
-        for name, file, _ in frames:
-            self.functions.setdefault((name, file), len(self.functions))
-        return self.locations.setdefault((max(address, 0), frames), len(self.locations))
-
-    def _string(self, text: bytes) -> int:
-        return self.strings.setdefault(text.decode("utf-8", "backslashreplace"), len(self.strings))
-
     def _columns(self) -> PprofColumns:
         raw = np.array(self.values, np.int64).reshape(-1, 4)
-        lengths = [len(stack) for stack in self.stacks]
-        functions = self._function_columns()
-        return PprofColumns(
-            sample_types=SAMPLE_TYPES,
-            value=np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)]),
-            stack_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            stack=np.array([row for stack in self.stacks for row in stack], np.int32),
-            labels=_size_labels(raw),
-            locations=self._location_columns(),
-            functions=functions,
-            mappings=_no_mappings(),
-            strings=list(self.strings),
-            time_nanos=0,
-            duration_nanos=0,
-            period_type=ValueType("space", "bytes"),
-            period=self._rate,
-            default_sample_type="",
-            comments=(),
-            doc_url="",
-            drop_frames="",
-            keep_frames="",
-        )
-
-    def _function_columns(self) -> Functions:
-        names = np.array([self._string(name) for name, _ in self.functions], np.int32)
-        files = np.array([self._string(file) for _, file in self.functions], np.int32)
-        ids = np.arange(1, len(names) + 1)
-        return Functions(ids, names, names, files, np.zeros(len(names), np.int64))
-
-    def _location_columns(self) -> Locations:
-        count = len(self.locations)
-        lines = [line for _, frames in self.locations for line in frames]
-        lengths = [len(frames) for _, frames in self.locations]
-        return Locations(
-            id=np.arange(1, count + 1),
-            mapping=np.full(count, -1, np.int32),
-            address=np.array([address for address, _ in self.locations], np.uint64),
-            folded=np.zeros(count, np.bool_),
-            line_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            line_function=np.array(
-                [self.functions[name, file] for name, file, _ in lines], np.int32
-            ),
-            line_number=np.array([line for _, _, line in lines], np.int64),
-            line_column=np.zeros(len(lines), np.int64),
-        )
+        value = np.hstack([_scaled(raw[:, :2], self._rate), _scaled(raw[:, 2:], self._rate)])
+        period_type = ValueType("space", "bytes")
+        return self.columns(SAMPLE_TYPES, value, _size_labels(raw), period_type, self._rate)
 
 
 def _located(

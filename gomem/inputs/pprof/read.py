@@ -8,6 +8,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.pprof.calls.filters import drop_uninteresting
 from gomem.inputs.pprof.columns import ValueType
+from gomem.inputs.pprof.count_text import looks_like_count_text, parse_count_text
 from gomem.inputs.pprof.folded import parse_folded
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, parse_heap_text
 from gomem.inputs.pprof.parse import parse_pprof
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_pprof(readable: Readable) -> Profile:
-    """Read a pprof profile of any kind, compressed or not, or a heap profile in text.
+    """Read a pprof profile of any kind, compressed or not, or one of heap or counts in text.
 
     Raises:
         FormatError: It is not a profile, or not a whole one.
@@ -28,6 +29,9 @@ def read_pprof(readable: Readable) -> Profile:
     source = open_source(readable)
     if looks_like_heap_text(source.data):
         return _read_heap_text(source)
+    if looks_like_count_text(source.data):
+        counted, wrong = parse_count_text(source.data, source=source.name)
+        return Profile(source.name, counted, (*source.damage, *wrong))
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:

@@ -1,0 +1,89 @@
+"""Goroutines that are alike, as rows: how many, what they wait for, since when, who began them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_goroutines
+from gomem.inputs.schema import Column, WithDamage, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.sources.artefact import open_source
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.errors import Damage
+    from gomem.inputs.goroutines.parse import Waiting
+    from gomem.sources.artefact import Readable
+
+GOROUTINES = (
+    Column("goroutines", "int64", "count", "Goroutines that are alike in all that follows."),
+    Column("state", "str", "", "What they wait for, as the runtime says it; `running` if nothing."),
+    Column("wait_seconds", "float64", "s", "Since when, in full minutes; missing below one."),
+    Column("function", "str", "", "The innermost function outside the runtime; empty without one."),
+    Column("created_by", "str", "", "The function that started them; empty of the first one."),
+    Column("locked", "bool", "", "Locked to a thread."),
+    Column("leaked", "bool", "", "Found by the runtime to be waiting for ever; since Go 1.26."),
+    Column("of_the_runtime", "bool", "", "The runtime's own, which no count of them includes."),
+    Column("elided", "Int64", "count", "Frames left out of the stack; missing if it does not say."),
+    Column("stack", "str", "", "Function names, innermost first, joined by `;`."),
+)
+
+
+@dataclass(frozen=True)
+class Goroutines(WithDamage):
+    """The goroutines of one dump.
+
+    Attributes:
+        goroutines: A row for those that are alike, in the dump's order; see `GOROUTINES`.
+        damaged: What could not be read.
+    """
+
+    goroutines: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return self.goroutines.to_html(escape=True, max_rows=20)
+
+
+def goroutines_table(found: Counter[Waiting], damage: Sequence[Damage]) -> Goroutines:
+    """Lay goroutines out as rows."""
+    rows = [
+        (
+            count,
+            one.state,
+            None if one.minutes is None else float(one.minutes * SECONDS),
+            innermost_own(one.stack),
+            one.created_by,
+            one.locked,
+            one.leaked,
+            one.of_the_runtime,
+            None if one.elided < 0 else one.elided,
+            ";".join(one.stack),
+        )
+        for one, count in found.items()
+    ]
+    return Goroutines(build_rows(rows, GOROUTINES), tuple(damage))
+
+
+def innermost_own(stack: Sequence[str]) -> str:
+    """The innermost function outside the runtime; the innermost at all, if all are in it."""
+    own = (name for name in stack if not name.startswith("runtime."))
+    return next(own, stack[0] if stack else "")
+
+
+def read_goroutines(readable: Readable) -> Goroutines:
+    """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
+
+    Raises:
+        FormatError: There is no goroutine in it.
+    """
+    source = open_source(readable)
+    parse = partial(parse_goroutines, source=source.name)
+    found, damage, _ = read_plain(source.data, source.name, looks_like_goroutines, parse)
+    return goroutines_table(found, [*source.damage, *damage])
