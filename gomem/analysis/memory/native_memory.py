@@ -7,12 +7,16 @@ heap. Shapes from glibc's malloc/arena.c and nptl/allocatestack.c, and musl's pt
 malloc maps large blocks on their own: from M_MMAP_THRESHOLD on, 128 KiB at first. Nothing names
 them. Where C's heap is in use, such blocks are most likely its; where it hardly is, only those that
 have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
-that a program asks for becomes one that is not round, whereas mmap itself leaves it round.
+that a program asks for becomes one that is not round, whereas mmap itself leaves it round. The
+kernel joins blocks that lie side by side, and eight of 8 MiB and 8 KiB are round again: so sizes
+that have a block in common which is not round have malloc's shape, too.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gomem.analysis.memory.mapping_rows import (
     ARENA,
@@ -149,5 +153,10 @@ def malloced_blocks(mappings: pd.DataFrame) -> pd.Series:
 def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
     """By bytes, of those that are whole: a mapping that was cut by count has no shape."""
     whole = blocks[blocks["rule"] != CUT_BEYOND]
-    size = (whole["end"] - whole["start"]).astype("int64")
-    return bool(2 * size[size % ROUND != 0].sum() > size.sum())
+    size = (whole["end"] - whole["start"]).to_numpy(np.int64)
+    odd = size % ROUND != 0
+    if not odd.any():
+        return False
+    block = np.gcd(size, size[odd].max())
+    joined = (block >= MMAP_THRESHOLD) & (block % ROUND != 0)
+    return bool(2 * size[odd | joined].sum() > size.sum())

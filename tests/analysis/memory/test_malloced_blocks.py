@@ -57,3 +57,19 @@ def test_the_shape_of_most_bytes_decides():
     assert [False, False, False] == blocks(heap(1), {"size": ODD}, {"size": 2 * EVEN})
     assert [False, True, True] == blocks(heap(1), {"size": ODD}, cut)
     assert [False, False] == blocks(heap(1), cut | {"size": ODD})
+
+
+def test_joined_blocks_are_multiples_of_one_that_is_not_round():
+    """
+    Eight of 8 MiB and 8 KiB are round, seven are not. A round size that shares nothing with an odd
+    one but a round part, or less than a block, is the program's.
+    """
+    block = 8 * MIB + 8 * KIB
+
+    assert [False, True, True] == blocks(heap(1), {"size": 8 * block}, {"size": 7 * block})
+    assert [False, False] == blocks(heap(1), {"size": 8 * block})
+    assert [False, False, False] == blocks(heap(1), {"size": 64 * MIB}, {"size": 7 * block})
+    odd, shared = 31 * 132 * KIB, 16 * 132 * KIB
+    assert [False, True, True] == blocks(heap(1), {"size": 16 * shared}, {"size": odd})
+    odd, shared = 31 * 124 * KIB, 16 * 124 * KIB
+    assert [False, False, False] == blocks(heap(1), {"size": 16 * shared}, {"size": odd})
