@@ -37,6 +37,7 @@ SHARED = {
     "gomem.analysis.collector.steps",
     "gomem.analysis.memory.mapping_kinds",
     "gomem.analysis.memory.resident_totals",
+    "gomem.analysis.bursts",
     "gomem.analysis.jumps",
     "gomem.analysis.profiles.flame_layout",
     "gomem.analysis.profiles.published",

@@ -11,19 +11,25 @@ As an expert would put it:
    not show yet, above all the last one where the program forces a collection at its end. A spike
    stands out even from what is usual in all the time that the interval may show, and is gone
    again: what was allocated and stays is growth. Intervals without news (no collection ran) count
-   as intervals; profiles taken at once make none.
+   as intervals; profiles taken at once make none. With two other rates the higher is the usual,
+   and the finding only `possible`.
 4. What jumps once and has not come back is a step: the level, the function and the time are said,
    and that it may be what the program is meant to hold. It needs several profiles at the usual
    level before it, each with a content of its own (where collections are rare, a ramp looks like a
    step), and two after it. A level as usual as the old one is a phase of the program.
 5. Where there are no profiles, HeapAlloc over the moments says the same, without a site: garbage
    alone never makes it more than twice what the collector allows at its usual goal.
+6. A burst that comes again and again, a job every few seconds, is the usual itself: no interval
+   stands out where most hold one. Its level tells it: what is in use, or what collections marked,
+   rises at once from its lows, more than once, and is low in between. Garbage is in neither. That
+   is a fact, and may be what the program is for: a note, with how often, how high, and whose it is.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
@@ -31,9 +37,10 @@ from gomem.units import format_bytes, format_fraction, format_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.analysis.bursts import Bursts
     from gomem.analysis.jumps import Jump
     from gomem.analysis.profiles.allocation_spikes import Spike
-    from gomem.analysis.profiles.level_jumps import InUseJump
+    from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 
@@ -41,8 +48,9 @@ SITES = 3  # named as evidence
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding, of what stands out most clearly: a level, an interval, a step, HeapAlloc."""
+    """One finding, of what stands out most clearly: a level, an interval, bursts, a step."""
     limits, jump, spike = answers.thresholds, answers.jump, answers.spike
+    bursts = answers.bursts
     jumps = jump is not None and _jumps(jump, limits)
     if jump is not None and jumps and jump.levels.came_back:
         return [_of_level(jump, answers)]
@@ -50,9 +58,11 @@ def find(answers: Answers) -> list[Finding]:
         sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
         if len(sites):
             return [_of_interval(spike, sites, answers)]
+    if bursts is not None and _come_again(bursts.levels, bursts.profiles, limits):
+        return [_of_bursts(bursts, answers)]
     if jump is not None and jumps and _is_step(jump, limits):
         return [_of_level(jump, answers)]
-    return _of_moments(answers)
+    return _of_moments(answers) or _of_marks(answers)
 
 
 _REMEDY = (
@@ -64,6 +74,16 @@ _STAYS = (
     "Look at what {who} was given to load or to build at that time, and whether it is meant to "
     "stay: gomem top --base the earlier profile, by inuse_space. A later profile says whether it "
     "has gone."
+)
+_MEANT = (
+    "If this is a job that is meant to be, its peak is what a limit must leave room for. If not, "
+    "look at who calls {who}, and whether it can work on less at once (stream it, do one after "
+    "another): gomem top --base a profile before, by inuse_space, --cum."
+)
+_AGAIN = (
+    "What is in use at a burst was there all at once, each time. The heap goal follows it up, so "
+    "that the heap fills to twice as much, and what the runtime took from the kernel for it goes "
+    "back slowly: the process needs its peak, not its average."
 )
 _LEVEL = (
     "What a heap profile shows in use was all there at once. The heap goal of the next cycle rises "
@@ -146,8 +166,14 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
             Evidence(after, f"inuse_space of {function}", in_use, "B"),
         ),
         next_step=_REMEDY.format(who=function, by="alloc_space"),
-        confidence="certain" if largest["low"] > 0 else "likely",
+        confidence=_surety(spike, largest["low"] > 0),
     )
+
+
+def _surety(spike: Spike, beyond_sampling: bool) -> str:
+    if spike.with_news <= TOO_FEW + 1:
+        return "possible"
+    return "certain" if beyond_sampling else "likely"
 
 
 def _of_level(jump: InUseJump, answers: Answers) -> Finding:
@@ -204,6 +230,69 @@ def _of_moments(answers: Answers) -> list[Finding]:
         mechanism=_HEAP_ALLOC,
         next_step=_TAKE_PROFILES,
         confidence="likely",
+    )
+    return [finding]
+
+
+def _come_again(levels: Bursts, readings: int, limits: Thresholds) -> bool:
+    """Whether there are several, far above what is low between them."""
+    return (
+        readings > limits.spike_intervals
+        and len(levels.each) >= limits.burst_count
+        and levels.extra >= limits.spike_bytes
+        and levels.highest >= limits.jump_ratio * levels.low
+    )
+
+
+def _of_bursts(bursts: InUseBursts, answers: Answers) -> Finding:
+    """What is in use rises again and again."""
+    levels = bursts.levels
+    more = bursts.sites.sites[bursts.sites.sites["change"] > 0].head(SITES)
+    function = str(more.iloc[0]["function"])
+    who = _who(function, bursts.caller)
+    before, after = answers.profile_path(bursts.before), answers.profile_path(bursts.after)
+    return CAUSE.finding(
+        Severity.INFO,
+        f"what is in use comes in bursts: {len(levels.each)} in {format_seconds(bursts.seconds)}, "
+        f"from {format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most; {who} has "
+        f"{format_bytes(float(more.iloc[0]['change']))} more then",
+        moment=bursts.last,
+        size=round(levels.extra),
+        evidence=(
+            Evidence(before, "inuse_space, usual low", round(levels.low), "B"),
+            Evidence(after, "inuse_space", round(levels.highest), "B"),
+            Evidence(after, "bursts", len(levels.each), "count"),
+            *(
+                Evidence(after, f"inuse_space of {one['function']}", int(one["after"]), "B")
+                for _, one in more.iterrows()
+            ),
+        ),
+        mechanism=_AGAIN,
+        next_step=_MEANT.format(who=who),
+        confidence="possible",
+    )
+
+
+def _of_marks(answers: Answers) -> list[Finding]:
+    """What collections marked rises again and again."""
+    told, levels = answers.marking, answers.marked_bursts
+    if levels is None or not _come_again(levels, len(told), answers.thresholds):
+        return []
+    top, last = told[levels.top.peak], told[levels.each[-1].last]
+    finding = CAUSE.finding(
+        Severity.INFO,
+        f"what collections mark comes in bursts: {len(levels.each)} in {len(told)} moments, from "
+        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
+        moment=last.name,
+        size=round(levels.extra),
+        evidence=(
+            Evidence(told[levels.top.before].path("memstats"), "marked", round(levels.low), "B"),
+            Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
+            *top.rss_evidence,
+        ),
+        mechanism=_AGAIN,
+        next_step=_TAKE_PROFILES,
+        confidence="possible",
     )
     return [finding]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.bursts import Bursts, find_bursts
 from gomem.analysis.collector.counters import (
     CollectorCounters,
     CounterReading,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.growth import Series
-    from gomem.analysis.profiles.level_jumps import InUseJump
+    from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Lack
     from gomem.errors import Damage
@@ -70,6 +71,28 @@ def gomemlimit_of(metrics: Mapping[str, float]) -> int | None:
     """The GOMEMLIMIT that runtime/metrics show; None if none is set, or nothing says."""
     set_to = metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
     return int(set_to) if set_to < NO_GOMEMLIMIT else None
+
+
+@dataclass(frozen=True)
+class LimitedGoal:
+    """A heap goal that GOMEMLIMIT makes.
+
+    Attributes:
+        limit_bytes: GOMEMLIMIT.
+        goal_bytes: The goal.
+        live_bytes: What the last collection marked.
+        by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
+    """
+
+    limit_bytes: int
+    goal_bytes: int
+    live_bytes: int
+    by_gogc_bytes: float
+
+    @property
+    def room_fraction(self) -> float:
+        """Room above the live heap, as a part of it."""
+        return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
 
 
 @dataclass(frozen=True)
@@ -176,6 +199,22 @@ class MomentFacts:
         """The GOMEMLIMIT that is set; None if none is, or nothing says."""
         return gomemlimit_of(self.metrics)
 
+    @property
+    def limited_goal(self) -> LimitedGoal | None:
+        """The heap goal that GOMEMLIMIT makes; None where GOGC makes it.
+
+        A goal is GOGC over what was live, and more where stacks and globals count. One below that
+        can only be the limit's.
+        """
+        limit, live = self.gomemlimit_bytes, self.metrics.get(LIVE)
+        goal = None if self.memstats is None else self.memstats["NextGC"]
+        if limit is None or live is None or goal is None or pd.isna(goal):
+            return None
+        if GOGC not in self.metrics:
+            return None
+        by_gogc = live * (1 + self.metrics[GOGC] / 100)
+        return LimitedGoal(limit, int(goal), int(live), by_gogc) if goal < by_gogc else None
+
     @cached_property
     def address_space(self) -> AddressSpace | None:
         """What is mapped against the limit on address space; None if there is no limit."""
@@ -188,6 +227,17 @@ class MomentFacts:
             return None
         return int(self.mappings.loc[self.mappings["kind"] == "go-heap", "Rss"].sum())
 
+    def marked_bytes(self, gogc_fraction: float) -> float | None:
+        """What the last collection marked: by runtime/metrics, else by the goal that it set.
+
+        None before the first collection, and where nothing says.
+        """
+        if LIVE in self.metrics:
+            return self.metrics[LIVE] or None
+        if self.memstats is None or pd.isna(self.memstats["NextGC"]):
+            return None
+        return float(self.memstats["NextGC"]) / (1 + gogc_fraction) or None
+
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
         if kind == "memstats":
@@ -197,28 +247,6 @@ class MomentFacts:
                 return str(told)
             kind = next((one for one in _MEMSTATS if one in self.paths), kind)
         return self.paths.get(kind, kind)
-
-
-@dataclass(frozen=True)
-class LimitedGoal:
-    """A heap goal that GOMEMLIMIT makes.
-
-    Attributes:
-        limit_bytes: GOMEMLIMIT.
-        goal_bytes: The goal.
-        live_bytes: What the last collection marked.
-        by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
-    """
-
-    limit_bytes: int
-    goal_bytes: int
-    live_bytes: int
-    by_gogc_bytes: float
-
-    @property
-    def room_fraction(self) -> float:
-        """Room above the live heap, as a part of it."""
-        return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
 
 
 @dataclass(frozen=True)
@@ -236,6 +264,7 @@ class Answers:
         spike: The interval between two profiles that stands out most, if there are any.
         heap_paths: The heap profile of each moment that has one.
         jump: The highest jump of what is in use from its usual level, if there is one.
+        bursts: The bursts of what is in use, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
@@ -253,6 +282,7 @@ class Answers:
     spike: Spike | None = None
     heap_paths: Mapping[str, str] = field(default_factory=dict)
     jump: InUseJump | None = None
+    bursts: InUseBursts | None = None
     heap_series: Series | None = None
     growth: pd.DataFrame | None = None
     limit_growth: TimeToLimit | None = None
@@ -289,21 +319,31 @@ class Answers:
         )
 
     @property
-    def limited_goal(self) -> LimitedGoal | None:
-        """The heap goal that GOMEMLIMIT makes at the last moment; None where GOGC makes it.
+    def quiet_seconds(self) -> float:
+        """From the log's last collection to the last moment, if MemStats counts none in between."""
+        told = [one for one in self.moments if one.memstats is not None and one.time is not None]
+        if self.gc is None or not told:
+            return 0.0
+        stats, time = told[-1].memstats, told[-1].time
+        assert stats is not None
+        number, ended = stats.get("NumGC"), stats.get("LastGC")
+        if pd.isna(number) or pd.isna(ended) or int(number) != self.gc.last_number:
+            return 0.0
+        return max(0.0, (time - ended).total_seconds())
 
-        A goal is GOGC over what was live, and more where stacks and globals count. One below that
-        can only be the limit's.
-        """
+    @property
+    def limited_goal(self) -> LimitedGoal | None:
+        """The heap goal that GOMEMLIMIT makes at the last moment; None where GOGC makes it."""
         told = [one for one in self.moments if one.memstats is not None]
-        if not told or (limit := told[-1].gomemlimit_bytes) is None:
-            return None
-        last, live = told[-1], told[-1].metrics.get(LIVE)
-        goal = None if last.memstats is None else last.memstats["NextGC"]
-        if live is None or goal is None or pd.isna(goal) or GOGC not in last.metrics:
-            return None
-        by_gogc = live * (1 + last.metrics[GOGC] / 100)
-        return LimitedGoal(limit, int(goal), int(live), by_gogc) if goal < by_gogc else None
+        return told[-1].limited_goal if told else None
+
+    @property
+    def limit_decides(self) -> bool:
+        """Whether a memory limit made most goals by the log, or without one that of a moment."""
+        if self.gc is None:
+            return any(one.limited_goal is not None for one in self.moments)
+        limited = self.gc.triggers.of("limit")["cycles"]
+        return bool(limited > self.thresholds.deciding_fraction * self.gc.cost.cycles)
 
     @cached_property
     def held_heap(self) -> HeldHeap | None:
@@ -332,6 +372,20 @@ class Answers:
         """The highest jump of HeapAlloc over its usual level; None if there is none."""
         told = [one.memstats["HeapAlloc"] for one in self.moments if one.memstats is not None]
         return find_jump(np.array(told, np.float64))
+
+    @cached_property
+    def marking(self) -> tuple[MomentFacts, ...]:
+        """The moments that say what collections marked, or the goal that follows from it."""
+        return tuple(one for one in self.moments if one.marked_bytes(self.gogc_fraction))
+
+    @cached_property
+    def marked_bursts(self) -> Bursts | None:
+        """Bursts of what collections marked; None if there are none.
+
+        Where GOGC is not known, the size may be wrong, but not the way it goes.
+        """
+        marks = [one.marked_bytes(self.gogc_fraction) or 0.0 for one in self.marking]
+        return find_bursts(np.array(marks, np.float64))
 
     @cached_property
     def growing_site(self) -> GrowingSite | None:

@@ -139,6 +139,14 @@ class CollectorAnswers:
         return pd.concat(list(pieces_of(self.cycles, names)))
 
     @cached_property
+    def last_number(self) -> int | None:
+        """The number of its last collection; None of an empty log."""
+        last = None
+        for piece in pieces_of(self.cycles, ["number"]):
+            last = int(piece["number"].iloc[-1]) if len(piece) else last
+        return last
+
+    @cached_property
     def longest_stop(self) -> pd.Series | None:
         """The collection that stopped the world for longest; None if no stop is known."""
         worst, row = -1.0, None

@@ -32,8 +32,9 @@ class Thresholds:
             or bill turns on it.
         large_rss_fraction: Share of RSS that makes a note a warning: whoever looks for a quarter
             of the memory in the heap profile alone looks in the wrong place.
-        idle_heap_bytes: idle-heap-kept. A heap grows in steps of 4 MiB: less comes and goes by
-            itself.
+        idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
+            goes by itself. The runtime's goal follows from the heap in use at the last collection,
+            which no file has, and lies above 1.1 × NextGC by as much.
         released_bytes: released-but-resident. One step of heap growth, likewise.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
@@ -90,9 +91,12 @@ class Thresholds:
             at the end of the interval: of a spike most is gone, of growth most stays.
         jump_ratio: allocation-spike, of a level: multiple of the usual. A heap in use that doubles
             within one cycle has passed the goal that GOGC=100 set for it.
+        burst_count: allocation-spike, of a level that comes and goes: how often at least. One is a
+            jump.
         spike_intervals: Intervals between profiles it takes to know what is usual, those without
             news among them.
-        spike_rates: Intervals with news, and so a rate: a spike and the median of three.
+        spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
+            higher counts.
         step_contents: Contents at the usual level before a step that has not come back: a ramp
             whose collections are rare shows each level in two at most.
         step_profiles: Profiles at the new level: the last one alone may show what the others lag
@@ -147,7 +151,7 @@ class Thresholds:
 
     notable_rss_fraction: float = 0.10
     large_rss_fraction: float = 0.25
-    idle_heap_bytes: int = 4 * MIB
+    idle_heap_bytes: int = 8 * MIB
     released_bytes: int = 4 * MIB
     untouched_bytes: int = 8 * MIB
     untouched_resident_fraction: float = 0.90
@@ -181,8 +185,9 @@ class Thresholds:
     spike_ratio: float = 3.0
     spike_kept_fraction: float = 0.5
     jump_ratio: float = 2.0
+    burst_count: int = 2
     spike_intervals: int = 8
-    spike_rates: int = 4
+    spike_rates: int = 3
     step_contents: int = 3
     step_profiles: int = 2
 

@@ -30,7 +30,7 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
-from gomem.analysis.profiles.level_jumps import in_use_jump
+from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.site_reasons import site_reasons
@@ -402,6 +402,7 @@ class Diagnosis:
             alloc_space={name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by},
             spike=find_spike(self._profiles_of_last_process),
             jump=in_use_jump(self._profiles_of_last_process),
+            bursts=in_use_bursts(self._profiles_of_last_process),
             heap_paths={name: one.source for name, one in self.capture.heap_profiles.items()},
             heap_series=self.heap_series,
             growth=self.growth,

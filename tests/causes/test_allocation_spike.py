@@ -7,7 +7,7 @@ from math import inf, nextafter
 import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
-from gomem.analysis.profiles.level_jumps import in_use_jump
+from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.causes import allocation_spike
 from gomem.causes.answers import Answers
 from gomem.causes.thresholds import Thresholds
@@ -43,7 +43,13 @@ def answers(*sightings, in_use=10, seconds=None):
             zip(sightings, levels, times, strict=True), start=1
         )
     }
-    return Answers((), GoVersion(), spike=find_spike(profiles), jump=in_use_jump(profiles))
+    return Answers(
+        (),
+        GoVersion(),
+        spike=find_spike(profiles),
+        jump=in_use_jump(profiles),
+        bursts=in_use_bursts(profiles),
+    )
 
 
 def test_the_recording_has_one_and_it_names_the_site():
@@ -242,6 +248,69 @@ def test_heap_alloc_says_so_where_there_are_no_profiles():
     assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 60, 20, 20, 20, 20))
     assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 20, 20, 20, 20, 20, 60))
     assert [] == allocation_spike.find(heap_alloc(35, 35, 35, 60, 35, 35, 35, 35, 35))
+
+
+def test_with_two_other_rates_the_higher_is_the_usual():
+    """
+    4 s without news, then 20 and 40 sightings in 2 s each, 600 in one, and silence. Half of the
+    news is gone then; with one other rate nothing is usual.
+    """
+    counts = [100, 100, 120, 120, 160, 760, 760, 760, 760]
+
+    (finding,) = spike_of(*counts, in_use=200)
+
+    assert "possible" == finding.confidence
+    assert "where 10.0 MiB is usual" in finding.title
+    assert [] == spike_of(*[160] * 5, *[760] * 4, in_use=200)
+    assert "certain" == spike_of(90, 90, *counts[:-2], in_use=200)[0].confidence
+
+
+AGAIN = [8, 8, 66, 126, 126, 8, 8, 68, 128, 128, 8, 6, 66, 126]
+
+
+def test_bursts_that_come_again_are_a_note():
+    """
+    From 4 MiB to 64, three times in 13 seconds, high for most of the time.
+    """
+    (finding,) = level_of(*AGAIN)
+
+    assert ("info", "possible", "14") == (
+        str(finding.severity),
+        finding.confidence,
+        finding.moment,
+    )
+    assert pytest.approx(120 * 526_338, rel=1e-4) == finding.bytes
+    assert "comes in bursts: 3 in 13.0 s, from 4.02 MiB to 64.3 MiB" in finding.title
+    assert "main.leaf has 60.2 MiB more then" in finding.title
+
+
+def test_bursts_on_both_sides_of_their_thresholds():
+    levels = answers(*range(14), in_use=AGAIN).bursts.levels
+
+    assert [True, False] == edge(AGAIN, "burst_count", 3)
+    assert [True, False] == edge(AGAIN, "spike_bytes", round(levels.extra))
+    assert [True, False] == edge(AGAIN, "jump_ratio", levels.highest / levels.low)
+    assert [True, False] == edge(AGAIN, "spike_intervals", 13)
+
+
+def marked(*goals):
+    """Moments with these goals in MiB, of GOGC=100."""
+    return Answers(
+        tuple(facts(name=f"{n:02}", NextGC=goal) for n, goal in enumerate(goals)), GoVersion()
+    )
+
+
+def test_what_collections_mark_comes_in_bursts():
+    """
+    Marked is half of the goal: 20 MiB, and 150 twice. Garbage moves neither.
+    """
+    goals = [40, 200, 300, 300, 300, 300, 40, 40, 42, 240]
+
+    (finding,) = allocation_spike.find(marked(*goals))
+
+    assert ("info", "09", 130 * MIB) == (str(finding.severity), finding.moment, finding.bytes)
+    assert "what collections mark comes in bursts: 2 in 10 moments, from 20.0 MiB" in finding.title
+    assert [] == allocation_spike.find(marked(*goals[:-1]))
 
 
 def test_without_profiles_there_is_none():

@@ -52,6 +52,8 @@ EXTRA = (
     Column("state", "str", "", "more, less, or ~ where it may be sampling noise."),
 )
 
+TOO_FEW = 2  # rates, to have a median
+
 
 @dataclass(frozen=True)
 class Spike:
@@ -62,8 +64,8 @@ class Spike:
         after: Moment of the later one.
         seconds: Between the two.
         allocated_bytes: In between.
-        usual_bytes: What the median of the other intervals' rates gives in as many seconds; NaN if
-            there is no other.
+        usual_bytes: What the median of the other intervals' rates, or the higher of two, gives in
+            as many seconds; NaN if there is no other.
         usual_at_most_bytes: The same in the longest time that the interval may show.
         intervals: How many there are in all, those without news among them.
         with_news: How many of them have news, and so a rate.
@@ -225,10 +227,14 @@ def _place(
 
 
 def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
-    """The median rate of all other intervals; NaN if there is none."""
-    rates = intervals["bytes_per_second"].to_numpy()
-    others = np.delete(rates, place)
-    return float(np.median(others)) if len(others) else np.nan
+    """The median rate of all other intervals, of two the higher; NaN if there is none.
+
+    Of three rates of which one is not known, the median may be the higher of the other two.
+    """
+    others = np.sort(np.delete(intervals["bytes_per_second"].to_numpy(), place))
+    if len(others) <= TOO_FEW:
+        return float(others[-1]) if len(others) else np.nan
+    return float(np.median(others))
 
 
 def _counting(profiles: Mapping[str, Profile]) -> Publications:

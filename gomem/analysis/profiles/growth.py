@@ -209,6 +209,9 @@ class GrowingSite:
         silent_seconds: For how long the last of these has been repeated.
         in_use: All stacks together, in the last.
         in_use_grown: The same less what was in use in the first.
+        ramps_grown: By how much all ramps together grew, whatever the surety of each; no more than
+            `in_use_grown`.
+        since: The moment of the first profile.
     """
 
     function: str
@@ -226,6 +229,8 @@ class GrowingSite:
     silent_seconds: float
     in_use: float
     in_use_grown: float
+    ramps_grown: float
+    since: str
 
     @property
     def grown(self) -> float:
@@ -260,6 +265,7 @@ def growing_site(series: Series, table: pd.DataFrame) -> GrowingSite | None:
     function, stack = str(leader["function"]), str(leader["stack"])
     caller = own_function(stack.split(";")[::-1])
     until = seconds if series.until_seconds is None else series.until_seconds
+    in_use_grown = float(series.totals.iloc[-1] - series.totals.iloc[0])
     return GrowingSite(
         function=function,
         stack=stack,
@@ -275,7 +281,9 @@ def growing_site(series: Series, table: pd.DataFrame) -> GrowingSite | None:
         contents=len(series.moments),
         silent_seconds=until - seconds,
         in_use=float(series.totals.iloc[-1]),
-        in_use_grown=float(series.totals.iloc[-1] - series.totals.iloc[0]),
+        in_use_grown=in_use_grown,
+        ramps_grown=min(in_use_grown, float((sums["last"] - sums["first"]).clip(lower=0).sum())),
+        since=str(series.moments["moment"].iloc[0]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Does what is in use jump, over a series of heap profiles, and who has more of it?
+"""Does what is in use jump, or come in bursts, over heap profiles, and who has more of it?
 
 A burst that a profile happens to meet stands in it as a level: 20 MiB, 181, 149, 85, 20. So does
 what was loaded once and stays. Profiles that repeat the one before count as what they are: moments
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.bursts import Bursts, find_bursts
 from gomem.analysis.jumps import Jump, find_jump
 from gomem.analysis.profiles.published import published
 from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
@@ -74,11 +75,7 @@ def in_use_jump(
     Returns:
         None if there is none.
     """
-    usable = {
-        name: one
-        for name, one in profiles.items()
-        if IN_USE in one.sample_type_names and one.columns.time_nanos
-    }
+    usable = {name: one for name, one in profiles.items() if _says_in_use(one)}
     found = published(usable)
     timed = sorted(
         ((name, one) for name, one in usable.items() if name not in found.at_once),
@@ -95,7 +92,6 @@ def in_use_jump(
     (before, old), (after, new) = timed[jump.before], timed[jump.peak]
     first = times[jump.before + 1]
     sites = profile_changes(old, new, IN_USE, granularity)
-    more = sites.sites[sites.sites["change"] > 0]["function"]
     usual = [level for level in levels[: jump.before + 1].tolist() if jump.is_usual(level)]
     return InUseJump(
         levels=jump,
@@ -107,8 +103,71 @@ def in_use_jump(
         profiles=len(found.news) + len(found.repeated),
         contents_before=bool(usual) + sum(one != other for one, other in pairwise(usual)),
         sites=sites,
-        caller=caller_of(new, str(more.iloc[0]), IN_USE) if len(more) else "",
+        caller=_caller_of_most(sites, new),
     )
+
+
+@dataclass(frozen=True)
+class InUseBursts:
+    """Bursts of what is in use, and who has it in the highest.
+
+    Attributes:
+        levels: In bytes; the places are those of the profiles that say something new.
+        before: Moment of the last profile before the highest burst.
+        after: Moment of its highest profile.
+        last: Moment of the last profile that shows the last burst.
+        seconds: From the first profile to the last.
+        profiles: How many there are, repeated ones among them.
+        sites: Who has how much in use before and in the highest, the largest change first.
+        caller: The program's own function for which the first of them allocates; empty if none is.
+    """
+
+    levels: Bursts
+    before: str
+    after: str
+    last: str
+    seconds: float
+    profiles: int
+    sites: SiteChanges
+    caller: str
+
+
+def in_use_bursts(
+    profiles: Mapping[str, Profile], granularity: str = "functions"
+) -> InUseBursts | None:
+    """Find the bursts of inuse_space; arguments as of `in_use_jump`.
+
+    Returns:
+        None if there is none, or if what rises does so slowly.
+    """
+    found = published({name: one for name, one in profiles.items() if _says_in_use(one)})
+    news = found.news
+    levels = find_bursts(_levels([(one.moment, one.profile) for one in news]))
+    if levels is None:
+        return None
+    before, after = news[levels.top.before], news[levels.top.peak]
+    to_the_end = levels.each[-1].last == len(news) - 1
+    last = (*(one.moment for one in news), *found.repeated)[-1]
+    sites = profile_changes(before.profile, after.profile, IN_USE, granularity)
+    return InUseBursts(
+        levels=levels,
+        before=before.moment,
+        after=after.moment,
+        last=last if to_the_end else news[levels.each[-1].last].moment,
+        seconds=news[-1].until_seconds - news[0].seconds,
+        profiles=len(news) + len(found.repeated),
+        sites=sites,
+        caller=_caller_of_most(sites, after.profile),
+    )
+
+
+def _says_in_use(profile: Profile) -> bool:
+    return IN_USE in profile.sample_type_names and bool(profile.columns.time_nanos)
+
+
+def _caller_of_most(sites: SiteChanges, profile: Profile) -> str:
+    more = sites.sites[sites.sites["change"] > 0]["function"]
+    return caller_of(profile, str(more.iloc[0]), IN_USE) if len(more) else ""
 
 
 def _levels(timed: Sequence[tuple[str, Profile]]) -> FloatArray:
