@@ -18,6 +18,8 @@ from gomem.units import format_bytes, format_fraction
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
 
+LIVE = "/gc/heap/live:bytes"
+
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with many free slots.
@@ -28,7 +30,7 @@ def find(answers: Answers) -> list[Finding]:
     limits, findings = answers.thresholds, []
     for moment in answers.moments:
         least = limits.notable(limits.fragmentation_bytes, moment.rss_bytes)
-        excess, slots = excess_slots(moment), free_slots(moment)
+        excess, slots = excess_slots(moment, answers), free_slots(moment)
         if excess >= least:
             findings.append(_finding(moment, excess, Severity.WARNING))
         elif slots >= least and moment.memstats is not None:
@@ -60,19 +62,26 @@ def free_slots(moment: MomentFacts) -> int:
     return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
 
 
-def excess_slots(moment: MomentFacts) -> int:
+def excess_slots(moment: MomentFacts, answers: Answers) -> int:
     """Bytes of free slots in spans beyond what the pacer lets the heap fill.
 
     Free slots alone are no fragmentation: right after a sweep half of the heap may be free slots,
     and allocation fills them up to NextGC. What HeapInuse holds beyond that goal is not needed
-    even just before the next collection. 0 where it cannot be told.
+    even just before the next collection. But a goal that GOMEMLIMIT makes has the free slots taken
+    off already, for the limit counts them: there it is the goal that GOGC alone would make. 0 where
+    it cannot be told.
     """
     if moment.memstats is None or moment.skew.crosses_a_collection:
         return 0
     if pd.isna(moment.memstats["NextGC"]) or int(moment.memstats["NextGC"]) == 0:
         return 0
-    filled = max(int(moment.memstats["HeapAlloc"]), int(moment.memstats["NextGC"]))
-    return max(0, int(moment.memstats["HeapInuse"]) - filled)
+    goal, limited = float(moment.memstats["NextGC"]), moment.limited_goal
+    if limited is not None:
+        goal = limited.by_gogc_bytes
+    elif answers.limit_decides and LIVE not in moment.metrics:
+        return 0
+    filled = max(int(moment.memstats["HeapAlloc"]), goal)
+    return max(0, int(moment.memstats["HeapInuse"] - filled))
 
 
 def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:

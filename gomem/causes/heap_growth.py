@@ -20,8 +20,10 @@ grows. As an expert would put it:
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
    must have brought a collection.
 4. It matters: some MiB, and a tenth of what is held. What one stack gains and others lose is a
-   change of phase: the sum must rise with it. How much it is, MemStats say best, without the
-   garbage; profiles lag by two collections, so what they show is the least.
+   change of phase: the sum must rise with it. And HeapAlloc, which has all that is held, or what
+   collections marked must rise with it between the same moments: else the first profile lagged. How
+   much it is, MemStats say best, without the garbage; profiles lag by two collections, so what they
+   show is the least. It is all that rises, not the largest site's part.
 5. It is named: who allocates what stays, and where that is Go's own library (`io.ReadAll`,
    `strings.(*Builder).grow`), the program's function that called it.
 6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note.
@@ -198,9 +200,37 @@ def _is_kept(site: GrowingSite, answers: Answers) -> bool:
     limits = answers.thresholds
     return (
         _matters(site.grown, site.in_use, limits)
+        and not _only_lagged(site, answers)
         and site.in_use_grown >= limits.growth_in_sum_fraction * site.grown
         and site.slope * site.silent_seconds <= (1 + answers.gogc_fraction) * site.in_use
     )
+
+
+def _only_lagged(site: GrowingSite, answers: Answers) -> bool:
+    """Whether MemStats of the first and the last profile say that nothing more is held.
+
+    HeapAlloc has garbage too, and marks are as old as the last collection: one of them rises.
+    """
+    grown = [one for one in _grown_since(site, answers) if one is not None]
+    least = answers.thresholds.growth_in_sum_fraction * site.grown
+    return len(grown) > 1 and max(grown) < least
+
+
+def _grown_since(site: GrowingSite, answers: Answers) -> tuple[float | None, float | None]:
+    """By how much HeapAlloc and marks grew between the first and the last profile."""
+    by_name = {one.name: one for one in answers.moments if one.memstats is not None}
+    before, after = by_name.get(site.since), by_name.get(site.moment)
+    if before is None or before.memstats is None or after is None or after.memstats is None:
+        return None, None
+    allocated = float(after.memstats["HeapAlloc"]) - float(before.memstats["HeapAlloc"])
+    first, last = (one.marked_bytes(answers.gogc_fraction) for one in (before, after))
+    return allocated, None if first is None or last is None else last - first
+
+
+def _in_all(site: GrowingSite, answers: Answers) -> float:
+    """By how much all that is held grew, at least: by marks, or by all that rises in profiles."""
+    _, marked = _grown_since(site, answers)
+    return max(site.grown, site.ramps_grown, marked or 0.0)
 
 
 def _of_log(answers: Answers) -> _Rise | None:
@@ -293,9 +323,9 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     theirs = answers.goroutines_hold(site)
     return CAUSE.finding(
         Severity.INFO if theirs else Severity.WARNING,
-        _title(site, best),
+        _title(site, best, answers),
         moment=site.moment if site is not None else best.moment if best is not None else None,
-        size=round(site.grown if best is None and site is not None else best.grown if best else 0),
+        size=round(best.grown if best is not None else _in_all(site, answers) if site else 0),
         evidence=(
             *(item for one in rises for item in one.evidence),
             *(() if site is None else _of_site(site, answers)),
@@ -319,14 +349,17 @@ def _doubt(rise: _Rise | GrowingSite) -> float:
     return float("inf") if rise.seconds is None else (rise.high - rise.low) / rise.slope
 
 
-def _title(site: GrowingSite | None, best: _Rise | None) -> str:
+def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> str:
     if best is None:
         assert site is not None
-        return (
+        text = (
             f"what {site.who} allocates is kept, and grows by {format_bytes(site.slope)}/s "
             f"({format_bytes(site.low)}/s to {format_bytes(site.high)}/s): "
             f"{format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
+        in_all = _in_all(site, answers)
+        more = in_all - site.grown >= answers.thresholds.growth_fraction * site.grown
+        return f"{text}, of {format_bytes(in_all)} that are kept in all" if more else text
     text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"
     if site is None:
         return text
@@ -371,7 +404,7 @@ def _resident(answers: Answers) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.INFO,
-            f"{_title(None, rise)}; whether that is in use, no file says",
+            f"{_title(None, rise, answers)}; whether that is in use, no file says",
             moment=rise.moment,
             size=round(rise.grown),
             evidence=evidence,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
 
-LIMIT = "limit"
 LIVE = "/gc/heap/live:bytes"  # marked by the last collection
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
@@ -40,7 +39,7 @@ def _of_log(answers: Answers) -> Finding | None:
     facts, limits = answers.gc, answers.thresholds
     if facts is None:
         return None
-    if facts.triggers.of(LIMIT)["cycles"] > limits.deciding_fraction * facts.cost.cycles:
+    if answers.limit_decides:
         return None  # the room is what GOMEMLIMIT leaves: somebody has chosen it
     room = facts.pacing.summary.set_index("what").loc["headroom_bytes"]
     if room["n"] < limits.headroom_goals or room["p50"] < limits.headroom_bytes:

@@ -5,7 +5,9 @@ millisecond; what takes longer waits for something: a goroutine that cannot be s
 
 What it costs is time. Of requests that come evenly, the share that meets a long stop is the share
 of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning. Below
-that it is a note, because a kernel with more to run than CPUs does as much now and then.
+that it is a note, because a kernel with more to run than CPUs does as much now and then. The time
+is that of the log, and what came after its last collection, where the process's own count says that
+no other came: a log ends with a collection, the process does not.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
-    from gomem.causes.thresholds import Thresholds
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -41,7 +42,7 @@ def find(answers: Answers) -> list[Finding]:
     often = long >= max(limits.long_cycles, limits.long_fraction * len(stopped))
     if not often and not stopped.at_least(limits.worst_pause_seconds):
         return []
-    return [_finding(facts, facts.longest_stop, long, limits)]
+    return [_finding(facts, facts.longest_stop, long, answers)]
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
@@ -66,12 +67,14 @@ def _by_counters(answers: Answers) -> list[Finding]:
     ]
 
 
-def stopped_fraction(facts: CollectorAnswers, bound_seconds: float) -> float | None:
+def stopped_fraction(answers: Answers, bound_seconds: float) -> float | None:
     """Share of the time watched in stops of a length or more; None where no time was watched."""
-    watched = facts.cost.seconds
-    if watched is None or not watched > 0:
+    facts = answers.gc
+    watched = None if facts is None else facts.cost.seconds
+    if facts is None or watched is None or not watched > 0:
         return None
-    return min(1.0, facts.pauses.stopped.sum_at_least(bound_seconds) / watched)
+    stopped = facts.pauses.stopped.sum_at_least(bound_seconds)
+    return min(1.0, stopped / (watched + answers.quiet_seconds))
 
 
 _AT_FIRST = (
@@ -107,8 +110,9 @@ def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
     return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
 
 
-def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, limits: Thresholds) -> Finding:
-    bound, share = limits.pause_seconds, stopped_fraction(facts, limits.pause_seconds)
+def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answers) -> Finding:
+    limits = answers.thresholds
+    bound, share = limits.pause_seconds, stopped_fraction(answers, limits.pause_seconds)
     first, last = (float(worst[name]) for name in STOPS)
     stopped = facts.pauses.stopped
     longest = stopped.max or 0.0

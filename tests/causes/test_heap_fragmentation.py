@@ -50,6 +50,40 @@ def test_the_size_class_most_freed_is_evidence():
     }
 
 
+LIMITED = {
+    "/gc/gomemlimit:bytes": 90.0 * MIB,
+    "/gc/heap/live:bytes": 8.0 * MIB,
+    "/gc/gogc:percent": 100.0,
+}
+
+
+def test_a_goal_that_a_limit_makes_has_the_free_slots_taken_off():
+    """
+    In use 60, objects 8, goal 10, where GOGC alone would make 16: 44 MiB are beyond that, and with
+    GOGC=700, which would make 64, none.
+    """
+    about = {"heap_mib": 60, "HeapAlloc": 8, "HeapInuse": 60, "NextGC": 10}
+    (by_gogc,) = find(answers(facts(**about, metrics=LIMITED)))
+    (note,) = find(answers(facts(**about, metrics={**LIMITED, "/gc/gogc:percent": 700.0})))
+
+    assert (Severity.WARNING, 44 * MIB) == (by_gogc.severity, by_gogc.bytes)
+    assert Severity.INFO == note.severity
+
+
+def test_where_another_moment_shows_the_limit_the_goal_says_nothing():
+    """
+    The first has metrics; the second has none.
+    """
+    about = {"heap_mib": 60, "HeapAlloc": 8, "HeapInuse": 60, "NextGC": 10}
+    limited = facts(name="1", heap_mib=10, HeapAlloc=8, NextGC=10, metrics=LIMITED)
+    free = facts(name="1", heap_mib=10, HeapAlloc=8, NextGC=16, metrics=LIMITED)
+
+    (note,) = find(answers(limited, facts(name="2", **about)))
+    (warned,) = find(answers(free, facts(name="2", **about)))
+
+    assert (Severity.INFO, Severity.WARNING) == (note.severity, warned.severity)
+
+
 def test_a_goal_of_0_is_no_goal():
     """
     Before the first collection: 52 MiB of free slots are a note.

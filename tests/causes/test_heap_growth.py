@@ -259,6 +259,50 @@ def test_four_profiles_in_a_line_are_possible():
     assert ("warning", "possible") == (str(finding.severity), finding.confidence)
 
 
+LEAK = range(50, 150, 10)  # 45 MiB, from profile 00 to 09
+
+
+def beside(first, last, goals=(60, 60)):
+    """The leak's profiles, with HeapAlloc and the goal in MiB at the first and at the last."""
+    ends = zip(("00", "09"), (first, last), goals, strict=True)
+    told = (facts(name=name, HeapAlloc=size, NextGC=goal) for name, size, goal in ends)
+    return replace(answers(*LEAK), moments=tuple(told))
+
+
+def test_what_memstats_do_not_see_grow_the_first_profile_only_lagged_by():
+    """
+    45 MiB more in the last profile: half of it in HeapAlloc, or in the marks, is growth.
+    """
+    assert [] == heap_growth.find(beside(60, 82))
+    assert heap_growth.find(beside(60, 83))
+    assert [] == heap_growth.find(beside(60, 60, goals=(60, 105)))
+    assert heap_growth.find(beside(60, 60, goals=(60, 106)))
+
+
+def test_how_much_it_is_the_marks_say_where_they_are_there():
+    """
+    90 sightings of 526 338 B are 45.2 MiB; marked were 20 MiB, and then 80.
+    """
+    (finding,) = heap_growth.find(beside(30, 90, goals=(40, 160)))
+    (alone,) = heap_growth.find(beside(30, 90, goals=(40, 130)))
+
+    assert 60 * MIB == finding.bytes
+    assert finding.title.endswith("in 9.00 s, of 60.0 MiB that are kept in all")
+    assert alone.title.endswith("45.2 MiB in 9.00 s")
+
+
+def test_the_size_is_of_all_that_rises():
+    """
+    Of two sites the one has 90 sightings more, the other 60; the sum shows both.
+    """
+    others = [round(40 + 6.7 * n) for n in range(10)]
+    names = ("main.leaf", "main.root", "main.other")
+
+    (finding,) = heap_growth.find(answers(*LEAK, others=others, names=names))
+
+    assert pytest.approx((90 + others[-1] - 40) * 526_338, rel=1e-3) == finding.bytes
+
+
 def test_the_garbage_is_no_growth():
     """
     10 MiB more marked each moment of 100 allocated: of the 40 that HeapAlloc has beyond the mark
