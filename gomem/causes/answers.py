@@ -360,6 +360,28 @@ class Answers:
             self.gogc_fraction,
         )
 
+    @property
+    def held_grown_bytes(self) -> float:
+        """By how much more the heap holds at the last moment, if that rises; else 0."""
+        held = self.held_heap
+        trend = None if held is None else held.rising or held.may_be_rising
+        if held is None or trend is None:
+            return 0.0
+        if trend is held.allocated and held.held is not None and held.held.low > 0:
+            trend = held.held
+        return max(0.0, trend.grown)
+
+    @property
+    def goroutines_heap_bytes(self) -> float:
+        """What those goroutines hold of the heap that came, as far as that is known.
+
+        Where no profile names a site that rises and is not theirs, all that rises is.
+        """
+        found, site = self.goroutines, self.growing_site
+        if site is not None and not self.goroutines_hold(site):
+            return found.heap_bytes
+        return max(found.heap_bytes, self.held_grown_bytes)
+
     @cached_property
     def resident_heap(self) -> Trend | None:
         """How the arenas' resident memory moves over the moments; None if fewer than two say."""

@@ -14,7 +14,8 @@ expert would put it:
    grow with them, and nothing else makes these grow steadily.
 4. A single moment, or two, has no direction: very many are a note, and what would decide is said.
 5. What one holds is its stack, 2 KiB at least where nothing says how much, and the heap that its
-   own functions allocate and that stays.
+   own functions allocate and that stays; where no other site rises, all of the heap that does. The
+   size is of those that came, since of the first nobody knows whether they wait in vain.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ CAUSE = Cause(
     rule=find,
     past="goroutines' stacks took",
 )
+HELD = "HeapAlloc without garbage, growth"
 _DECIDE = (
     "Count them again some minutes later, two times at least (/debug/pprof/goroutine, or "
     "/sched/goroutines:goroutines): a number that stays is a design, one that only grows a leak."
@@ -92,13 +94,12 @@ def _growing(counted: list[MomentFacts], answers: Answers) -> Finding:
     ]
     seconds = None if found.count is None else found.count.seconds
     within = "" if seconds is None else f" in {format_seconds(seconds)}"
-    size = (_stack_bytes(last) or 0) + round(found.heap_bytes)
     return CAUSE.finding(
         Severity.WARNING,
         f"the number of goroutines only grows: from {format_count(before)} to "
         f"{format_count(now)}{within}{_where(answers)}{_each(answers)}",
         moment=last.name,
-        size=size or None,
+        size=round(_stacks_that_came(answers) + answers.goroutines_heap_bytes) or None,
         evidence=(*evidence, *_beside(last), *_heap(answers)),
         confidence="likely",
     )
@@ -184,6 +185,14 @@ def _stack_bytes(moment: MomentFacts) -> int | None:
     return moment.ledger.part("stacks")
 
 
+def _stacks_that_came(answers: Answers) -> float:
+    """By how much stacks grew; where nothing says, what as many take at least."""
+    found = answers.goroutines
+    assert found.count is not None
+    least = found.count.grown * SMALLEST_STACK
+    return least if found.stacks is None or found.stacks.grown <= 0 else found.stacks.grown
+
+
 def _where(answers: Answers) -> str:
     """Where those wait that came, and what they began with."""
     found = answers.goroutines
@@ -199,8 +208,9 @@ def _each(answers: Answers) -> str:
     parts = []
     if found.stack_bytes_each:
         parts.append(f"{format_bytes(found.stack_bytes_each)} of stack")
-    if found.heap_bytes and found.count is not None:
-        parts.append(f"{format_bytes(found.heap_bytes / found.count.grown)} of heap")
+    heap = answers.goroutines_heap_bytes
+    if heap and found.count is not None:
+        parts.append(f"{format_bytes(heap / found.count.grown)} of heap")
     return f"; each holds {' and '.join(parts)}" if parts else ""
 
 
@@ -208,7 +218,9 @@ def _heap(answers: Answers) -> list[Evidence]:
     """The heap that their own functions allocate, and that rises."""
     found, site = answers.goroutines, answers.growing_site
     if not found.heap_bytes or site is None:
-        return []
+        told = [one for one in answers.moments if one.memstats is not None]
+        held = round(answers.goroutines_heap_bytes)
+        return [Evidence(told[-1].path("memstats"), HELD, held, "B")] if told and held else []
     field = f"inuse_space below {found.created}, growth"
     return [Evidence(answers.profile_path(site.moment), field, round(found.heap_bytes), "B")]
 
