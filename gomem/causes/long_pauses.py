@@ -4,8 +4,12 @@ Both stops of a collection take a few steps on every P. Since Go 1.8 that is far
 millisecond; what takes longer waits for something: a goroutine that cannot be stopped, or a CPU.
 
 What it costs is time. Of requests that come evenly, the share that meets a long stop is the share
-of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning. Below
-that it is a note, because a kernel with more to run than CPUs does as much now and then. The time
+of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning, if it
+is the program's. A program that cannot be stopped delays most stops. A kernel with more to run than
+CPUs delays some, by some tens of milliseconds, while the others are as short as ever; it delays
+requests as much without any collection. So where most stops are short, long ones are a note, up to
+the tenth of a second that users notice and that no turn on a CPU, nor a quota's period, takes. The
+time
 is that of the log, and what came after its last collection, where the process's own count says that
 no other came: a log ends with a collection, the process does not.
 """
@@ -88,6 +92,10 @@ _AT_LAST = (
     "makes it long is usually a CPU that is not there: throttling, or more Ps than CPUs."
 )
 _IN_STOPS = "share of the time in long stops"
+_SOME = (
+    " Most stops of this log are short, so it is not the program that cannot be stopped: some waited "
+    "for a CPU, as everything else then did."
+)
 _FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
 CAUSE = Cause(
     code="long-pauses",
@@ -116,7 +124,9 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answ
     first, last = (float(worst[name]) for name in STOPS)
     stopped = facts.pauses.stopped
     longest = stopped.max or 0.0
-    dear = longest >= limits.worst_pause_seconds or (share or 0.0) >= limits.stopped_fraction
+    usual = long >= limits.deciding_fraction * len(stopped)
+    often = usual and (share or 0.0) >= limits.stopped_fraction
+    dear = often or longest >= limits.worst_pause_seconds
     in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
     return CAUSE.finding(
         Severity.WARNING if dear else Severity.INFO,
@@ -136,6 +146,7 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answ
             CAUSE.mechanism
             + (_AT_FIRST if first >= last else _AT_LAST)
             + (_FORCED if worst["forced"] else "")
+            + ("" if usual else _SOME)
         ),
-        confidence="likely",
+        confidence="likely" if usual else "possible",
     )

@@ -109,10 +109,10 @@ class Thresholds:
             to 4 TiB needs twenty, so a start-up alone never gets there.
         enough_cpu_seconds: CPU of collecting that says something in however few collections: what
             took less in all is over before anybody has looked.
-        deciding_fraction: Share of the marking that makes what triggered it the one that decides.
+        deciding_fraction: Share that decides: half. Of the marking, by what triggered it:
             gc-pressure speaks where at least so much is the pacer's; heap-headroom is silent where
             more of the collections are a memory limit's, because then somebody has chosen that
-            room.
+            room. Of the stops of a log: a program that cannot be stopped makes so many long.
         marking_fraction: Share of GOMAXPROCS for marking that is always a finding: a tenth of the
             machine. Of marking, because the log overstates what stops take.
         frequent_marking_fraction: Share that is one where collections are also frequent. The
