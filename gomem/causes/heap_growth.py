@@ -23,7 +23,7 @@ grows. As an expert would put it:
    change of phase: the sum must rise with it. And HeapAlloc, which has all that is held, or what
    collections marked must rise with it between the same moments: else the first profile lagged. How
    much it is, MemStats say best, without the garbage; profiles lag by two collections, so what they
-   show is the least. It is all that rises, not the largest site's part.
+   show is the least: all that rises in them, not the largest site's part alone.
 5. It is named: who allocates what stays, and where that is Go's own library (`io.ReadAll`,
    `strings.(*Builder).grow`), the program's function that called it.
 6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note.
@@ -227,12 +227,6 @@ def _grown_since(site: GrowingSite, answers: Answers) -> tuple[float | None, flo
     return allocated, None if first is None or last is None else last - first
 
 
-def _in_all(site: GrowingSite, answers: Answers) -> float:
-    """By how much all that is held grew, at least: by marks, or by all that rises in profiles."""
-    _, marked = _grown_since(site, answers)
-    return max(site.grown, site.ramps_grown, marked or 0.0)
-
-
 def _of_log(answers: Answers) -> _Rise | None:
     """The run that was watched longest, if its live heap surely grows, and still does."""
     facts = answers.gc
@@ -325,7 +319,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         Severity.INFO if theirs else Severity.WARNING,
         _title(site, best, answers),
         moment=site.moment if site is not None else best.moment if best is not None else None,
-        size=round(best.grown if best is not None else _in_all(site, answers) if site else 0),
+        size=round(best.grown if best is not None else site.grown_in_all if site else 0),
         evidence=(
             *(item for one in rises for item in one.evidence),
             *(() if site is None else _of_site(site, answers)),
@@ -357,7 +351,7 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
             f"({format_bytes(site.low)}/s to {format_bytes(site.high)}/s): "
             f"{format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
-        in_all = _in_all(site, answers)
+        in_all = site.grown_in_all
         more = in_all - site.grown >= answers.thresholds.growth_fraction * site.grown
         return f"{text}, of {format_bytes(in_all)} that are kept in all" if more else text
     text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"

@@ -93,8 +93,8 @@ _AT_LAST = (
 )
 _IN_STOPS = "share of the time in long stops"
 _SOME = (
-    " Most stops of this log are short, so it is not the program that cannot be stopped: some waited "
-    "for a CPU, as everything else then did."
+    " Most stops of this log are short, so it is not the program that cannot be stopped: some "
+    "waited for a CPU, as everything else then did."
 )
 _FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
 CAUSE = Cause(

@@ -238,6 +238,11 @@ class GrowingSite:
         return self.last - self.first
 
     @property
+    def grown_in_all(self) -> float:
+        """By how much all that rises grew, this among it."""
+        return max(self.grown, self.ramps_grown)
+
+    @property
     def who(self) -> str:
         """Who allocates, and for whom."""
         return f"{self.function} for {self.caller}" if self.caller else self.function
