@@ -1,9 +1,12 @@
 """Situations of one moment, laid out in a few words."""
 
+from dataclasses import replace
+from functools import cache
+
 import pandas as pd
 
 from gomem.analysis.memory.mapping_kinds import classify_mappings
-from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.answers import Answers, MomentFacts
@@ -15,6 +18,7 @@ from tests.builders import mappings, memstats_row, smaps_entry
 
 HEAP = 0xC000000000
 ARENA = 64 * MIB
+RESIDENT = {"heap_mib": 8, "huge_mib": 0, "lazy_mib": 0}
 HIGH = 0x7F0000000000
 STACK = smaps_entry(0x7FFC00000000, 0x7FFC00021000, "rw-p", "[stack]", rss_kib=16)
 PROGRAM = smaps_entry(0x400000, 0x500000, "r-xp", "/app/api", rss_kib=1024)
@@ -30,26 +34,40 @@ def facts(*entries: str, name: str = "1", skew: Skew | None = None, **about) -> 
         about: `heap_mib`, `huge_mib` and `lazy_mib` of the arena, fields of MemStats in MiB, and
             whatever else `MomentFacts` has.
     """
-    heap_mib, huge_mib = about.pop("heap_mib", 8), about.pop("huge_mib", 0)
-    lazy_mib = about.pop("lazy_mib", 0)
-    fields = {key: about.pop(key) * MIB for key in list(about) if key[0].isupper()}
-    row = memstats_row(**{"HeapSys": ARENA, **fields})
-    heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024, lazy_free_kib=lazy_mib * 1024)
-    heap = heap.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
-    classified = classify_mappings(mappings(PROGRAM, heap, *entries, STACK), row)
+    resident = [about.pop(name, usual) for name, usual in RESIDENT.items()]
+    fields = {key: about.pop(key) for key in list(about) if key[0].isupper()}
     skew = skew or Skew()
+    row, heap, mapped, ledger = _sides(entries, tuple(resident), tuple(fields.items()), skew)
     return MomentFacts(
         name,
-        ledger=reconcile_rss(
-            classified, row, skew_seconds=skew.seconds, collections_between=skew.collections
-        ),
-        memstats=row,
-        heap=heap_return(row.to_frame().T.assign(moment=name)).iloc[0],
-        mappings=classified.mappings,
+        ledger=replace(ledger, parts=ledger.parts.copy()),
+        memstats=row.copy(),
+        heap=heap.copy(),
+        mappings=mapped.copy(),
         paths={"smaps": f"{name}/smaps", "memstats": f"{name}/memstats.json"},
         skew=skew,
         **about,
     )
+
+
+@cache
+def _sides(
+    entries: tuple[str, ...],
+    resident: tuple[int, int, int],
+    fields: tuple[tuple[str, int], ...],
+    skew: Skew,
+) -> tuple[pd.Series, pd.Series, pd.DataFrame, Ledger]:
+    """MemStats, what goes back, mappings and the ledger: made once, and copied."""
+    heap_mib, huge_mib, lazy_mib = resident
+    row = memstats_row(**{"HeapSys": ARENA, **{key: size * MIB for key, size in fields}})
+    heap = smaps_entry(HEAP, HEAP + ARENA, rss_kib=heap_mib * 1024, lazy_free_kib=lazy_mib * 1024)
+    heap = heap.replace("LazyFree:", f"AnonHugePages: {huge_mib * 1024} kB\nLazyFree:")
+    classified = classify_mappings(mappings(PROGRAM, heap, *entries, STACK), row)
+    ledger = reconcile_rss(
+        classified, row, skew_seconds=skew.seconds, collections_between=skew.collections
+    )
+    back = heap_return(row.to_frame().T.assign(moment="")).iloc[0]
+    return row, back, classified.mappings, ledger
 
 
 def answers(

@@ -4,18 +4,18 @@ import json
 from dataclasses import replace
 from math import inf, nextafter
 
+import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.causes import allocation_spike
-from gomem.causes.answers import Answers
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
-from tests.causes.situations import facts
 from tests.heap_profiles import heap, turned_over
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
@@ -79,6 +79,17 @@ def test_a_jump_is_found_where_it_was():
     (finding,) = allocation_spike.find(answers(*range(10, 70, 10), *range(570, 630, 10)))
 
     assert ("07", 263) == (finding.moment, round(finding.bytes / 1e6))
+    assert ("warning", "certain") == (str(finding.severity), finding.confidence)
+    assert finding.title == (
+        "256 MiB was allocated within 1.00 s, where 5.02 MiB is usual; main.leaf "
+        "allocated 100.0 % of the excess"
+    )
+    assert [
+        ("06", "seconds before the next", 1.0, "s"),
+        ("07", "alloc_space since then", 268_432_720, "B"),
+        ("07", "alloc_space of main.leaf", 268_432_720, "B"),
+        ("07", "inuse_space of main.leaf", 5_263_386, "B"),
+    ] == [(one.artefact, one.field, one.value, one.unit) for one in finding.evidence]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +244,10 @@ def test_a_step_on_both_sides_of_its_thresholds():
 
 def heap_alloc(*mib):
     return Answers(
-        tuple(facts(name=f"{place:02}", HeapAlloc=one) for place, one in enumerate(mib)),
+        tuple(
+            MomentFacts(f"{place:02}", memstats=pd.Series({"HeapAlloc": one * MIB}))
+            for place, one in enumerate(mib)
+        ),
         GoVersion(),
     )
 

@@ -11,8 +11,13 @@ import pytest
 
 from gomem.analysis.memory.skew import Skew
 from gomem.causes import (
+    data_skew,
+    file_mapping,
+    forced_gc,
     gc_pressure,
+    goroutine_leak,
     heap_fragmentation,
+    heap_headroom,
     huge_pages,
     idle_heap_kept,
     long_pauses,
@@ -26,7 +31,7 @@ from gomem.causes.finding import Severity
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import smaps_entry
-from tests.causes.situations import answers, facts, goroutines
+from tests.causes.situations import HIGH, answers, facts, goroutines
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
 
@@ -403,3 +408,371 @@ def test_gogc_is_what_all_moments_say_alike():
         return Answers(told, GoVersion()).gogc_fraction
 
     assert [2.0, 1.0, 1.0] == [gogc(200, 200), gogc(200, 50), gogc()]
+
+
+# ---- two states
+
+
+def test_what_skew_that_was_counted_shows():
+    moment = facts(skew=Skew(2.5, 2, "NumGC"), HeapSys=60, StackInuse=4)
+
+    (finding,) = data_skew.find(answers(moment))
+
+    assert finding.title == (
+        "MemStats and smaps were read 2.50 s apart, with 2 collections in between: do not trust "
+        "the heap's parts"
+    )
+    files = "1/memstats.json, 1/smaps"
+    assert "certain" == finding.confidence
+    assert [
+        (files, "seconds apart", 2.5, "s"),
+        ("NumGC", "collections between", 2, "count"),
+        ("1/memstats.json", "HeapSys + StackInuse", 64 * MIB, "B"),
+        ("1/smaps", "Size of go-heap", 64 * MIB, "B"),
+    ] == shown(finding)[:-1]
+
+
+def test_what_skew_that_nobody_counted_shows():
+    (finding,) = data_skew.find(answers(facts(skew=Skew(30.0))))
+
+    assert finding.title == (
+        "MemStats and smaps were read 30.0 s apart, and nothing says whether a collection ran "
+        "between"
+    )
+    assert [("seconds apart", 30.0), ("HeapSys + StackInuse", 64 * MIB)] == [
+        (one.field, one.value) for one in finding.evidence
+    ]
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param({"mappings": None}, id="no smaps: one side alone"),
+        pytest.param({"skew": Skew(0.99)}, id="a second is not reached"),
+        pytest.param({"skew": Skew(None)}, id="nobody knows how far apart"),
+        pytest.param({"skew": Skew(30.0, 0, "NumGC")}, id="no collection ran"),
+    ],
+)
+def test_time_between_the_files_is_a_note_only_where_it_may_matter(silent):
+    moment = facts(skew=Skew(30.0))
+    assert data_skew.find(answers(moment))
+
+    assert [] == data_skew.find(answers(replace(moment, **silent)))
+
+
+def test_a_moment_without_a_ledger_has_no_doubtful_parts():
+    assert [] == data_skew.find(answers(MomentFacts("1", skew=Skew(3.0, 1, "NumGC"))))
+
+
+# ---- against a baseline
+
+
+def test_a_side_without_smaps_compares_rss_and_is_likely():
+    """
+    One side has smaps, the other a total: what is compared is the total of both.
+    """
+    find = untouched_now_resident.find
+
+    for moment, before in (
+        (replace(tables(60), mappings=None), tables(1)),
+        (tables(60), replace(tables(1), mappings=None)),
+    ):
+        (finding,) = find(answers(moment, baseline=before, version=ZEROING))
+        assert ("likely", 59 * MIB) == (finding.confidence, finding.bytes)
+        assert [] == find(answers(moment, baseline=before))
+
+
+@pytest.mark.parametrize("side", ["capture", "baseline"])
+@pytest.mark.parametrize("lacking", ["rss", "heap", "ledger"])
+def test_a_comparison_takes_rss_and_heap_on_both_sides(side, lacking):
+    sides = {"capture": tables(60), "baseline": tables(1)}
+    about = {lacking: None}
+    if lacking == "rss":
+        about = {"ledger": replace(sides[side].ledger, rss_bytes=None)}
+    sides[side] = replace(sides[side], **about)
+
+    found = untouched_now_resident.find(
+        answers(sides["capture"], baseline=sides["baseline"], version=ZEROING)
+    )
+
+    assert "certain" not in [one.confidence for one in found]
+
+
+def test_what_the_comparison_shows():
+    (finding,) = untouched_now_resident.find(
+        answers(tables(60), baseline=tables(1), version=ZEROING)
+    )
+
+    assert finding.title == (
+        "59.0 MiB that the baseline mapped but never touched is resident here, and the heap is the "
+        "same (60.0 MiB in use): go1.24.2 zeroes large allocations with pointers"
+    )
+    assert [
+        ("1/smaps", "Rss of go-heap", 60 * MIB, "B"),
+        ("ledger", "claimed and never touched", 0, "B"),
+        ("1/memstats.json", "HeapInuse", 60 * MIB, "B"),
+        ("baseline 1/smaps", "Rss of go-heap", 1 * MIB, "B"),
+        ("baseline ledger", "claimed and never touched", 59 * MIB, "B"),
+        ("baseline 1/memstats.json", "HeapInuse", 60 * MIB, "B"),
+        ("Go release", "test", "go1.24.2", ""),
+    ] == shown(finding)
+
+
+# ---- mapped files
+
+
+def mapped(name: str, place: int, rss_mib: int) -> str:
+    at = HIGH + place * 128 * MIB
+    return smaps_entry(at, at + rss_mib * MIB, "r--s", name, rss_kib=rss_mib * 1024)
+
+
+def test_the_three_largest_files_are_the_evidence():
+    files = [mapped(f"/data/{name}", place, mib) for place, (name, mib) in enumerate(
+        [("a", 10), ("b", 40), ("c", 20), ("d", 30)]
+    )]  # fmt: skip
+
+    (finding,) = file_mapping.find(answers(facts(*files)))
+
+    assert [
+        ("Rss of b", 40 * MIB),
+        ("Rss of d", 30 * MIB),
+        ("Rss of c", 20 * MIB),
+        ("Rss of mapped files and shared memory", 100 * MIB),
+        ("Rss of it that cannot be reclaimed", 0),
+    ] == [(one.field, one.value) for one in finding.evidence][:5]
+
+
+def test_files_without_smaps_are_not_known():
+    moment = facts(mapped("/data/a", 0, 40))
+
+    assert [] == file_mapping.find(answers(replace(moment, mappings=None)))
+
+
+def test_of_shared_files_written_pages_go_back_to_the_file():
+    """
+    Only what is private and written stays.
+    """
+    shared = mapped("/data/a", 0, 40).replace("LazyFree:", "Private_Dirty: 8192 kB\nLazyFree:")
+
+    (finding,) = file_mapping.find(answers(facts(shared)))
+
+    assert finding.title.endswith("the kernel takes all of it back when memory is short")
+
+
+# ---- room for garbage
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param(lambda one: replace(one, metrics={}), id="nothing counts what is live"),
+        pytest.param(lambda one: replace(one, heap=None), id="no MemStats"),
+        pytest.param(states_apart, id="of two states"),
+    ],
+)
+def test_room_that_is_not_known_is_none_whatever_the_thresholds(silent):
+    about = {"HeapAlloc": 50, "HeapInuse": 52, "HeapIdle": 12, "NextGC": 60}
+    moment = facts(heap_mib=60, **about, metrics={heap_headroom.LIVE: 30.0 * MIB})
+    all_zero = {"headroom_bytes": 0, "headroom_fraction": 0}
+    assert heap_headroom.find(answers(moment, **all_zero))
+
+    assert [] == heap_headroom.find(answers(silent(moment), **all_zero))
+
+
+def test_what_room_shows():
+    about = {"HeapAlloc": 50, "HeapInuse": 52, "HeapIdle": 12, "HeapReleased": 4, "NextGC": 60}
+    moment = facts(heap_mib=60, **about, metrics={heap_headroom.LIVE: 30.0 * MIB})
+
+    (finding,) = heap_headroom.find(answers(moment, headroom_bytes=4 * MIB))
+
+    assert [
+        ("metrics", heap_headroom.LIVE, 30 * MIB, "B"),
+        *(("1/memstats.json", name, size * MIB, "B") for name, size in about.items()),
+        ("1/smaps", "Rss", moment.rss_bytes, "B"),
+    ] == shown(finding)
+
+
+# ---- goroutines
+
+
+def counted(count: int, **about):
+    return MomentFacts("1", goroutines=goroutines(count), **about)
+
+
+def test_what_many_goroutines_show():
+    """
+    50 000 in one moment, and where they wait.
+    """
+    stacks = {"heap_mib": 60, "HeapAlloc": 4, "HeapInuse": 4, "HeapSys": 14, "StackInuse": 50}
+    moment = facts(**stacks, goroutines=goroutines(50_000))
+
+    (finding,) = goroutine_leak.find(answers(moment))
+
+    assert finding.title == (
+        "50\u202f000 goroutines hold 50.0 MiB of stacks; whether they grow, one moment cannot tell"
+    )
+    assert [
+        ("goroutine", "goroutines", 50_000, "count"),
+        ("1/memstats.json", "StackInuse", 50 * MIB, "B"),
+        ("goroutine", "goroutines in main.wait", 50_000, "count"),
+    ] == shown(finding)
+
+
+def test_goroutines_of_the_runtimes_own_wait_in_the_runtime():
+    (field,) = [one.field for one in goroutine_leak._beside(counted(7, memstats=None)) if one.value]
+    assert "goroutines in main.wait" == field
+
+    nowhere = replace(counted(7), goroutines=goroutines(7, function=""))
+    assert ["goroutines in the runtime"] == [one.field for one in goroutine_leak._beside(nowhere)]
+
+
+def test_without_a_ledger_a_stack_is_taken_for_the_smallest():
+    assert 7 * 2048 == goroutine_leak._stack_bytes(counted(7))
+    assert None is goroutine_leak._stack_bytes(MomentFacts("1"))
+
+
+@pytest.mark.parametrize(
+    ("created", "told"),
+    [
+        ("main.serve", ", waiting in main.wait, begun as main.serve"),
+        ("main.wait", ", waiting in main.wait"),
+        ("", ", waiting in main.wait"),
+    ],
+)
+def test_where_goroutines_wait_and_what_they_began_as(created, told):
+    growth = SimpleNamespace(waiting="main.wait", created=created)
+
+    assert told == goroutine_leak._where(SimpleNamespace(goroutines=growth))
+
+
+def test_of_goroutines_of_which_nothing_is_known_nothing_is_told():
+    assert "" == goroutine_leak._where(SimpleNamespace(goroutines=SimpleNamespace(waiting="")))
+
+
+@pytest.mark.parametrize(
+    ("stack", "heap", "told"),
+    [
+        (0, 0, ""),
+        (2048, 0, "; each holds 2.00 KiB of stack"),
+        (0, 4096_000, "; each holds 4.00 KiB of heap"),
+        (2048, 4096_000, "; each holds 2.00 KiB of stack and 4.00 KiB of heap"),
+    ],
+)
+def test_what_each_goroutine_holds(stack, heap, told):
+    count = SimpleNamespace(grown=1000)
+    growth = SimpleNamespace(stack_bytes_each=stack, heap_bytes=heap, count=count)
+
+    assert told == goroutine_leak._each(SimpleNamespace(goroutines=growth))
+
+
+def test_two_signs_of_uncounted_goroutines_are_likely():
+    """
+    Stacks and descriptors; either alone is possible.
+    """
+    stacks = SimpleNamespace(rises=True, first=4.0 * MIB, last=20.0 * MIB)
+    told = tuple(
+        MomentFacts(str(place), memstats=pd.Series({"StackInuse": size}))
+        for place, size in enumerate((4 * MIB, 20 * MIB))
+    )
+    site = SimpleNamespace(moment="1")
+
+    def uncounted(stacks, descriptors):
+        growth = SimpleNamespace(stacks=stacks, descriptors_bytes=descriptors)
+        case = SimpleNamespace(
+            goroutines=growth, moments=told, growing_site=site, profile_path=lambda one: one
+        )
+        return goroutine_leak._uncounted(case)
+
+    both, one, other = uncounted(stacks, 384e6), uncounted(stacks, 0), uncounted(None, 384e6)
+
+    assert ["likely", "possible", "possible"] == [each.confidence for each in (both, one, other)]
+    assert [20 * MIB + 384_000_000, 20 * MIB, 384_000_000] == [
+        each.bytes for each in (both, one, other)
+    ]
+    assert both.title.endswith("stacks from 4.00 MiB to 20.0 MiB and their descriptors by 366 MiB")
+    assert [("StackInuse", 4 * MIB), ("StackInuse", 20 * MIB)] == [
+        (each.field, each.value) for each in one.evidence
+    ]
+
+
+@pytest.mark.parametrize(
+    ("forced", "severity"),
+    [((2, 2), Severity.INFO), ((2, 3), Severity.WARNING), ((3, 2), Severity.INFO)],
+    ids=["as many", "one more", "another process"],
+)
+def test_only_a_collection_more_means_that_the_program_gave_it_back(forced, severity):
+    """
+    Of three moments it is the next that counts.
+    """
+    moments = [kept(name="1"), *(facts(name=n, heap_mib=10, **RETURNED, NextGC=20) for n in "23")]
+    for one, count in zip(moments, (*forced, 9), strict=True):
+        one.memstats["NumForcedGC"] = count
+
+    (finding,) = idle_heap_kept.find(answers(*moments))
+
+    assert severity == finding.severity
+
+
+def test_who_decides_half_of_the_marking_decides():
+    """
+    20 of 40 collections after the first are forced, and each marks for as long: half is enough.
+    """
+    lines = [*every(0.010, background=1.2), {"at": 0.41, "background": 1.2}]
+    for line in lines[1:21]:
+        line["forced"] = " (forced)"
+    case = of_log(*lines)
+    marked = case.gc.triggers.counts.set_index("trigger")["marking_cpu_seconds"]
+    half = float(marked["pacer"]) / float(marked.sum())
+
+    def found(share):
+        limits = replace(case.thresholds, deciding_fraction=share, frequent_marking_fraction=0)
+        return gc_pressure.find(replace(case, thresholds=limits))
+
+    assert 0.5 == half
+    assert found(half)
+    assert [] == found(half * (1 + 1e-9))
+
+
+def test_what_forced_collections_show():
+    """
+    10 of 40 in 39 s on 2 Ps, each of which marks for 78.3 ms and stops for 0.03.
+    """
+    lines = every(1.0, background=78)
+    for line in lines[:10]:
+        line["forced"] = " (forced)"
+
+    (finding,) = forced_gc.find(of_log(*lines))
+
+    assert finding.title == (
+        "the program forced 10 of 40 collections (25.0 %) in 39.0 s: marking for them takes 1.0 % "
+        "of CPU"
+    )
+    assert [("forced", 10), ("cycles", 40)] == [(one[1], one[2]) for one in shown(finding)[:2]]
+    assert ["gc_cpu_seconds of forced", "stopped_seconds of forced"] == [
+        one[1] for one in shown(finding)[2:]
+    ]
+    assert [0.7836, 0.0003] == pytest.approx([one[2] for one in shown(finding)[2:]], abs=1e-3)
+
+
+def test_where_no_time_is_watched_forced_collections_have_no_share():
+    limits = replace(of_log().thresholds, forced_cycles=1)
+
+    (finding,) = forced_gc.find(replace(of_log({"forced": " (forced)"}), thresholds=limits))
+
+    assert "marking for them" not in finding.title
+    assert (Severity.INFO, None) == (finding.severity, finding.cpu_fraction)
+
+
+def test_goroutines_that_grew_are_told_only_when_they_were_many_more():
+    """
+    A hundred more, which have stayed since, are nothing to tell.
+    """
+
+    def found(*counts):
+        return goroutine_leak.find(answers(*(counted(count) for count in counts)))
+
+    assert [] == found(100, 150, 200, 200, 200, 200)
+    assert ["info"] == [str(one.severity) for one in found(100, 5000, 9000, 9000, 9000, 9000)]
+    assert found(100, 5000, 9000, 9000, 9000, 9000)[0].title.startswith(
+        "the number of goroutines grew from 100 to 9\u202f000"
+    )
