@@ -17,6 +17,7 @@ from gomem.causes import (
     gc_pressure,
     goroutine_leak,
     heap_fragmentation,
+    heap_growth,
     heap_headroom,
     huge_pages,
     idle_heap_kept,
@@ -26,8 +27,10 @@ from gomem.causes import (
     stack_growth,
     untouched_now_resident,
 )
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
+from gomem.causes.collector_answers import every as every_words
 from gomem.causes.finding import Severity
+from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import smaps_entry
@@ -776,3 +779,141 @@ def test_goroutines_that_grew_are_told_only_when_they_were_many_more():
     assert found(100, 5000, 9000, 9000, 9000, 9000)[0].title.startswith(
         "the number of goroutines grew from 100 to 9\u202f000"
     )
+
+
+# ---- whose growth, and how well it is known
+
+
+def rise(seconds, low, high, slope=10.0):
+    return SimpleNamespace(seconds=seconds, low=low, high=high, slope=slope)
+
+
+def test_of_slopes_that_are_well_known_the_longest_watched_counts():
+    """
+    Well known is an interval as wide as a quarter of the slope.
+    """
+    short, long, wide = rise(10, 10, 12.5), rise(60, 10, 12.5), rise(600, 10, 12.6)
+
+    assert long is heap_growth._best([short, long, wide])
+    assert [0.25, 0.26] == pytest.approx([heap_growth._doubt(one) for one in (long, wide)])
+
+
+def test_of_slopes_that_are_not_the_narrowest_counts():
+    """
+    Without times nothing is known of a slope's interval.
+    """
+    wide, wider, timeless = rise(10, 8, 12), rise(600, 7, 13), rise(None, 10, 10)
+
+    assert wide is heap_growth._best([wider, timeless, wide])
+    assert timeless is heap_growth._best([timeless])
+    assert None is heap_growth._best([])
+
+
+def test_growth_without_times_is_told_by_its_moments():
+    about = {"slope": 1.0, "low": 1.0, "high": 2.0, "moment": "3", "evidence": ()}
+    timed = heap_growth._Rise(
+        "x", grown=40 * MIB, last=1.0, seconds=20.0, moments=5, **{**about, "slope": 2 * MIB}
+    )
+
+    assert "40.0 MiB over 5 moments" == replace(timed, seconds=None).words
+    assert timed.words.startswith("2.00 MiB/s (")
+    assert timed.words.endswith("): 40.0 MiB in 20.0 s")
+
+
+@pytest.mark.parametrize(
+    ("grown", "matters"), [(8 * MIB, True), (8 * MIB - 1, False), (10 * MIB - 1, False)]
+)
+def test_growth_that_matters_is_some_mib_and_a_tenth(grown, matters):
+    """
+    8 MiB of 80, or 10 of 100.
+    """
+    last = 100 * MIB if grown > 8 * MIB else 80 * MIB
+
+    assert matters == heap_growth._matters(grown, last, Thresholds())
+
+
+@pytest.mark.parametrize(
+    ("first", "grown", "large"),
+    [(16, 16, True), (16, 15.9, False), (17, 16.9, False), (20, 20, True), (1, 16, True)],
+)
+def test_growth_that_is_large_is_tens_of_mib_and_twofold(first, grown, large):
+    assert large == heap_growth._is_large(grown * MIB, first * MIB, Thresholds())
+
+
+def test_growth_in_a_log_that_is_long_enough_lacks_nothing():
+    """
+    Forty collections have a slope, whatever it is.
+    """
+    assert None is heap_growth.lack(of_log(*every(1.0)))
+    assert None is heap_growth.lack(of_log())
+
+
+@pytest.mark.parametrize(
+    ("pile_up", "stack", "created", "theirs"),
+    [
+        (False, "main.serve;x", "main.serve", False),
+        (True, "main.serve;x", "main.serve", True),
+        (True, "main.other;x", "main.serve", False),
+        (True, "main.serve;x", "", False),
+        (True, "runtime.newproc1;runtime.malg", "", True),
+    ],
+)
+def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, created, theirs):
+    case = SimpleNamespace(goroutines_pile_up=pile_up, goroutines=SimpleNamespace(created=created))
+
+    assert theirs == Answers.goroutines_hold(case, SimpleNamespace(stack=stack))
+    assert pile_up == Answers.goroutines_hold(case, None)
+
+
+def test_a_goal_is_that_of_the_last_moment():
+    """
+    At the first it was the limit's, at the last it is GOGC's; and the other way round.
+    """
+    metrics = {GOMEMLIMIT: 170.0 * MIB, LIVE: 100.0 * MIB, GOGC: 100.0}
+
+    def goal(*goals):
+        told = tuple(
+            MomentFacts(str(place), memstats=pd.Series({"NextGC": one * MIB}), metrics=metrics)
+            for place, one in enumerate(goals)
+        )
+        return Answers(told, GoVersion()).limited_goal
+
+    assert goal(150, 200) is None
+    assert (150 * MIB, 0.5) == (goal(200, 150).goal_bytes, goal(200, 150).room_fraction)
+    assert goal() is None
+
+
+# ---- words that every finding has
+
+
+def test_a_finding_has_its_causes_words_where_it_has_none_of_its_own():
+    cause = forced_gc.CAUSE
+
+    plain = cause.finding(Severity.INFO, "t", evidence=())
+    own = cause.finding(Severity.INFO, "t", evidence=(), mechanism="m", next_step="n", moment="1")
+
+    assert (cause.mechanism, cause.remedy, ()) == (plain.mechanism, plain.next_step, plain.moments)
+    assert ("m", "n", ("1",)) == (own.mechanism, own.next_step, own.moments)
+    assert ("certain", cause.references, True) == (plain.confidence, plain.references, plain.now)
+
+
+def test_what_pressure_shows():
+    """
+    40 collections in 0.39 s; the first, in which a heap fills, has no goal of its own.
+    """
+    (finding,) = gc_pressure.find(of_log(*every(0.010, background=0.8)))
+
+    told = {one[1]: one[2] for one in shown(finding)}
+    assert ["cycles", "seconds", "interval_p50_seconds", "marking_cpu_fraction"] == list(told)[:4]
+    assert (40, 0.39, 0.01) == pytest.approx(list(told.values())[:3])
+    assert 0.055 == pytest.approx(told["marking_cpu_fraction"], abs=1e-3)
+    assert "heap_goal_bytes" in told
+    assert {"app.log"} == {one[0] for one in shown(finding)}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0.0005, "every 1.00 ms or less"), (0.001, "every 1.00 ms"), (2.0, "every 2.00 s")],
+)
+def test_the_logs_clock_tells_a_millisecond(seconds, told):
+    assert told == every_words(seconds)
