@@ -917,3 +917,14 @@ def test_what_pressure_shows():
 )
 def test_the_logs_clock_tells_a_millisecond(seconds, told):
     assert told == every_words(seconds)
+
+
+def test_collections_at_one_time_have_no_share_of_any():
+    """
+    Thirty in the same millisecond: no time has passed in which they could have cost something.
+    """
+    case = of_log(*[{"at": 1.0}] * 30)
+
+    assert case.gc.marking_share_of("pacer") is None
+    assert [] == gc_pressure.find(case)
+    assert gc_pressure.lack(case) is None
