@@ -7,10 +7,9 @@ What it costs is time. Of requests that come evenly, the share that meets a long
 of the time that long stops take: from a hundredth on the p99 shows it, and it is a warning, if it
 is the program's. A program that cannot be stopped delays most stops. A kernel with more to run than
 CPUs delays some, by some tens of milliseconds, while the others are as short as ever; it delays
-requests as much without any collection. So where most stops are short, long ones are a note, up to
-the tenth of a second that users notice and that no turn on a CPU, nor a quota's period, takes. The
-time
-is that of the log, and what came after its last collection, where the process's own count says that
+requests as much without any collection. So where most stops are short, long ones are a note, unless
+several take a tenth of a second, which users notice: once or twice any kernel does. The time is
+that of the log, and what came after its last collection, where the process's own count says that
 no other came: a log ends with a collection, the process does not.
 """
 
@@ -126,7 +125,8 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answ
     longest = stopped.max or 0.0
     usual = long >= limits.deciding_fraction * len(stopped)
     often = usual and (share or 0.0) >= limits.stopped_fraction
-    dear = often or longest >= limits.worst_pause_seconds
+    grave = stopped.at_least(limits.worst_pause_seconds)
+    dear = often or (grave > 0 if usual else grave >= limits.long_cycles)
     in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
     return CAUSE.finding(
         Severity.WARNING if dear else Severity.INFO,

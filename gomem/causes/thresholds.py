@@ -137,7 +137,7 @@ class Thresholds:
         stopped_fraction: Share of the time in such stops that is a warning: of requests that come
             evenly, as many meet one, so from a hundredth on it is in their p99.
         worst_pause_seconds: A single stop that is a finding by itself: users notice a tenth of a
-            second.
+            second. Where most stops are short it takes `long_cycles` of them to be a warning.
         headroom_goals: Goals it takes to speak of the usual room; two agree by chance.
         headroom_bytes: Room for garbage that is worth a word: below, nobody's limit turns on it.
         headroom_fraction: The same, as a share of RSS where that is known.
