@@ -16,6 +16,7 @@ from gomem.releases import GoVersion
 from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
+from tests.causes.situations import facts
 from tests.heap_profiles import heap, turned_over
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
