@@ -246,7 +246,7 @@ def test_a_step_on_both_sides_of_its_thresholds():
 def heap_alloc(*mib):
     return Answers(
         tuple(
-            MomentFacts(f"{place:02}", memstats=pd.Series({"HeapAlloc": one * MIB}))
+            MomentFacts(f"{place:02}", memstats=pd.Series({"HeapAlloc": one * MIB, "NextGC": 0}))
             for place, one in enumerate(mib)
         ),
         GoVersion(),
