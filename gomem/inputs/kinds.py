@@ -127,7 +127,8 @@ KINDS = (
         frames=("mappings", "damage"), fills={"rollups": "mappings"}, words=("rollup",),
     ),
     Kind(
-        "memstats", "MemStats JSON", looks_like_memstats, "memstats.table.read_memstats",
+        "memstats", "MemStats as JSON or printed", looks_like_memstats,
+        "memstats.table.read_memstats",
         frames=("stats", "pauses", "size_classes", "damage"),
         fills={"memstats": "stats", "size_classes": "size_classes"},
         words=("memstats", "expvar", "vars", "json"),

@@ -1,4 +1,4 @@
-"""runtime.MemStats as JSON: one object, one a line, an array, or expvar's /debug/vars.
+"""runtime.MemStats as JSON: one object, one a line, an array, or expvar's /debug/vars; or printed.
 
 Printed by    json.Marshal of the struct, and expvar's handler.
 Described in  the runtime's mstats.go; the set of fields has not changed since Go 1.8.
@@ -18,6 +18,7 @@ import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
+from gomem.inputs.memstats.printed import looks_like_printed, printed_values
 
 COUNTERS = (
     "Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees",
@@ -69,18 +70,20 @@ def find_memstats(value: object) -> dict[str, Any] | None:
 
 
 def looks_like_memstats(data: bytes, _: str = "") -> bool:
-    """Whether the first JSON value is a dump or holds one; of a cut text, by its names."""
+    """Whether the first line or JSON value is a dump or holds one; of a cut text, by its names."""
     known, value = first_value(data)
+    if looks_like_printed(data[:HEAD_BYTES]):
+        return True
     if not known:
         return any(name in data[:HEAD_BYTES] for name in (b'"HeapAlloc"', b'"TotalAlloc"'))
     return find_memstats(value) is not None
 
 
 def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
-    """Parse every MemStats dump in a JSON text.
+    """Parse every MemStats dump in a JSON text, or of those that were printed with %+v or %#v.
 
     Args:
-        data: One object, several after one another (JSON Lines), or an array.
+        data: One object, several after one another (JSON Lines), or an array; or printed.
         source: What damage calls the file.
 
     Returns:
@@ -89,7 +92,8 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
     Raises:
         FormatError: There is no dump in it; the message names the keys found.
     """
-    values, damage = json_values(data, source)
+    read = printed_values if looks_like_printed(data[:HEAD_BYTES]) else json_values
+    values, damage = read(data, source)
     dumps: list[dict[str, Any]] = []
     places: list[str] = []
     others: list[tuple[str, object]] = []

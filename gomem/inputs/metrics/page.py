@@ -8,6 +8,9 @@ Quirks        Numbers are floats in the shortest form that gives the same float 
               NextGC, GOMEMLIMIT and GOGC are above 1e18 where there is none: no number.
               client_golang reads GC's pauses before the rest: a collection in between shows in
               NumGC one scrape later than in HeapAlloc.
+              client_golang takes MemStats from runtime/metrics since Go 1.17; up to Go 1.18 these
+              count a span that a P has taken as full, so objects are above MemStats' own, by less
+              than is free in such spans.
               OpenMetrics' stamps are seconds, Prometheus' milliseconds. OpenMetrics ends with
               `# EOF`; Prometheus' text has no end, but each line of it has one.
               A page can hold several processes, told apart by labels (job, instance, pid), and

@@ -1,0 +1,86 @@
+"""runtime.MemStats as people print it: `fmt.Printf("%+v", stats)`, and `%#v`, in a log or alone.
+
+Printed by    fmt; a struct with %+v is `{Alloc:1 … BySize:[{Size:0 …} …]}`, with %#v Go's own
+              notation, `runtime.MemStats{Alloc:0x1, …}`. Through a pointer `&` stands before it.
+Quirks        It is one line, however long. %#v writes unsigned numbers in hexadecimal.
+              %v alone writes no names, and is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import Damage
+from gomem.inputs.json_text import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BEGINNING = re.compile(rb"(?:runtime\.MemStats)?\{Alloc:(?:0x)?[0-9a-f]+[ ,]")
+_FIELD = re.compile(
+    rb"([A-Z]\w*):(?:(0x[0-9a-f]{1,16}|[0-9.eE+-]{1,40}|true|false)(?=[ ,}])"
+    rb"|(?:\[\d+\]uint64\{|\[)([0-9a-fx, ]*)[\]}])"
+)
+_CLASS = re.compile(
+    rb"\{Size:(0x[0-9a-f]+|\d+),? Mallocs:(0x[0-9a-f]+|\d+),? Frees:(0x[0-9a-f]+|\d+)\}"
+)
+_COLLECTION = re.compile(rb"^gc \d+ @", re.MULTILINE)
+CLASSES = b"BySize:"
+FLAGS = {b"true": True, b"false": False}
+
+
+def looks_like_printed(data: bytes) -> bool:
+    """Whether its first line has MemStats printed in it, and it is no collector's log."""
+    first = data.lstrip().partition(b"\n")[0]
+    return _BEGINNING.search(first) is not None and _COLLECTION.search(data) is None
+
+
+def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
+    """Every printed MemStats with its place, as the object that JSON would have of it.
+
+    Args:
+        data: The text; what stands around the dumps is passed over.
+        source: What damage calls it.
+    """
+    values: list[tuple[str, Any]] = []
+    damage: list[Damage] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        for dump in _dumps(line):
+            place = f"line {number}"
+            before, _, classes = dump.partition(CLASSES)
+            value: dict[str, Any] = dict.fromkeys(("HeapAlloc", "HeapSys", "Sys")) | {
+                name.decode(): _ring(ring) if not text else _number(text)
+                for name, text, ring in _FIELD.findall(before)
+            }
+            value["BySize"] = [
+                dict(zip(("Size", "Mallocs", "Frees"), map(_number, one), strict=True))
+                for one in _CLASS.findall(classes)
+            ]
+            values.append((place, value))
+            if not classes or (b"]}" not in classes and b"}}" not in classes):
+                what = "ends within MemStats: it is cut, and fields are missing"
+                damage.append(Damage(source, place, what))
+    return values, damage
+
+
+def _dumps(line: bytes) -> Iterator[bytes]:
+    bounds = [*(match.start() for match in _BEGINNING.finditer(line)), len(line)]
+    for begin, end in pairwise(bounds):
+        yield line[begin:end]
+
+
+def _number(text: bytes) -> Any:
+    if text in FLAGS:
+        return FLAGS[text]
+    if text.startswith(b"0x"):
+        return int(text, 16)
+    try:
+        return whole_number(text) if text.isdigit() else float(text)
+    except ValueError:
+        return None
+
+
+def _ring(text: bytes) -> list[Any]:
+    return [_number(one) for one in text.replace(b",", b" ").split()]
