@@ -26,6 +26,7 @@ COMMANDS = {
     "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
+    "explain": "Say what a field, a finding or a word means.",
     "schema": "Print the JSON Schema of what a command writes.",
 }
 _NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's words

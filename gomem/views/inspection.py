@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_seconds, is_unknown
+from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
 from gomem.views.document import Cell, Document, Section, Table, Verdict
 from gomem.views.share import Hidden, share
@@ -59,6 +60,7 @@ def _sections(capture: Capture) -> Iterator[Section]:
     unread = damage_section(capture.damaged)
     if unread is not None:
         yield unread
+    yield from collecting_sections(capture)
 
 
 def _heading(moment: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@
 It prints its port. What is not named is answered 404.
 """
 
+import gzip
 import json
 import os
 import ssl
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 MOMENT = Path(__file__).parents[2] / "fixtures/captures/healthy-go1.27.3/2-steady"
+PAGE = MOMENT.parents[2] / "doors/go1.27.3/metrics.prom.gz"
 ANSWERS = json.loads(sys.argv[1])
 SECRET = "Bearer sesame"  # noqa: S105
 COUNTS = {"/debug/vars": 0}
@@ -43,10 +45,7 @@ BODIES = {
     "allocs": (MOMENT / "heap.pb.gz").read_bytes,
     "goroutine": (MOMENT / "goroutine.pb.gz").read_bytes,
     "cut-profile": lambda: (MOMENT / "heap.pb.gz").read_bytes()[:-40],
-    "metrics": lambda: (
-        b'go_info{version="go1.19.8"} 1\ngo_goroutines 12\n'
-        b"go_memstats_heap_sys_bytes 4096\ngo_gc_duration_seconds_count 7\n"
-    ),
+    "metrics": lambda: gzip.decompress(PAGE.read_bytes()),
     "html": lambda: b"<!DOCTYPE html><html><body>Welcome</body></html>",
 }
 

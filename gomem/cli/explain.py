@@ -1,0 +1,30 @@
+"""`gomem explain TERM`: what a field, a column, a finding or a word of the field means."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gomem.cli.output import write
+from gomem.cli.terminal import terminal_text
+from gomem.errors import CaptureError, printable
+
+
+def explain(
+    words: Annotated[
+        list[str], typer.Argument(metavar="TERM", help="Such as HeapIdle, LazyFree, RSS, scav.")
+    ],
+) -> None:
+    """Say what a term means: what it is, its unit, who counts it, what it is not, by release.
+
+    Fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, parts of the
+    ledger, and the words that people use for memory. Case does not matter.
+    """
+    from gomem.views.explanation import explanation_document, unknown_term
+
+    term = " ".join(words)
+    document = explanation_document(term)
+    if document is None:
+        raise CaptureError(printable(unknown_term(term)))
+    write(terminal_text(document), None)
