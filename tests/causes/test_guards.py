@@ -11,6 +11,7 @@ import pytest
 
 from gomem.analysis.memory.skew import Skew
 from gomem.causes import (
+    anonymous_mapping,
     data_skew,
     file_mapping,
     forced_gc,
@@ -27,10 +28,11 @@ from gomem.causes import (
     stack_growth,
     untouched_now_resident,
 )
-from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
+from gomem.causes.answers import GOGC, GOMEMLIMIT, GOROUTINES, LIVE, Answers, MomentFacts
 from gomem.causes.collector_answers import every as every_words
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
+from gomem.errors import CaptureError
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import smaps_entry
@@ -927,3 +929,94 @@ def test_collections_at_one_time_have_no_share_of_any():
     assert case.gc.marking_share_of("pacer") is None
     assert [] == gc_pressure.find(case)
     assert gc_pressure.lack(case) is None
+
+
+# ---- what is not there
+
+
+def test_without_its_artefact_nothing_is_counted():
+    """
+    Not one byte, so that no threshold can find it.
+    """
+    moment = replace(facts(heap_mib=60, HeapAlloc=40, StackInuse=20), memstats=None)
+    nothing = {"notable_rss_fraction": 0, "stack_bytes": 0, "large_rss_fraction": 0}
+
+    assert [] == stack_growth.find(answers(moment, **nothing))
+    assert 0 == huge_pages.huge_bytes(replace(facts(huge_mib=8), mappings=None))
+    assert 0 == idle_heap_kept.kept_bytes(facts(HeapInuse=8, NextGC=60), GoVersion())
+
+
+def test_an_empty_goroutine_profile_counts_nobody():
+    """
+    Then runtime/metrics say how many there are.
+    """
+    empty = goroutines(1).iloc[:0]
+    paths = {"goroutine": "g.pb.gz", "metrics": "m.json"}
+    counted_too = MomentFacts("1", goroutines=empty, metrics={GOROUTINES: 5.0}, paths=paths)
+
+    assert (5, "m.json") == (counted_too.goroutine_count, counted_too.goroutine_path)
+    assert MomentFacts("1", goroutines=empty).goroutine_count is None
+    assert "g.pb.gz" == replace(counted_too, goroutines=goroutines(7)).goroutine_path
+
+
+def test_collections_of_which_no_interval_is_known():
+    assert every_words(None).startswith("every ")
+
+
+def test_a_single_collection_between_the_files_is_told_in_words():
+    (finding,) = data_skew.find(answers(facts(skew=Skew(2.5, 1, "NumGC"))))
+
+    assert "with a collection in between" in finding.title
+
+
+def test_stacks_of_one_goroutine_are_its_own():
+    stacks = {"heap_mib": 60, "HeapAlloc": 10, "HeapInuse": 10, "HeapSys": 24, "StackInuse": 40}
+
+    (one,) = stack_growth.find(answers(facts(**stacks, goroutines=goroutines(1))))
+    (uncounted,) = stack_growth.find(answers(facts(**stacks)))
+
+    assert one.title.endswith("40.0 MiB each")
+    assert (stack_growth.CAUSE.mechanism, stack_growth.CAUSE.remedy) == (
+        one.mechanism, one.next_step,
+    )  # fmt: skip
+    assert stack_growth.CAUSE.mechanism != uncounted.mechanism
+    assert {"StackInuse", "Rss"} == {each.field for each in uncounted.evidence}
+
+
+@pytest.mark.parametrize("setting", ["growth_bytes", "=5", "grwth_bytes=5", "growth_bytes=-1",
+                                     "growth_bytes=nan", "growth_bytes=much"])  # fmt: skip
+def test_what_sets_no_threshold_is_an_error(setting):
+    with pytest.raises(CaptureError, match="wanted"):
+        Thresholds.of([setting])
+
+
+def test_a_threshold_may_be_nothing():
+    assert (0, 2.5) == (
+        Thresholds.of(["growth_bytes=0"]).growth_bytes,
+        Thresholds.of(["growth_bytes=0", "spike_ratio=2.5"]).spike_ratio,
+    )
+
+
+def test_a_mistyped_threshold_is_answered_with_the_nearest():
+    with pytest.raises(CaptureError, match=r"by default growth_bytes=8388608, growth_few_bytes"):
+        Thresholds.of(["growt_bytes=1"])
+
+
+def test_the_three_largest_mappings_and_what_go_claims_are_the_evidence():
+    """
+    Of four; and without MemStats it is likely, for nothing says what the runtime mapped.
+    """
+    sizes = (40, 30, 20, 10)
+    own = [
+        smaps_entry(HIGH + n * 256 * MIB, HIGH + (n * 256 + mib) * MIB, rss_kib=mib * 1024)
+        for n, mib in enumerate(sizes)
+    ]
+    moment = facts(*own, Sys=80, GCSys=1)
+
+    (finding,) = anonymous_mapping.find(answers(moment))
+    (alone,) = anonymous_mapping.find(answers(replace(moment, memstats=None)))
+
+    assert [40, 30, 20] == [one.value // MIB for one in finding.evidence[:3]]
+    assert ("1/memstats.json", "Sys", 80 * MIB, "B") == shown(finding)[-1]
+    assert ["certain", "likely"] == [finding.confidence, alone.confidence]
+    assert "Sys" not in {one.field for one in alone.evidence}
