@@ -14,6 +14,7 @@ NANOSECOND = 1e-9
 MICROSECOND = 1e-6
 MILLISECOND = 1e-3
 
+THREEFOLD = 2.0  # of a change: a larger per cent says less than how many times it is
 UNKNOWN = "unknown"
 
 _BYTE_STEPS = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
@@ -62,6 +63,15 @@ def format_fraction(value: float | None) -> str:
         return UNKNOWN
     assert value is not None
     return f"{100 * value:.1f} %"
+
+
+def format_relative(change: float | None) -> str:
+    """A change relative to what was: `-92.9 %`; from three times as much on, `×18.2`."""
+    if is_unknown(change) or change is None:
+        return UNKNOWN
+    if change < THREEFOLD:
+        return f"{100 * change:+.1f} %"
+    return f"×{1 + change:.3g}" if change < 99 else f"×{1 + change:.0f}"
 
 
 def format_count(value: float | None) -> str:

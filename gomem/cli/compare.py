@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from glob import glob, has_magic
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from gomem.cli.output import check_writable, file_named_after, output_path, tell, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
+from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,14 +37,19 @@ class FailOn(StrEnum):
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(help="A capture or a benchmark file from before.")],
-    after: Annotated[Path, typer.Argument(help="The same, from after.")],
+    before: Annotated[
+        str | None,
+        typer.Argument(help="A capture or a benchmark file from before, or a quoted glob of runs."),
+    ] = None,
+    after: Annotated[str | None, typer.Argument(help="The same, from after.")] = None,
     *,
     also_before: Annotated[
-        list[Path] | None, typer.Option(help="Another capture from before; can be repeated.")
+        list[str] | None,
+        typer.Option("--before", "--also-before", help="A run from before; can be repeated."),
     ] = None,
     also_after: Annotated[
-        list[Path] | None, typer.Option(help="Another capture from after; can be repeated.")
+        list[str] | None,
+        typer.Option("--after", "--also-after", help="A run from after; can be repeated."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -54,20 +61,20 @@ def compare(
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option(help="Exit with 1 if a metric is worse by more than noise.")
+        FailOn | None, typer.Option(help="Exit with 1 if the verdict, or any metric, is worse.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
     """Compare two captures or benchmark files.
 
-    Each metric is better, worse, changed, or ~ where the difference may be noise. With one capture
-    on each side, memory and collector show differences but get no verdict; give more captures with
-    --also-before and --also-after. HTML goes to a file named after the two, everything else to
-    standard output, unless -o names a file.
+    Each metric is better, worse, changed, ~ where the difference may be noise, or ? where too few
+    values can tell. One capture on each side shows what changed; how much two runs differ anyway,
+    only several of each side can say: a quoted glob, or --before and --after, each repeated. HTML
+    goes to a file named after the two, everything else to standard output, unless -o names a file.
     """
-    old, new = [before, *(also_before or [])], [after, *(also_after or [])]
+    old, new = _runs(before, also_before, "before"), _runs(after, also_after, "after")
     chosen = output_format or _format_of(output)
-    target = _target(before, after) if output is None and chosen is Format.html else output
+    target = _target(old[0], new[0]) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[*old, *new])
     comparison = _compare(old, new)
     if comparison.damaged:
@@ -76,8 +83,30 @@ def compare(
     write(_rendered(comparison, chosen, target, names), target)
     if target is not None:
         tell_where(target)
-    if fail_on is FailOn.regression and len(comparison.regressions):
+    worse = comparison.judgement.verdict in {"worse", "mixed"} or len(comparison.regressions)
+    if fail_on is FailOn.regression and worse:
         raise typer.Exit(1)
+
+
+def _runs(first: str | None, others: Sequence[str] | None, side: str) -> list[Path]:
+    """The captures of one side, in the order given; those of a glob in the order of their names.
+
+    Raises:
+        CaptureError: There are none.
+    """
+    named = [*([first] if first is not None else []), *(others or [])]
+    if not named:
+        raise CaptureError(f"nothing from {side}; wanted BEFORE AFTER, or --before and --after")
+    return [path for name in named for path in _matching(name)]
+
+
+def _matching(name: str) -> list[Path]:
+    if Path(name).exists() or not has_magic(name):
+        return [Path(name)]
+    found = sorted(glob(name))  # noqa: PTH207 - the pattern may begin at the root
+    if not found:
+        raise CaptureError(f"{name}: no file or folder matches")
+    return list(map(Path, found))
 
 
 def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str]:

@@ -5,11 +5,11 @@ What one capture on each side can say, and what it cannot:
 * Benchmarks were measured many times on each side. They are compared by ranks, as benchmark files
   are.
 * RSS, heap sizes and what the collector cost are one value per capture. That RSS fell from 184 to
-  23 MiB is a fact about two captures; whether the change did that, or two runs differ as much
-  anyway, one capture on each side cannot say. So there is a difference but no p, the verdict is
-  `~`, and a note says how many captures on each side would settle it. More can be given; each adds
-  a value to its side. Measured: in four recordings of one pair of programs, RSS changed by +2, -27,
-  0 and +9 %.
+  23 MiB is a fact about two captures; whether two runs differ as much anyway, one capture on each
+  side cannot say. So there is a difference but no p, and the metric's verdict is `?`. More can be
+  given; each adds a value to its side. Measured: in four recordings of one pair of programs, RSS
+  changed by +2, -27, 0 and +9 %. The judgement of the whole still speaks where the difference is
+  beyond what a heap does by itself; see `gomem.analysis.comparison.judgement`.
 * A gctrace log has many pauses and intervals, but they come from one run and depend on one another.
   Their ranks can only tell that two runs differ, and two runs of one program do. So a log, too,
   counts as one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs
@@ -18,7 +18,7 @@ What one capture on each side can say, and what it cannot:
 * A sampled profile has intervals of its own. They tell a change from sampling noise, no more.
 
 Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
-the correction for multiple comparisons is made within each.
+the correction for multiple comparisons that stands beside each p is made within each.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
+from gomem.diagnosis.judgement import findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
@@ -97,7 +98,7 @@ SITE_CHANGES = (
 def compare(
     before: Comparable | Sequence[Comparable], after: Comparable | Sequence[Comparable]
 ) -> Comparison:
-    """Compare two captures, or two benchmark files: better, worse, or ~ where it may be noise.
+    """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
 
     Args:
         before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
@@ -111,7 +112,8 @@ def compare(
     old, new = ([open_side(one) for one in _several(side)] for side in (before, after))
     old_benches, new_benches = _benches(old), _benches(new)
     if len(old_benches) == len(old) and len(new_benches) == len(new):
-        return compare_bench(_joined(old_benches), _joined(new_benches))
+        compared = compare_bench(_joined(old_benches), _joined(new_benches))
+        return replace(compared, judgement=judge(compared))
     old_captures, new_captures = _diagnoses(old), _diagnoses(new)
     if len(old_captures) == len(old) and len(new_captures) == len(new):
         return compare_diagnoses(old_captures, new_captures)
@@ -166,7 +168,7 @@ def compare_diagnoses(
     levels = _compare_levels((old, last[0]), (new, last[1]))
     sites = _compare_profiles(old[0], new[0], profiled)
     notes = [*_notes(old, new, [*pairs[-1:], *profiled]), *benches.notes, *levels.notes]
-    return Comparison(
+    compared = Comparison(
         metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
         geomeans=benches.geomeans,
         moments=_moments(old, new, pairs, profiled),
@@ -174,8 +176,12 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
+        findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=_change_trees(old[0], new[0], profiled),
     )
+    facts = _facts_at(old[0], last[0]), _facts_at(new[0], last[1])
+    known = None if facts[0] is None or facts[1] is None else (facts[0], facts[1])
+    return replace(compared, judgement=judge(compared, old, new, known))
 
 
 def _several(side: Any) -> list[Any]:

@@ -87,6 +87,13 @@ class Diagnosis:
     baseline: Diagnosis | None = None
     thresholds: Thresholds = field(default_factory=Thresholds)
 
+    def held_against(self, baseline: Diagnosis) -> Diagnosis:
+        """The same capture against a baseline; what no baseline changes is not computed again."""
+        against = replace(self, baseline=baseline)
+        for name in ("moments", "collector", "sites", "heap_series", "growth"):
+            against.__dict__[name] = getattr(self, name)
+        return against
+
     # Moment by moment
 
     @cached_property

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gomem.analysis.comparison.before_after import GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.analysis.comparison.judgement import JUDGEMENTS
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.analysis.profiles.site_changes import STATES
+from gomem.causes.finding import Severity
 from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
+from gomem.diagnosis.judgement import FINDINGS
+from gomem.diagnosis.judgement import STATES as FINDING_STATES
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.schemas.fields import (
     PROBABILITY,
@@ -30,6 +34,8 @@ INPUTS = (
     Column("before", "str", "", "What was compared, by name."),
     Column("after", "str", "", "With what, by name."),
 )
+VERDICT = (Column("sentence", "str", "", "What changed, by how much, and why."),)
+LEVELS = tuple(str(one) for one in Severity)
 BEFORE, AFTER = "before_", "after_"
 
 
@@ -46,6 +52,15 @@ def compare_schema() -> Schema:
         MEANS,
         schema={"const": SCHEMA},
         inputs=record(INPUTS),
+        verdict=record(
+            VERDICT,
+            "What it comes down to.",
+            verdict=words(JUDGEMENTS),
+            details=listed({"type": "string"}, "What else to know at once, in sentences."),
+        ),
+        findings=rows(
+            FINDINGS, "Causes on either side.", state=words(FINDING_STATES), severity=words(LEVELS)
+        ),
         metrics=rows(
             [column for column in METRICS if not column.name.startswith((BEFORE, AFTER))],
             "Those of memory and collector are one value a capture.",

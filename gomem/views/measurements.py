@@ -42,13 +42,6 @@ def format_difference(difference: float, unit: str) -> str:
     return f"{'+' if difference > 0 else ''}{format_level(difference, unit)}"
 
 
-def format_relative(change: float | None) -> str:
-    """A change as signed per cent: `-92.9 %`."""
-    if is_unknown(change) or change is None:
-        return UNKNOWN
-    return f"{100 * change:+.1f} %"
-
-
 def format_p(p: float | None) -> str:
     """`p=0.030`, and `p<0.001` for all below."""
     if is_unknown(p) or p is None:

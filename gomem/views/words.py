@@ -98,4 +98,4 @@ def minus(text: str) -> str:
 
 def minus_signs(sentence: str) -> str:
     """A sentence with minus signs before its numbers; names keep their hyphens."""
-    return re.sub(r"(?<= )-(?=\d)", minus("-"), sentence)
+    return re.sub(r"(?<=[ (])-(?=\d)", minus("-"), sentence)

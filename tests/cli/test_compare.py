@@ -36,7 +36,7 @@ def test_text_goes_to_standard_output(run):
 
     assert (0, "") == (code, errors)
     assert output.startswith("after.txt\nBefore: before.txt\nAfter: after.txt\n")
-    assert "\n✓ better, none worse: 1 metric: 1 better.\n" in output
+    assert "\n✓ better: 1 benchmark metric: 1 better; the largest change is A-2, sec/op, " in output
     row = "A-2     22.5 ns ± 11 %  12.5 ns ± 20 %  \N{MINUS SIGN}44.4 %  better   0.002  6\n"
     assert row in output
 
@@ -48,6 +48,8 @@ def test_json_has_the_file_names_and_the_verdict(run):
     assert "gomem.compare/1" == found["schema"]
     assert {"before": "before.txt", "after": "after.txt"} == found["inputs"]
     assert ["better"] == [metric["verdict"] for metric in found["metrics"]]
+    assert "better" == found["verdict"]["verdict"]
+    assert found["verdict"]["sentence"].startswith("1 benchmark metric: 1 better")
 
 
 @pytest.mark.parametrize(
@@ -109,14 +111,14 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 
     assert 0 == code
     assert "cache-shrink-go1.16.15-against-cache-shrink-go1.12.17.gomem.html\n" == output
-    assert "One capture on each side" in (tmp_path / output.strip()).read_text()
+    assert "are of one capture a side" in (tmp_path / output.strip()).read_text()
 
 
 def test_captures_say_which_moment_was_compared(run):
     _, output, _ = run.here(LAZY, EAGER)
 
-    words = "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \N{MINUS SIGN}87.7 %.\n"
-    assert words in output
+    assert "better: From 184 MiB to 22.5 MiB (\N{MINUS SIGN}87.7 %), RSS fell by 161 MiB" in output
+    assert "\nMemory: 4-freed\n" in output
 
 
 def test_more_captures_a_side_are_more_values(run):
@@ -125,6 +127,27 @@ def test_more_captures_a_side_are_more_values(run):
 
     rss = next(one for one in json.loads(output)["metrics"] if one["name"] == "RSS")
     assert (2, 3) == (rss["before"]["n"], rss["after"]["n"])
+
+
+def test_runs_are_given_by_options_alone_or_by_a_glob(run):
+    named = run.here("--before", LAZY, "--before", LAZY, "--after", EAGER, "--format", "json")
+    globbed = run.here(f"{LAZY.parent}/cache-shrink-go1.1[2]*", EAGER, "--format", "json")
+    nothing = run.here(f"{LAZY.parent}/none-*", EAGER)
+    one_side = run.here("--before", LAZY)
+
+    rss = next(one for one in json.loads(named[1])["metrics"] if one["name"] == "RSS")
+    assert (2, 1) == (rss["before"]["n"], rss["after"]["n"])
+    assert LAZY.name == json.loads(globbed[1])["inputs"]["before"]
+    assert (2, True) == (nothing[0], nothing[2].endswith("none-*: no file or folder matches\n"))
+    assert (2, True) == (one_side[0], "nothing from after; wanted BEFORE AFTER" in one_side[2])
+
+
+def test_a_capture_that_is_far_worse_is_a_regression(run):
+    """
+    RSS from 22.5 to 184 MiB, one capture a side: no p, and no swing of a heap's either.
+    """
+    assert 1 == run.here(EAGER, LAZY, "--fail-on", "regression")[0]
+    assert 0 == run.here(LAZY, EAGER, "--fail-on", "regression")[0]
 
 
 def test_a_benchmark_file_and_a_capture_cannot_be_compared(run, tmp_path):

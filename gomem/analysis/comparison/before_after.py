@@ -6,11 +6,15 @@ compared by ranks (Mann and Whitney 1947; with ties, Klotz 1966). Medians, inter
 of benchstat, but stay exact where it approximates: intervals of more than 30 values, p of more than
 25 a side with ties, or with ties in samples of different size.
 
-Which p the verdict uses: the one corrected for the number of comparisons (Holm 1979). A comparison
-looks at dozens of metrics; at 5 % each, one in twenty that did not change would be called changed,
-and a build that fails on a regression would fail for nothing. With Holm's p, the chance of even one
-false claim is at most 5 %, however the metrics depend on each other. The plain p, which benchstat
-uses, stands beside it.
+The verdict goes by the p of each metric alone, as benchstat's does: what a file says of one
+benchmark must not depend on how many others stand in it. The price is that of many metrics that
+did not change one in twenty is called changed. So the p corrected for all comparisons (Holm 1979)
+stands beside it, and where it is above 5 % while the plain one is below, the row says so. With it,
+the chance of even one false claim in the table is at most 5 %, however the metrics depend on each
+other.
+
+Too few values to tell is not the same as no difference: where even values that lie wholly apart
+could not reach 5 %, the verdict is `?`.
 
 What p cannot say is why two runs differ. Runs made one after the other also differ by what the
 machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
@@ -41,11 +45,13 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
+LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
 EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
-BETTER, WORSE, CHANGED, NO_CLAIM = "better", "worse", "changed", "~"
-VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM)
+BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
+VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW)
+NO_CHANGE_SHOWN = (NO_CLAIM, TOO_FEW)
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "")
 DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
@@ -75,7 +81,12 @@ METRICS = (
         "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
     ),
     Column("better", "str", "", "lower or higher; missing where neither is known to be better."),
-    Column("verdict", "str", "", "better, worse, changed, or ~ where it may be noise."),
+    Column(
+        "verdict",
+        "str",
+        "",
+        "better, worse, changed; ~ where it may be noise; ? where too few values can tell.",
+    ),
     Column("note", "str", "", "What to know before trusting the row; else empty."),
 )
 GEOMEANS = (
@@ -90,6 +101,25 @@ GEOMEANS = (
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What a comparison comes down to.
+
+    Attributes:
+        verdict: better, worse, mixed (some of both), same, or `?` where too few values can tell.
+        sentence: What changed, by how much, and why as far as it is known.
+        details: What else to know at once, in sentences: the price, what is new and what is gone,
+            what the verdict rests on.
+    """
+
+    verdict: str
+    sentence: str
+    details: tuple[str, ...] = ()
+
+
+NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What became of each metric, part and site.
 
@@ -99,6 +129,8 @@ class Comparison:
         moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
+        findings: Which causes are new, gone or the same, for captures; see there.
+        judgement: What it comes down to.
         notes: What to know before trusting any of it.
         damaged: What of either side could not be read.
         change_trees: By sample type, a function that makes the call tree of how the heap profile
@@ -110,6 +142,8 @@ class Comparison:
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
+    findings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    judgement: Judgement = NOTHING_MEASURED
     notes: tuple[str, ...] = ()
     damaged: tuple[Damage, ...] = ()
     change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
@@ -123,12 +157,12 @@ class Comparison:
     def largest_claim(self) -> pd.Series | None:
         """Of the benchmarks that changed beyond noise, the one that changed most, relatively."""
         of_benchmarks = self.metrics["layer"] == BENCHMARK
-        claimed = of_benchmarks & (self.metrics["verdict"] != NO_CLAIM)
+        claimed = of_benchmarks & ~self.metrics["verdict"].isin(NO_CHANGE_SHOWN)
         sizes = self.metrics.loc[claimed, "change"].abs().dropna()
         return None if sizes.empty else self.metrics.loc[sizes.astype(float).idxmax()]
 
     def _repr_html_(self) -> str:
-        names = ["name", "unit", "before_median", "after_median", "change", "p_adjusted", "verdict"]
+        names = ["name", "unit", "before_median", "after_median", "change", "p_value", "verdict"]
         return self.metrics[names].to_html(escape=True, index=False)
 
 
@@ -150,7 +184,7 @@ def compare_bench(before: Bench, after: Bench) -> Comparison:
     samples = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
     compared = compare_samples(*samples)
     timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
-    claimed = (compared.metrics["verdict"] != NO_CLAIM) & timed
+    claimed = ~compared.metrics["verdict"].isin(NO_CHANGE_SHOWN) & timed
     drift = [DRIFT] if claimed.any() else []
     return replace(
         compared,
@@ -186,7 +220,8 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
         for sample, p, adjusted in of_all
     ]
     columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
-    return Comparison(build(columns, METRICS), notes=tuple(_one_sided(samples)))
+    metrics = build(columns, METRICS)
+    return Comparison(metrics, notes=(*_one_sided(samples), *_by_chance(metrics, compared)))
 
 
 def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -278,12 +313,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def samples_needed(comparisons: int) -> int:
-    """The fewest values on each side that, fully apart, are a change among so many comparisons."""
-    n = 1
-    while 2 / comb(2 * n, n) * comparisons > ALPHA:
-        n += 1
-    return n
+def can_tell(before: int, after: int) -> bool:
+    """Whether so many values, wholly apart, reach a p of 5 %: then a change can show."""
+    return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
 
 
 def better_by_unit(unit: str) -> str | None:
@@ -329,6 +361,11 @@ class _Sample:
     def p_value(self) -> float | None:
         return None if self.exact else rank_sum_p(np.array(self.before), np.array(self.after))
 
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are enough values for a change to show."""
+        return self.exact or can_tell(len(self.before), len(self.after))
+
     def cells(self, p_value: float | None, p_adjusted: float | None, family: int) -> dict[str, Any]:
         """The row of `METRICS`; the family is how many comparisons this one is among."""
         before, after = (summarise(np.array(side)) for side in (self.before, self.after))
@@ -337,7 +374,6 @@ class _Sample:
             difference = after.median - before.median
             change = difference / abs(before.median) if before.median else None
             change = change if difference else 0.0
-        claimed = bool(difference) if self.exact else (p_adjusted or 1.0) <= ALPHA
         better = self.better or better_by_unit(self.unit)
         return {
             "name": self.name,
@@ -350,9 +386,15 @@ class _Sample:
             "p_value": p_value,
             "p_adjusted": p_adjusted if self.can_differ else p_value,
             "better": None if better == "neither" else better,
-            "verdict": _verdict(difference, better) if claimed else NO_CLAIM,
+            "verdict": self._verdict(p_value, difference, better),
             "note": "; ".join(self._notes(p_value, p_adjusted, family)),
         }
+
+    def _verdict(self, p_value: float | None, difference: float | None, better: str | None) -> str:
+        claimed = bool(difference) if self.exact else p_value is not None and p_value <= ALPHA
+        if claimed:
+            return _word(difference, better)
+        return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
 
     def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
         counts = len(self.before), len(self.after)
@@ -360,14 +402,11 @@ class _Sample:
             yield "declared exact, but the values vary: compared as a sample"
         if not all(counts):
             yield f"only {'before' if counts[0] else 'after'}"
-        elif p_value is None and self.can_differ:
-            alone = "one value on each side cannot tell a change from noise"
-            yield f"{alone}; {_enough(family)} on each side can"
-        elif p_adjusted is not None and p_adjusted > ALPHA:
-            if 2 / comb(sum(counts), counts[0]) * family > ALPHA:
-                yield f"too few values to show any change; {_enough(family)} on each side can"
-            elif p_value is not None and p_value <= ALPHA:
-                yield f"p is below {ALPHA} by itself, but not among {family} comparisons"
+        elif not self.can_tell:
+            many = "one value" if counts == (1, 1) else "too few values"
+            yield f"{many} on each side cannot tell a change from noise; {LEAST_VALUES} can"
+        elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
+            yield f"p is below {ALPHA} by itself, but not among {family} comparisons"
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
             yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
 
@@ -389,15 +428,11 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
     return [sample for of_unit in samples.values() for sample in of_unit.values()]
 
 
-def _verdict(difference: float | None, better: str | None) -> str:
+def _word(difference: float | None, better: str | None) -> str:
     """The word for a change that is not noise; with equal medians it has no direction."""
     if not difference or better not in {"lower", "higher"}:
         return CHANGED
     return BETTER if (difference < 0) == (better == "lower") else WORSE
-
-
-def _enough(family: int) -> int:
-    return max(MIN_INTERVAL_VALUES, samples_needed(family))
 
 
 def _one_sided(samples: list[_Sample]) -> Iterator[str]:
@@ -407,6 +442,18 @@ def _one_sided(samples: list[_Sample]) -> Iterator[str]:
         yield "no name is on both sides, so nothing can be compared"
     alone = {"before": old - new, "after": new - old}
     yield from (f"only {side}: {_list(names)}" for side, names in alone.items() if names)
+
+
+def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
+    """How many of the changes stand for the whole table, where there are enough to ask."""
+    claimed = metrics["p_value"] <= ALPHA
+    standing = int((claimed & (metrics["p_adjusted"] <= ALPHA)).sum())
+    if compared * ALPHA >= 1 and claimed.any():
+        yield (
+            f"among {compared} comparisons of unchanged code about {compared * ALPHA:.0f} come out "
+            f"as changed by chance; {standing} of the {int(claimed.sum())} here stand for the "
+            "whole table (Holm)"
+        )
 
 
 def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 MEMORY, COLLECTOR = "memory", "collector"
 LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
-RSS, GOROUTINES = "RSS", "goroutines"
+RSS, HEAP, GOROUTINES, GC_CPU = "RSS", "HeapAlloc", "goroutines", "gc_cpu_fraction"
 # Name, unit, and which way is better.
 OF_MEMSTATS = (
-    ("HeapAlloc", "B", LOWER),
+    (HEAP, "B", LOWER),
     ("HeapInuse", "B", LOWER),
     ("Sys", "B", LOWER),
     ("HeapObjects", "count", LOWER),
@@ -33,7 +33,7 @@ OF_COLLECTOR = (
     ("stw_p50_seconds", "s", LOWER),
     ("stw_p99_seconds", "s", LOWER),
     ("longest_stop_seconds", "s", LOWER),
-    ("gc_cpu_fraction", "fraction", LOWER),
+    (GC_CPU, "fraction", LOWER),
     ("assist_fraction", "fraction", LOWER),
     ("allocation_rate_bytes_per_second", "B/s", LOWER),
     ("heap_live_last_bytes", "B", LOWER),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.units import format_relative
 from gomem.views.cells.rss_vs_heap import ledgers_table
 from gomem.views.comparison import tables
 from gomem.views.comparison.words import (
@@ -20,7 +21,7 @@ from gomem.views.figures.benchmarks import have_multiples
 from gomem.views.figures.benchmarks import plot_benchmarks as draw_benchmarks
 from gomem.views.figures.ledger_over_moments import plot_timeline
 from gomem.views.figures.site_changes import plot_site_changes
-from gomem.views.measurements import format_relative, format_value
+from gomem.views.measurements import format_value
 from gomem.views.writers.notebook_cells import NOTHING, Shown, sentences
 
 if TYPE_CHECKING:

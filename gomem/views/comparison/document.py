@@ -17,19 +17,15 @@ from gomem.views.comparison.words import (
     benchmarks_of,
     changed_sites,
     ledger_of,
-    measured_and_levels,
     metrics_of,
     pair_of,
-    rss_change,
     sites_of,
     states_counted,
-    verdicts_counted,
 )
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Folded, Notes, Paragraph, Section, Verdict
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.site_changes import plot_site_changes
-from gomem.views.measurements import format_relative
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
 from gomem.views.words import how_many, minus_signs
@@ -44,14 +40,14 @@ if TYPE_CHECKING:
 
 KIND = "Go memory comparison"
 NOISE_SHOWN = 20  # sites within noise; the largest differences
-# What the whole comparison is called, by the worst of its verdicts.
+# What the whole comparison is called.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
     "worse": ("warning", "worse"),
-    "better": ("good", "better, none worse"),
-    "changed": ("neutral", "changed"),
+    "mixed": ("warning", "better and worse"),
+    "better": ("good", "better"),
+    "same": ("neutral", "no change"),
+    "?": ("neutral", "no telling"),
 }
-NOISE: tuple[Tone, str] = ("neutral", "nothing beyond noise")
-NO_VERDICT: tuple[Tone, str] = ("neutral", "no verdict")
 
 
 def comparison_document(comparison: Comparison, *, before: str, after: str) -> Document:
@@ -75,42 +71,18 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
 
 
 def _verdict(comparison: Comparison) -> Verdict:
-    measured, levels = measured_and_levels(comparison.metrics)
-    details = tuple(_details(comparison, len(levels) if len(measured) else 0))
-    if len(measured):
-        tone, label = _outcome(set(measured["verdict"]))
-        return Verdict(tone, label, f"{verdicts_counted(measured)}.", details)
-    sentence = "Nothing was measured on either side."
-    if len(levels):
-        found = how_many(len(levels), "difference")
-        sentence = f"One capture on each side: {found}, but no way to tell them from noise."
-    return Verdict(*NO_VERDICT, sentence, details)
-
-
-def _outcome(verdicts: set[str]) -> tuple[Tone, str]:
-    """The worst of the verdicts. Nothing told from noise does not mean that nothing changed."""
-    return next((words for verdict, words in OUTCOMES.items() if verdict in verdicts), NOISE)
-
-
-def _details(comparison: Comparison, levels: int) -> list[str]:
-    """What else to know at a glance.
-
-    Args:
-        comparison: The answer.
-        levels: How many levels have a difference but no verdict, beside metrics that have one.
-    """
-    lines = []
-    if levels:
-        found = how_many(levels, "difference")
-        lines.append(f"Memory and collector, one capture on each side: {found}, no verdict.")
-    resident = rss_change(comparison)
-    if resident is not None:
-        words, change = resident
-        relative = "" if is_unknown(change) else f", {format_relative(change)}"
-        lines.append(minus_signs(f"{words}{relative}."))
+    judgement = comparison.judgement
+    tone, label = OUTCOMES[judgement.verdict]
+    details = [*judgement.details]
     if comparison.damaged:
-        lines.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
-    return lines
+        details.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
+    return Verdict(tone, label, minus_signs(judgement.sentence), tuple(map(minus_signs, details)))
+
+
+def _findings_section(comparison: Comparison) -> Section | None:
+    if comparison.findings.empty:
+        return None
+    return Section("findings", "Known causes", (tables.findings_table(comparison.findings),))
 
 
 def _benchmarks_section(comparison: Comparison) -> Section | None:
@@ -218,6 +190,7 @@ def _heading(words: str, pair: Pair | None) -> str:
 
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
+    _findings_section,
     _benchmarks_section,
     _memory_section,
     _collector_section,

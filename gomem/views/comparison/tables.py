@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.memstats.table import STATS
-from gomem.units import format_count, is_unknown
+from gomem.units import format_count, format_relative, is_unknown
 from gomem.views.comparison.words import (
     LAYERS,
     NO_GEOMEAN,
@@ -21,7 +21,6 @@ from gomem.views.measurements import (
     format_level,
     format_n,
     format_p,
-    format_relative,
     format_spread,
     format_value,
 )
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, "
-    "corrected for all comparisons here"
+    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, of "
+    "each row alone"
 )
 SITES_LEGEND = (
     "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
@@ -100,9 +99,7 @@ def _measured_row(row: dict[str, Any]) -> tuple[Cell, ...]:
         *(_median_cell(row, side) for side in SIDES),
         _relative_cell(row["change"]),
         Cell(row["verdict"]),
-        NOTHING
-        if is_unknown(row["p_adjusted"])
-        else Cell(format_p(row["p_adjusted"])[1:].lstrip("=")),
+        NOTHING if is_unknown(row["p_value"]) else Cell(format_p(row["p_value"])[1:].lstrip("=")),
         Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
     )
 
@@ -147,6 +144,20 @@ def _level_row(row: dict[str, Any]) -> tuple[Cell, ...]:
 
 def _level_cell(value: float | None, unit: str) -> Cell:
     return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+
+
+def findings_table(findings: pd.DataFrame) -> Table:
+    """Which causes are new, gone, or on both sides."""
+    rows = tuple(
+        (
+            Cell(row["state"]),
+            Cell(row["severity"]),
+            Cell(row["code"], code=True),
+            Cell(row["title"]),
+        )
+        for row in findings.to_dict("records")
+    )
+    return Table("New, gone, and on both sides", ("", "severity", "code", "what"), "<<<<", rows)
 
 
 def moments_table(moments: pd.DataFrame) -> Table:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.units import format_bytes
-from gomem.views.words import how_many
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 MEMORY, COLLECTOR = "memory", "collector"  # layers of the metrics, beside the benchmarks'
 LAYERS = (MEMORY, COLLECTOR)
 RSS = "RSS"
-NO_CLAIM = "~"
+NO_CLAIM, TOO_FEW = "~", "?"
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 CLAIMS = ("better", "worse", "changed")
 STATES = ("new", "gone", "grew", "shrank")
@@ -85,28 +82,6 @@ def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
     return ledger[of_pair & (ledger[["before", "after"]].fillna(0) != 0).any(axis=1)]
 
 
-def measured_and_levels(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The metrics that have a verdict, and the levels that cannot have one.
-
-    Levels of one capture on each side have none; of several, they are metrics as any other.
-    """
-    levels = metrics["layer"].isin(LAYERS)
-    if not are_single(metrics[levels]):
-        return metrics, metrics.iloc[:0]
-    return metrics[~levels], metrics[levels]
-
-
-def rss_change(comparison: Comparison) -> tuple[str, float | None] | None:
-    """RSS of both sides in words, and by which fraction it changed."""
-    pair, metrics = pair_of(comparison, "of_metrics"), metrics_of(comparison, MEMORY)
-    rows = metrics[(metrics["name"] == RSS) & metrics["difference"].notna()]
-    if pair is None or rows.empty:
-        return None
-    sides = [format_bytes(rows[f"{side}_median"].iloc[0]) for side in ("before", "after")]
-    words = f"RSS at {pair}: {sides[0]} before, {sides[1]} after"
-    return words, rows["change"].iloc[0]
-
-
 def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
     """The sites of one sample type, the largest change first."""
     sites = comparison.sites
@@ -122,11 +97,3 @@ def states_counted(sites: pd.DataFrame) -> str:
     """How many sites are in which state: `4 gone, 1 shrank, 8 ~`."""
     counts = sites["state"].value_counts()
     return ", ".join(f"{counts[state]} {state}" for state in (*STATES, NO_CLAIM) if state in counts)
-
-
-def verdicts_counted(metrics: pd.DataFrame) -> str:
-    """How many metrics got which verdict: `19 metrics: 9 better, 10 ~ (may be noise)`."""
-    counts = metrics["verdict"].value_counts()
-    found = [f"{counts[word]} {word}" for word in CLAIMS if word in counts]
-    noise = [f"{counts[NO_CLAIM]} ~ (may be noise)"] if NO_CLAIM in counts else []
-    return f"{how_many(len(metrics), 'metric')}: {', '.join([*found, *noise])}"

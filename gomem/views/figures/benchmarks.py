@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.units import is_unknown
+from gomem.units import format_relative, is_unknown
 from gomem.views.figures.before_after_rows import (
     SIDES,
     explain_sides,
@@ -13,7 +13,7 @@ from gomem.views.figures.before_after_rows import (
 )
 from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing
-from gomem.views.measurements import format_relative, format_value
+from gomem.views.measurements import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

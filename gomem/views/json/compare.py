@@ -27,6 +27,12 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
     laid_out = {
         "schema": SCHEMA,
         "inputs": {"before": before, "after": after},
+        "verdict": {
+            "sentence": comparison.judgement.sentence,
+            "verdict": comparison.judgement.verdict,
+            "details": list(comparison.judgement.details),
+        },
+        "findings": rows_json(comparison.findings),
         "metrics": [_metric(row) for row in rows_json(comparison.metrics)],
         "geomeans": rows_json(comparison.geomeans),
         "moments": rows_json(comparison.moments),

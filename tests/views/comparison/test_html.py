@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.comparison.before_after import compare_bench, compare_samples
-from gomem.diagnosis.comparison import compare_diagnoses
+from gomem.diagnosis.comparison import compare, compare_diagnoses
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.document import comparison_document
 from gomem.views.writers.flame_script import SCRIPT
@@ -85,27 +85,31 @@ def test_the_same_captures_give_the_same_bytes():
     assert html_of("cache-shrink") == html_of("cache-shrink")
 
 
-def test_captures_are_said_to_have_no_verdict_and_which_moment_is_compared():
+def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     words = words_of(html_of("cache-shrink"))
 
-    assert "no verdict One capture on each side: 21 differences, " in words
-    assert "but no way to tell them from noise." in words
-    assert "RSS at 4-freed: 184 MiB before, 22.5 MiB after, \u221287.7 %." in words
-    assert "one value on each side cannot tell a change from noise; 6 on each side can" in words
+    moved = "RSS fell by 161 MiB: residency changed, not allocation"
+    assert f"✓ better From 184 MiB to 22.5 MiB (\u221287.7 %), {moved}" in words
+    assert "Memory and collector are of one capture a side, which cannot say how much" in words
+    assert "gone warning released-but-resident" in words
+    assert "one value on each side cannot tell a change from noise; 4 can" in words
 
 
 @pytest.mark.parametrize(
     ("before", "after", "outcome"),
     [
-        pytest.param(FAST, SLOW, "▲ worse 1 metric: 1 worse.", id="worse"),
-        pytest.param(SLOW, FAST, "✓ better, none worse 1 metric: 1 better.", id="better"),
         pytest.param(
-            FAST, FAST, "● nothing beyond noise 1 metric: 1 ~ (may be noise).", id="the-same"
+            FAST,
+            SLOW,
+            "▲ worse 1 benchmark metric: 1 worse; the largest",
+            id="worse",
         ),
+        pytest.param(SLOW, FAST, "✓ better 1 benchmark metric: 1 better; the largest", id="better"),
+        pytest.param(FAST, FAST, "● no change 1 benchmark metric: 1 may be noise.", id="the-same"),
     ],
 )
 def test_the_outcome_stands_first_in_words_and_with_a_mark(before, after, outcome):
-    compared = compare_bench(read_bench(before), read_bench(after))
+    compared = compare(read_bench(before), read_bench(after))
 
     assert outcome in words_of(page_of(compared))
 
@@ -125,4 +129,4 @@ def test_a_comparison_of_nothing_is_a_page_too():
 
     text = page_of(compare_samples(nothing, nothing))
 
-    assert "no verdict Nothing was measured on either side." in words_of(text)
+    assert "no telling Nothing was measured on both sides." in words_of(text)

@@ -1,0 +1,227 @@
+"""What a comparison comes down to, in a sentence: what changed, by how much, why, and is it noise?
+
+The sentence is made of the change of the ledger, of the collector's share of the CPU, of the
+benchmarks, and of the causes that are new or gone. One capture a side has no p; what it can tell
+is in `gomem.analysis.comparison.judgement.direction`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.comparison.before_after import BENCHMARK, NO_CLAIM, NOTHING_MEASURED, Judgement
+from gomem.analysis.comparison.judgement import (
+    BETTER,
+    LEAST_CPU,
+    SAME,
+    TOO_FEW,
+    WORSE,
+    direction,
+    together,
+)
+from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
+from gomem.causes.finding import Severity
+from gomem.diagnosis.changes import change_between
+from gomem.diagnosis.findings import OF_DATA
+from gomem.inputs.schema import Column, build_rows
+from gomem.units import format_bytes, format_fraction, format_relative, is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.causes.answers import MomentFacts
+    from gomem.causes.finding import Finding
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+NEW, GONE = "new", "gone"
+STATES = (NEW, GONE, SAME)
+FINDINGS = (
+    Column("code", "str", "", "The cause."),
+    Column("state", "str", "", "new, gone, or same: on both sides."),
+    Column("severity", "str", "", "How much it matters; before, if it is gone."),
+    Column("title", "str", "", "It in plain words, with its number; before, if it is gone."),
+)
+LEAST_COLLECTIONS = 20  # on each side, none of a start-up's, for the collector's share to count
+OF_RUNS = (
+    "Memory and collector are of one capture a side, which cannot say how much two runs of one "
+    "program differ: give more of each."
+)
+_VERB = {BETTER: "fell", WORSE: "rose"}
+
+
+def findings_compared(before: Diagnosis, after: Diagnosis) -> pd.DataFrame:
+    """Which causes are new, gone, or on both sides; see `FINDINGS`. Those about data are left out.
+
+    Args:
+        before: The answers about one side.
+        after: Those about the other, held against it.
+    """
+    old, new = (_causes(one) for one in (before, after))
+    rows = [_row(new[code], NEW if code not in old else SAME) for code in new]
+    rows += [_row(old[code], GONE) for code in old if code not in new]
+    return build_rows(rows, FINDINGS)
+
+
+def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
+    return {one.code: one for one in diagnosis.findings if not one.code.startswith(OF_DATA)}
+
+
+def _row(finding: Finding, state: str) -> tuple[str, str, str, str]:
+    return finding.code, state, str(finding.severity), finding.title
+
+
+def judge(
+    comparison: Comparison,
+    before: Sequence[Diagnosis] = (),
+    after: Sequence[Diagnosis] = (),
+    moments: tuple[MomentFacts, MomentFacts] | None = None,
+) -> Judgement:
+    """What a comparison comes down to.
+
+    Args:
+        comparison: Its numbers.
+        before: The captures of one side; none if benchmark files were compared.
+        after: Those of the other.
+        moments: The two moments that the metrics of memory are of, of each side's first capture.
+    """
+    parts = [
+        part
+        for part in (
+            _memory(comparison, before, after, moments),
+            _collector(comparison, (*before, *after)),
+            _benchmarks(comparison),
+            _findings(comparison),
+        )
+        if part is not None
+    ]
+    if not parts:
+        return NOTHING_MEASURED
+    verdict = together([one for one, _ in parts])
+    said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
+    single = bool(before) and len(before) + len(after) == 2
+    return Judgement(verdict, said[0], (*said[1:], *([OF_RUNS] if single else [])))
+
+
+_Part = tuple[str, str]  # a verdict of one layer, and its sentence
+
+
+def _memory(
+    comparison: Comparison,
+    before: Sequence[Diagnosis],
+    after: Sequence[Diagnosis],
+    moments: tuple[MomentFacts, MomentFacts] | None,
+) -> _Part | None:
+    """RSS with what moved it; heap objects where no file on one side says how much is resident."""
+    row = _metric(comparison, RSS)
+    if row is None:
+        row = _metric(comparison, HEAP)
+        return None if row is None else _heap(row)
+    series = [
+        [facts.rss_bytes for facts in side[0].moments if facts.rss_bytes is not None]
+        for side in (before, after)
+    ]
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(
+            row["before_median"],
+            row["after_median"],
+            before_series=series[0],
+            after_series=series[1],
+        )
+    return _of_metric(verdict), _rss_sentence(row, verdict, moments)
+
+
+def _rss_sentence(
+    row: dict[str, Any], verdict: str, moments: tuple[MomentFacts, MomentFacts] | None
+) -> str:
+    sizes = [format_bytes(row[f"{side}_median"]) for side in ("before", "after")]
+    several = "" if row["before_n"] + row["after_n"] == 2 else " (medians)"
+    if verdict in {SAME, NO_CLAIM}:
+        return f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{several}."
+    span = f"from {sizes[0]} to {sizes[1]} ({format_relative(row['change'])}){several}"
+    change = change_between(*moments) if moments is not None else None
+    if change is None or several or change.ledger.verdict == "unknown":
+        return f"RSS {'rose' if row['difference'] > 0 else 'fell'} {span}."
+    return f"F{span[1:]}, {change.ledger.sentence}."
+
+
+def _heap(row: dict[str, Any]) -> _Part:
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["before_median"], row["after_median"])
+    sizes = [format_bytes(row[f"{side}_median"]) for side in ("before", "after")]
+    sentence = (
+        f"Heap objects take {sizes[1]}, and took {sizes[0]} before; RSS is not on both sides."
+    )
+    return _of_metric(verdict), sentence
+
+
+def _of_metric(verdict: str) -> str:
+    """A metric's verdict as one of a comparison: what may be noise is no change."""
+    return SAME if verdict == NO_CLAIM else verdict
+
+
+def _collector(comparison: Comparison, captures: Sequence[Diagnosis]) -> _Part | None:
+    """The collector's share of the CPU, where all logs are long enough for it to mean anything."""
+    row = _metric(comparison, GC_CPU)
+    costs = [one.collector.cost for one in captures if one.collector is not None]
+    if row is None or min((cost.steady_cycles for cost in costs), default=0) < LEAST_COLLECTIONS:
+        return None
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["before_median"], row["after_median"], least=LEAST_CPU)
+    if verdict not in _VERB:
+        return None
+    shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
+    return verdict, f"GC CPU {_VERB[verdict]} from {shares[0]} to {shares[1]}."
+
+
+def _benchmarks(comparison: Comparison) -> _Part | None:
+    metrics = comparison.metrics
+    measured = metrics[metrics["layer"] == BENCHMARK]
+    if measured.empty:
+        return None
+    counts = measured["verdict"].value_counts()
+    found = [f"{counts[one]} {one}" for one in (BETTER, WORSE, "changed") if one in counts]
+    rest = [
+        f"{counts[one]} {words}"
+        for one, words in ((NO_CLAIM, "may be noise"), (TOO_FEW, "measured too few times to tell"))
+        if one in counts
+    ]
+    noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
+    largest = _largest(comparison)
+    sentence = f"{len(measured)} {noun}: {', '.join([*found, *rest])}{largest}."
+    verdicts = [one for one in (BETTER, WORSE, TOO_FEW) if one in counts]
+    return together(verdicts), sentence
+
+
+def _largest(comparison: Comparison) -> str:
+    row = comparison.largest_claim
+    if row is None:
+        return ""
+    return f"; the largest change is {row['name']}, {row['unit']}, {format_relative(row['change'])}"
+
+
+def _findings(comparison: Comparison) -> _Part | None:
+    """Warnings that are new, or gone."""
+    found = comparison.findings
+    if found.empty:
+        return None
+    warns = found[found["severity"] != str(Severity.INFO)]
+    new, gone = (warns.loc[warns["state"] == state, "code"].tolist() for state in (NEW, GONE))
+    words = [f"new: {', '.join(new)}"] * bool(new) + [f"gone: {', '.join(gone)}"] * bool(gone)
+    if not words:
+        return None
+    verdict = together([WORSE] * bool(new) + [BETTER] * bool(gone))
+    return verdict, f"Warnings {'; '.join(words)}."
+
+
+def _metric(comparison: Comparison, name: str) -> dict[str, Any] | None:
+    """A level that both sides have."""
+    metrics = comparison.metrics
+    rows = metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)].to_dict("records")
+    known = (row for row in rows if not is_unknown(row["difference"]))
+    return next(known, None)

@@ -1,0 +1,119 @@
+"""What a comparison comes down to, in one sentence."""
+
+import pytest
+
+from gomem.diagnosis.comparison import compare, compare_diagnoses
+from gomem.inputs.gobench.table import read_bench
+from tests.builders import FIXTURES, diagnosed, memstats_json
+
+FOLDERS = FIXTURES / "captures"
+
+
+def judged(before, after):
+    return compare_diagnoses(diagnosed(FOLDERS / before), diagnosed(FOLDERS / after)).judgement
+
+
+def bench(name, values, unit="ns/op"):
+    return read_bench("".join(f"Benchmark{name}-2 1 {one} {unit}\n" for one in values).encode())
+
+
+def test_memory_that_only_became_resident_is_said_to_be_that():
+    """
+    Go 1.24.2 touches what 1.23.4 left alone: tenfold RSS, the same heap.
+    """
+    worse = judged("zeroing-go1.23.4", "zeroing-go1.24.2")
+    better = judged("zeroing-go1.24.2", "zeroing-go1.24.6")
+
+    assert ("worse", "better") == (worse.verdict, better.verdict)
+    assert worse.sentence.startswith(
+        "From 9.17 MiB to 170 MiB (×18.5), RSS rose by 161 MiB: residency changed, not allocation"
+    )
+    assert better.sentence.startswith("From 170 MiB to 9.38 MiB (-94.5 %), RSS fell by 160 MiB")
+    assert "Warnings new: untouched-now-resident." in worse.details
+
+
+def test_what_is_decided_stands_before_what_is_not():
+    """
+    RSS of 48 and 52 MiB, one capture a side, decides nothing; ten runs of the benchmarks do.
+    """
+    pooled = judged("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3")
+
+    assert "better" == pooled.verdict
+    assert pooled.sentence.startswith("19 benchmark metrics: 9 better, 10 may be noise")
+    assert "Warnings gone: gc-pressure." in pooled.details
+    assert any("RSS rose by 4.27 MiB" in line for line in pooled.details)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "sentence"),
+    [
+        (range(10, 16), range(20, 26), "worse", "1 worse; the largest change is A-2, sec/op, "),
+        (range(20, 26), range(10, 16), "better", "1 better; the largest change is A-2, sec/op, "),
+        (range(10, 16), range(10, 16), "same", "1 may be noise."),
+        ([10, 11, 12], [20, 21, 22], "?", "1 measured too few times to tell."),
+    ],
+)
+def test_benchmarks_are_counted(before, after, verdict, sentence):
+    judgement = compare(bench("A", before), bench("A", after)).judgement
+
+    assert verdict == judgement.verdict
+    assert judgement.sentence.startswith(f"1 benchmark metric: {sentence}")
+    assert () == judgement.details
+
+
+def test_better_and_worse_at_once_are_mixed():
+    old = read_bench(b"".join(b"BenchmarkA-2 1 %d ns/op %d B/op\n" % (n, 90 + n) for n in range(6)))
+    new = read_bench(b"".join(b"BenchmarkA-2 1 %d ns/op %d B/op\n" % (90 + n, n) for n in range(6)))
+
+    assert "mixed" == compare(old, new).judgement.verdict
+
+
+def test_rss_within_a_heaps_swing_is_no_verdict(tmp_path):
+    for side, size in (("before", 60_000), ("after", 90_000)):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "status").write_text(f"Name:\tapp\nPid:\t7\nVmRSS:\t{size:>8} kB\n")
+
+    judgement = compare(tmp_path / "before", tmp_path / "after").judgement
+
+    assert "?" == judgement.verdict
+    assert judgement.sentence.startswith(
+        "From 58.6 MiB to 87.9 MiB (+50.0 %), RSS rose by 29.3 MiB"
+    )
+    assert "of one capture a side" in judgement.details[-1]
+
+
+def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
+    sides = {"before": range(60_000, 60_060, 10), "after": range(62_000, 62_060, 10)}
+    for side, sizes in sides.items():
+        for size in sizes:
+            folder = tmp_path / f"{side}-{size}"
+            folder.mkdir()
+            (folder / "status").write_text(f"Name:\tapp\nPid:\t7\nVmRSS:\t{size:>8} kB\n")
+    runs = [[tmp_path / f"{side}-{size}" for size in sizes] for side, sizes in sides.items()]
+
+    judgement = compare(*runs).judgement
+
+    assert "worse" == judgement.verdict
+    assert "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %) (medians)." == judgement.sentence
+    assert () == judgement.details
+
+
+def test_without_rss_heap_objects_are_told(tmp_path):
+    for side, size in (("before", 10), ("after", 30)):
+        (tmp_path / side).mkdir()
+        stats = memstats_json(HeapAlloc=size << 20, HeapInuse=size << 20)
+        (tmp_path / side / "memstats.json").write_bytes(stats)
+
+    judgement = compare(tmp_path / "before", tmp_path / "after").judgement
+
+    assert "worse" == judgement.verdict
+    assert judgement.sentence == (
+        "Heap objects take 30.0 MiB, and took 10.0 MiB before; RSS is not on both sides."
+    )
+
+
+def test_nothing_in_common_is_no_verdict():
+    judgement = compare(bench("A", range(6)), bench("B", range(6))).judgement
+
+    assert "?" == judgement.verdict
+    assert "2 benchmark metrics: 2 measured too few times to tell." == judgement.sentence
