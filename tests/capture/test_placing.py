@@ -1,0 +1,300 @@
+"""Where a file belongs, and when a moment was: each rule alone, on files that are only named."""
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from gomem.capture.clock import BY_FILE, BY_NAME, MANIFEST_TIME, OWN_CLOCK, time_in_name, time_of
+from gomem.capture.load import _in_time
+from gomem.capture.manifest import Manifest
+from gomem.capture.moment import Artefact, Moment
+from gomem.capture.place import ONE_SCRIPT, place
+from gomem.inputs.kinds import BY_NAME as KINDS
+from gomem.sources.artefact import Source
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def at(seconds):
+    return NOON + timedelta(seconds=seconds)
+
+
+def artefact(name, kind="smaps", *, seconds=None, clock=None, moment="", **parsed):
+    """A file of a kind; when it was taken its name says, if nothing else is given."""
+    source = Source(name, b"", b"")
+    time = None if seconds is None else at(seconds)
+    if clock is None:
+        named = time_in_name(name.rpartition("/")[2])
+        time, clock = (named, BY_NAME) if named else (time, OWN_CLOCK if time else "")
+    return Artefact(source, KINDS[kind], moment, time, clock, SimpleNamespace(**parsed))
+
+
+def placed(*artefacts, manifest=None):
+    """The moment of each file."""
+    files = [] if manifest is None else [("gomem.json", {"moments": manifest})]
+    names = {one.source.name for one in artefacts}
+    found, damage = place(artefacts, Manifest(tuple(files)), names)
+    assert [one.source.name for one in artefacts] == [one.source.name for one in found]
+    return {one.source.name: one.moment for one in found}, damage
+
+
+# ---- which moment
+
+
+def test_one_file_of_each_kind_is_one_moment():
+    found, damage = placed(artefact("smaps"), artefact("status", "status"))
+
+    assert ({"capture"}, []) == (set(found.values()), damage)
+
+
+def test_files_beside_folders_are_the_top():
+    found, _ = placed(artefact("smaps"), artefact("1/smaps"), artefact("1/status", "status"))
+
+    assert {"smaps": "(top)", "1/smaps": "1", "1/status": "1"} == found
+
+
+def test_what_is_of_the_whole_has_no_moment_and_makes_none():
+    found, _ = placed(artefact("a/app.log", "gctrace"), artefact("smaps"))
+
+    assert {"a/app.log": "", "smaps": "capture"} == found
+
+
+def test_files_that_repeat_are_told_apart_by_what_else_their_names_say():
+    found, _ = placed(
+        artefact("smaps-a"), artefact("status-a", "status"), artefact("smaps-b"), artefact("maps")
+    )
+
+    assert {"smaps-a": "a", "status-a": "a", "smaps-b": "b"} == {
+        name: moment for name, moment in found.items() if name != "maps"
+    }
+
+
+def test_names_that_say_nothing_are_numbered_in_the_order_of_their_clocks():
+    """
+    A new moment begins whenever a kind comes again; what has no time comes first.
+    """
+    found, _ = placed(
+        artefact("smaps.2", seconds=20),
+        artefact("smaps.1", seconds=10),
+        artefact("status.txt", "status", seconds=15),
+    )
+    by_folder, _ = placed(
+        artefact("d/smaps.txt", seconds=20), artefact("d/smaps.text", seconds=10),
+        artefact("d/smaps"), artefact("d/status", "status", seconds=15),
+    )  # fmt: skip
+
+    assert {"1", "2", "capture"} == set(found.values())
+    assert {"d/smaps": "d-1", "d/smaps.text": "d-2", "d/status": "d-2", "d/smaps.txt": "d-3"} == (
+        by_folder
+    )
+
+
+@pytest.mark.parametrize(("apart", "moments"), [(2, 1), (3, 2)])
+def test_stamps_within_two_seconds_are_of_one_script(apart, moments):
+    assert timedelta(seconds=2) == ONE_SCRIPT
+    names = ("heap-1600000000", f"smaps-{1_600_000_000 + apart}")
+
+    found, _ = placed(artefact(names[0], "status"), artefact(names[1]))
+
+    assert moments == len(set(found.values()))
+
+
+def test_the_first_stamp_of_a_script_counts_and_not_the_one_before():
+    """
+    Files at 0, 2 and 4 seconds: the third is four after the first.
+    """
+    found, _ = placed(
+        artefact("status-1600000000", "status"),
+        artefact("smaps-1600000002"),
+        artefact("statm-1600000004", "statm"),
+    )
+
+    assert ["1600000000", "1600000000", "1600000004"] == list(found.values())
+
+
+def test_a_kind_that_comes_again_within_two_seconds_is_another_moment():
+    found, _ = placed(artefact("smaps-1600000000"), artefact("smaps-1600000001"))
+
+    assert ["1600000000", "1600000001"] == list(found.values())
+
+
+def test_a_file_beside_those_that_the_manifest_lists_is_of_their_moment():
+    manifest = [{"name": "m", "artefacts": [{"path": "d/smaps"}]}]
+
+    found, _ = placed(
+        artefact("d/smaps"), artefact("d/status", "status"), artefact("e/smaps"), manifest=manifest
+    )
+
+    assert {"d/smaps": "m", "d/status": "m", "e/smaps": "e"} == found
+
+
+def test_a_copy_beside_a_listed_file_is_a_moment_of_its_own():
+    """
+    Even where the manifest calls its moment as the folder is called.
+    """
+    manifest = [{"name": "d", "artefacts": [{"path": "d/smaps"}]}]
+
+    found, _ = placed(artefact("d/smaps"), artefact("d/smaps.txt"), manifest=manifest)
+
+    assert {"d/smaps": "d", "d/smaps.txt": "d/beside"} == found
+
+
+def test_a_manifest_that_names_what_is_not_there_says_so_once():
+    manifest = [{"name": "m", "artefacts": [{"path": "smaps"}, {"path": "gone"}]}]
+
+    found, damage = placed(artefact("smaps"), manifest=manifest)
+
+    assert {"smaps": "m"} == found
+    assert [("gomem.json", "the manifest names gone, which is not there")] == [
+        (one.source, one.what) for one in damage
+    ]
+
+
+# ---- when
+
+
+def test_a_time_in_the_name_stands_before_the_own_clock_and_that_before_the_file():
+    def read(name, own=None, modified=None):
+        source = Source(name, b"", b"", modified=modified)
+        return time_of(source, SimpleNamespace(time=own))
+
+    stamped = datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+    assert (stamped, BY_NAME) == read("smaps-1600000000", own=NOON, modified=at(1))
+    assert (stamped, BY_NAME) == read("1600000000/smaps", own=NOON)
+    assert (NOON, OWN_CLOCK) == read("smaps", own=NOON, modified=at(1))
+    assert (at(1), BY_FILE) == read("smaps", modified=at(1))
+    assert (None, "") == read("smaps")
+    assert (at(1), BY_FILE) == read("smaps", own="yesterday", modified=at(1))
+
+
+def moment(*artefacts, name="1"):
+    return Moment(name, tuple(artefacts))
+
+
+def test_a_moments_times_are_those_of_its_best_clock():
+    own, named = artefact("a", seconds=5), artefact("b", seconds=7, clock=BY_NAME)
+    listed = [artefact(name, seconds=s, clock=MANIFEST_TIME) for name, s in (("c", 9), ("d", 8))]
+    dated = artefact("e", seconds=1, clock=BY_FILE)
+
+    assert [at(9), at(8)] == moment(own, dated, named, *listed).times
+    assert at(8) == moment(own, dated, named, *listed).time
+    assert at(7) == moment(own, dated, named).time
+    assert at(5) == moment(own, dated).time
+    assert (None, []) == (moment(dated).time, moment(dated).times)
+
+
+def test_skew_is_between_clocks_that_may_be_subtracted():
+    """
+    The manifest's and an artefact's own; two of them.
+    """
+    own = artefact("a", seconds=5)
+    listed = artefact("b", seconds=9, clock=MANIFEST_TIME)
+    others = artefact("c", seconds=60, clock=BY_NAME), artefact("d", seconds=90, clock=BY_FILE)
+
+    assert 4.0 == moment(own, listed, *others).skew_seconds
+    assert moment(own, *others).skew_seconds is None
+    assert moment().skew_seconds is None
+
+
+def test_the_time_of_a_kind_is_that_of_the_first_kind_that_has_one():
+    status, smaps = artefact("status", "status", seconds=5), artefact("smaps", seconds=9)
+    named = artefact("statm", "statm", seconds=1, clock=BY_NAME)
+    found = moment(status, smaps, named)
+
+    assert pd.Timestamp(at(9)) == found.time_of("smaps", "status")
+    assert pd.Timestamp(at(5)) == found.time_of("limits", "status", "smaps")
+    assert found.time_of("statm") is None
+    assert found.time_of("limits") is None
+
+
+def test_of_two_files_of_a_kind_the_one_that_reports_name_gives_the_time():
+    first, second = artefact("smaps.a", seconds=9), artefact("smaps.b", seconds=5)
+    undated = artefact("smaps.c")
+
+    assert pd.Timestamp(at(9)) == moment(first, second).time_of("smaps")
+    assert "smaps.a" == moment(first, second).paths["smaps"]
+    assert pd.Timestamp(at(5)) == moment(undated, second).time_of("smaps")
+
+
+def stats(*ends):
+    return SimpleNamespace(
+        stats=pd.DataFrame({"LastGC": [one and pd.Timestamp(one) for one in ends]})
+    )
+
+
+def collected(name, *ends, seconds=None):
+    """A moment whose MemStats name the ends of these last collections."""
+    one = Artefact(Source(f"{name}/m.json", b"", b""), KINDS["memstats"], name, None, "",
+                   stats(*ends))  # fmt: skip
+    timed = [artefact(f"{name}/smaps", seconds=seconds)] if seconds is not None else []
+    return Moment(name, (one, *timed))
+
+
+def test_a_moment_is_not_before_the_last_collection_it_knows():
+    assert at(7) == collected("1", at(3), at(7)).not_before
+    assert collected("1", None).not_before is None
+    assert moment(artefact("smaps")).not_before is None
+
+
+def order(*moments):
+    return [one.name for one in _in_time(moments)]
+
+
+def test_moments_are_in_the_order_of_their_clocks():
+    assert ["b", "a"] == order(
+        moment(artefact("smaps", seconds=9), name="a"),
+        moment(artefact("smaps", seconds=5), name="b"),
+    )
+
+
+def test_a_moment_without_a_clock_keeps_its_place():
+    dated = [moment(artefact("smaps", seconds=s), name=n) for n, s in (("a", 9), ("c", 5))]
+
+    assert ["c", "b", "a"] == order(dated[0], moment(artefact("smaps"), name="b"), dated[1])
+
+
+def test_last_collections_order_moments_where_not_all_have_a_time():
+    """
+    A time of a script's zone is not held against them: where all name a collection, these count.
+    """
+    late = collected("a", at(50), seconds=60)
+    early = collected("b", at(40))
+    wrong = collected("c", at(45), seconds=-7200)
+
+    assert ["b", "c", "a"] == order(late, early, wrong)
+    assert ["c", "a"] == order(late, wrong)
+
+
+def test_a_collection_stands_in_for_a_time_where_some_name_neither():
+    undated = moment(artefact("smaps"), name="x")
+
+    assert ["b", "x", "a"] == order(collected("a", at(50)), undated, collected("b", seconds=10))
+
+
+# ---- profiles
+
+
+def profiled(*kinds):
+    files = [
+        Artefact(Source(f"{kind}{n}", b"", b""), KINDS["pprof"], "1", None, "",
+                 SimpleNamespace(kind=kind, source=f"{kind}{n}"))
+        for n, kind in enumerate(kinds)
+    ]  # fmt: skip
+    return Moment("1", tuple(files))
+
+
+def test_the_first_profile_of_a_kind_is_the_moments():
+    found = profiled("heap", "goroutine", "heap")
+
+    assert {"heap": "heap0", "goroutine": "goroutine1"} == {
+        kind: one.source for kind, one in found.profiles.items()
+    }
+    assert ("heap0", "heap0") == (found.paths["heap"], found.heap_profile.source)
+
+
+def test_an_allocs_profile_stands_in_for_a_heap_profile():
+    assert "allocs0" == profiled("allocs", "goroutine").heap_profile.source
+    assert "heap1" == profiled("allocs", "heap").heap_profile.source
+    assert profiled("goroutine").heap_profile is None
