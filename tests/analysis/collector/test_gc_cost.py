@@ -150,3 +150,105 @@ def test_the_true_allocation_rate_lies_within_the_bound(sizes):
     assert rate.low <= true_rate * (1 + 1e-9)
     assert true_rate <= rate.high * (1 + 1e-9)
     assert rate.low <= rate.value <= rate.high
+
+
+def test_quantiles_are_the_smallest_that_so_many_do_not_exceed():
+    """
+    Of 1 to 200: half, nine in ten, 99 in 100.
+    """
+    sample = Tally()
+    sample.add(np.arange(200.0, 0.0, -1.0))
+
+    assert Quantiles(200, 100.0, 180.0, 198.0, 200.0) == Quantiles.of(sample)
+
+
+def test_the_p99_of_a_log_is_its_second_longest_stop_of_two_hundred():
+    """
+    Stops of 1 to 200 ms before marking, and 20 µs after it.
+    """
+    summary = summary_of(*({"stop": f"{n}.0"} for n in range(1, 201)))
+
+    assert (0.10002, 0.18002, 0.19802, 0.20002) == pytest.approx(
+        (summary.stw.p50, summary.stw.p90, summary.stw.p99, summary.stw.max)
+    )
+    assert 0.2 == summary.longest_stop_seconds
+
+
+def test_sizes_are_of_the_first_the_last_and_the_largest():
+    """
+    The largest heap is at a start or at the end of a mark.
+    """
+    lines = {"live": 3, "goal": 30}, {"start": 40, "end": 20, "live": 9}, {"live": 7, "goal": 14}
+
+    summary = summary_of(*lines)
+
+    assert (3, 7, 14, 40) == tuple(
+        size // MIB
+        for size in (
+            summary.heap_live_first_bytes,
+            summary.heap_live_last_bytes,
+            summary.heap_goal_bytes,
+            summary.heap_peak_bytes,
+        )
+    )
+    assert 50 * MIB == summary_of({"end": 50}, {}).heap_peak_bytes
+
+
+def test_marking_is_assists_and_background_of_what_the_ps_allow():
+    """
+    Of two steps of a second on 2 Ps, each marks 0.3 + 1.4 ms.
+    """
+    summary = summary_of({}, {}, {})
+
+    assert 4.0 == summary.available_cpu_seconds
+    assert 2 * 0.0017 / 4 == pytest.approx(summary.marking_cpu_fraction)
+    assert 8.0 == summary_of({"p": 4}, {"p": 4}, {"p": 4}).available_cpu_seconds
+
+
+def live(*sizes, **change):
+    return [{"live": size, "start": size, "end": size + 1, **change} for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "steady"),
+    [
+        pytest.param([10, 10, 10], 2, id="it stays"),
+        pytest.param([10, 20, 40, 80], 0, id="it doubles"),
+        pytest.param([40, 10, 20, 40], 3, id="no higher than it was"),
+        pytest.param([10, 100, 100, 100], 2, id="a step, and it stays"),
+        pytest.param([0, 0, 0], 2, id="less than the log tells"),
+    ],
+)
+def test_collections_that_no_growth_of_the_heap_explains(sizes, steady):
+    summary = summary_of(*live(*sizes))
+
+    assert steady == summary.steady_cycles
+    assert steady * 0.0017 == pytest.approx(summary.steady_marking_cpu_seconds)
+
+
+def test_a_restart_fills_its_heap_anew():
+    """
+    Each process has a first collection of its own, whatever the one before had.
+    """
+    cycles = read_gctrace(log_of(*live(80, 80)) + log_of(*live(10, 10, 10))).cycles
+
+    assert 1 + 2 == cost_of_collection(cycles).steady_cycles
+
+
+def test_a_gap_in_the_log_makes_the_bounds_of_the_rate_wider():
+    """
+    Four collections in two rows of two: each row's growth is known to 1 MiB, and what each of the
+    two freed.
+    """
+    cycles = read_gctrace(log_of({}, {}, {"number": 5, "at": 5.0}, {"number": 6, "at": 6.0})).cycles
+
+    rate = cost_of_collection(cycles).allocation_rate
+
+    assert (5 * MIB, 7 * MIB, 9 * MIB) == (rate.low, rate.value, rate.high)
+
+
+def test_a_rate_below_nothing_is_nothing():
+    """
+    A heap that shrinks while nothing is allocated: rounding alone would make it negative.
+    """
+    assert 0 == summary_of(*live(10, 10, 10, end=10)).allocation_rate.low
