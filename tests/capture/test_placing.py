@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.capture.clock import BY_FILE, BY_NAME, MANIFEST_TIME, OWN_CLOCK, time_in_name, time_of
 from gomem.capture.load import _in_time
 from gomem.capture.manifest import Manifest
 from gomem.capture.moment import Artefact, Moment
-from gomem.capture.place import ONE_SCRIPT, place
+from gomem.capture.place import ONE_SCRIPT, place, stem_of
+from gomem.errors import CaptureError
 from gomem.inputs.kinds import BY_NAME as KINDS
 from gomem.sources.artefact import Source
 
@@ -298,3 +300,92 @@ def test_an_allocs_profile_stands_in_for_a_heap_profile():
     assert "allocs0" == profiled("allocs", "goroutine").heap_profile.source
     assert "heap1" == profiled("allocs", "heap").heap_profile.source
     assert profiled("goroutine").heap_profile is None
+
+
+# ---- what is handed on
+
+
+MAPPING = "00400000-00500000 r-xp 00000000 00:00 7 /app/api\nSize: 1024 kB\nRss: 8 kB\n"
+
+
+def laid_out(folder, **texts):
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_what_a_reader_could_not_read_is_the_captures_damage(tmp_path):
+    capture = gomem.load(laid_out(tmp_path, smaps=MAPPING + "Pss: many kB\n" + MAPPING[:20]))
+
+    assert capture.damaged
+    assert {"smaps"} == {one.source for one in capture.damaged}
+    assert all("line " in one.where for one in capture.damaged)
+
+
+def test_two_files_of_a_kind_in_a_moment_stand_below_one_another():
+    def mappings(*names):
+        frames = [pd.DataFrame({"Rss": [size]}) for size in (8, 16)]
+        files = [artefact(name, mappings=frame) for name, frame in zip(names, frames, strict=False)]
+        return Moment("m", tuple(files)).smaps
+
+    assert [("m", 8, "a"), ("m", 16, "b")] == list(mappings("a", "b").itertuples(index=False))
+    assert [("m", 8, "a")] == list(mappings("a").itertuples(index=False))
+    assert list(mappings("a").columns) == ["moment", "Rss", "artefact"]
+
+
+def test_smaps_stand_before_maps_and_a_part_that_is_not_there_is_passed_over():
+    full, bare = (pd.DataFrame({"Rss": [size]}) for size in (8, 0))
+    both = moment(artefact("maps", "maps", mappings=bare), artefact("smaps", mappings=full))
+    text = moment(artefact("heap.txt", "heap_text", memstats=None))
+
+    assert [8] == list(both.smaps["Rss"])
+    assert 0 == len(text.memstats)
+
+
+def test_a_moment_has_no_frame_of_another_name():
+    with pytest.raises(AttributeError, match="a moment has no smap; it has cgroup, smaps"):
+        _ = moment(artefact("a")).smap
+
+
+def test_a_capture_shows_itself_with_its_moments_and_kinds(tmp_path):
+    capture = gomem.load(laid_out(tmp_path, smaps=MAPPING))
+    html = capture._repr_html_()
+
+    assert "<p>1 moments, " in html
+    assert "0 damaged</p>" in html
+    assert html.count("<table") == 2
+    assert "<p>1 artefacts</p>" in capture["capture"]._repr_html_()
+    assert "<Moment capture: smaps>" == repr(capture["capture"])
+
+
+def test_an_empty_folder_has_nothing_in_it(tmp_path):
+    with pytest.raises(CaptureError, match="nothing in it; wanted at least one artefact"):
+        gomem.load(tmp_path)
+
+
+@pytest.mark.parametrize(("files", "end"), [(3, r"2\.txt.*[^e]$"), (4, "; and 1 more$")])
+def test_of_what_cannot_be_read_three_are_named(files, end, tmp_path):
+    texts = {f"{n}.txt": "remember the milk\n" for n in range(files)}
+
+    with pytest.raises(CaptureError, match=end) as error:
+        gomem.load(laid_out(tmp_path, **texts))
+
+    assert "3.txt" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("heap-2026-11-20T05:45:49Z.pb.gz", "2026-11-20T05:45:49Z"),
+        ("memprof.2020-08-08T16_12_12.743.32.pb.gz", "2020-08-08T16_12_12.743"),
+    ],
+)
+def test_a_stamp_is_all_of_a_stem(name, stem):
+    assert stem == stem_of(name)
+
+
+@pytest.mark.parametrize(("before", "counted"), [(0, {"1": 1}), (-1, {}), (2**32, {})])
+def test_collections_are_counted_from_none_on(before, counted):
+    moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
+
+    assert counted == Manifest((("gomem.json", {"moments": moments}),)).collections
