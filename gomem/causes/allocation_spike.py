@@ -12,7 +12,7 @@ As an expert would put it:
    stands out even from what is usual in all the time that the interval may show, and is gone
    again: what was allocated and stays is growth. Intervals without news (no collection ran) count
    as intervals; profiles taken at once make none. With two other rates the higher is the usual,
-   and the finding only `possible`.
+   and the finding a note.
 4. What jumps once and has not come back is a step: the level, the function and the time are said,
    and that it may be what the program is meant to hold. It needs several profiles at the usual
    level before it, each with a content of its own (where collections are rare, a ramp looks like a
@@ -152,8 +152,10 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
     ]
     levels = spike.in_use.sites.set_index("function")["after"]
     in_use = int(levels.get(function, 0))
+    few = spike.with_news <= TOO_FEW + 1
+    sure = "certain" if largest["low"] > 0 else "likely"
     return CAUSE.finding(
-        Severity.WARNING,
+        Severity.INFO if few else Severity.WARNING,
         f"{format_bytes(spike.allocated_bytes)} was allocated within "
         f"{format_seconds(spike.seconds)}, where {format_bytes(spike.usual_bytes)} is usual; "
         f"{_who(function, spike.caller)} allocated {share} of the excess",
@@ -166,14 +168,8 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
             Evidence(after, f"inuse_space of {function}", in_use, "B"),
         ),
         next_step=_REMEDY.format(who=function, by="alloc_space"),
-        confidence=_surety(spike, largest["low"] > 0),
+        confidence="possible" if few else sure,
     )
-
-
-def _surety(spike: Spike, beyond_sampling: bool) -> str:
-    if spike.with_news <= TOO_FEW + 1:
-        return "possible"
-    return "certain" if beyond_sampling else "likely"
 
 
 def _of_level(jump: InUseJump, answers: Answers) -> Finding:

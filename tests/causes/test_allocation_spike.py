@@ -274,7 +274,7 @@ def test_with_two_other_rates_the_higher_is_the_usual():
 
     (finding,) = spike_of(*counts, in_use=200)
 
-    assert "possible" == finding.confidence
+    assert ("info", "possible") == (str(finding.severity), finding.confidence)
     assert "where 10.0 MiB is usual" in finding.title
     assert [] == spike_of(*[160] * 5, *[760] * 4, in_use=200)
     assert "certain" == spike_of(90, 90, *counts[:-2], in_use=200)[0].confidence
