@@ -49,14 +49,16 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
-    """A mean that is long needs long stops, and not just one."""
+    """A mean that is long needs long stops, and not just one; of few, one can make it."""
     counters, limits = answers.counters, answers.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:
         return []
     each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
     if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
         return []
-    dear = each >= limits.worst_pause_seconds or (share or 0.0) >= limits.stopped_fraction
+    many = counters.cycles >= limits.enough_cycles
+    often = many and (share or 0.0) >= limits.stopped_fraction
+    dear = often or each >= limits.worst_pause_seconds
     in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
     return [
         CAUSE.finding(

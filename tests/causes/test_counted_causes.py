@@ -155,6 +155,15 @@ def test_stops_that_are_long_on_average():
     assert "info" == severity(long_pauses, paused_ms=3999, seconds=4000.0)
 
 
+def test_one_stray_stop_makes_the_mean_of_few():
+    """
+    20 × 10 ms of 2 s, and 19; 19 that take a tenth of a second each.
+    """
+    assert "warning" == severity(long_pauses, cycles=20, paused_ms=200, seconds=2.0)
+    assert "info" == severity(long_pauses, cycles=19, paused_ms=190, seconds=1.9)
+    assert "warning" == severity(long_pauses, cycles=19, paused_ms=1901, seconds=19.0)
+
+
 def test_titles_say_since_when():
     (since_start,) = gc_pressure.find(answers())
     assert "20.0 % of the CPU since the start, a collection every 500 ms on av" in since_start.title
