@@ -136,3 +136,64 @@ def test_pages_of_a_file_that_was_only_read_are_the_groups_and_no_processes(capt
 
     assert abs(cache[1] - cache[0] - 24 * MIB) < MIB
     assert rss[1] - rss[0] < 2 * MIB
+
+
+LARGEST_V1 = 9223372036854710272  # the largest number of whole pages of 64 KiB
+
+
+@pytest.mark.parametrize(
+    ("number", "value"), [(LARGEST_V1, None), (LARGEST_V1 - 1, LARGEST_V1 - 1), (0, 0)]
+)
+def test_from_the_largest_number_of_whole_pages_on_there_is_no_limit(number, value):
+    parsed, _ = parse_cgroup(b"%d\n" % number, source="memory.limit_in_bytes")
+
+    assert {"memory.limit_in_bytes": value} == parsed.values
+
+
+@pytest.mark.parametrize(("number", "fits"), [(2**63 - 1, True), (2**63, False)])
+def test_a_count_is_below_what_the_kernel_can_hold(number, fits):
+    parsed, damage = parse_cgroup(b"anon N0=%d\n" % number, source="memory.numa_stat")
+
+    assert fits == (parsed.values == {"numa_stat.anon.N0": number})
+    assert fits == (damage == [])
+
+
+def test_damage_says_what_is_wrong_with_which_line():
+    _, damage = parse_cgroup(b"anon 1\n\n# x\nkernel 12", source="memory.stat")
+
+    assert ["line 3", "line 4"] == [one.where for one in damage]
+    assert damage[0].what.startswith("not a line of a control group's file")
+    assert damage[1].what.startswith("the last line has no end")
+    assert ["# x", "kernel 12"] == [one.text for one in damage]
+
+
+@pytest.mark.parametrize(
+    ("data", "file", "names"),
+    [
+        (b"oom_kill_disable 0\nx 0\n", "memory.oom_control", {"oom_kill_disable", "x"}),
+        (b"low 0\noom 1\n", "memory.events", {"low", "oom"}),
+        (b"anon 4096\nlow_pages 7\n", "memory.stat", {"anon", "low_pages"}),
+    ],
+)  # fmt: skip
+def test_a_table_without_a_name_is_known_by_its_fields(data, file, names):
+    parsed, _ = parse_cgroup(data, source="group.txt")
+
+    assert (file, file, names) == (parsed.file, parsed.kind, set(parsed.values))
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "is_one"),
+    [
+        (b"anon 4096\n", "x", True),
+        (b"anon a lot\n", "x", False),
+        (b"workingset 3\n", "memory.stat", True),
+        (b"workingset 3\n", "x", False),
+        (b"some avg10=0.12 total=3\n", "memory.pressure", True),
+        (b"some avg10=0.12 total=3\n", "x", False),
+        (b"7\n", "memory.stat", False),
+        (b"anon 7\n", "memory.current", True),
+        (b"events 7\n", "memory.current", False),
+    ],
+)
+def test_what_is_a_groups_file(data, name, is_one):
+    assert is_one == looks_like_cgroup(data, name)

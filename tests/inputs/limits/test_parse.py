@@ -46,3 +46,27 @@ def test_a_line_of_another_shape_is_damage():
 def test_a_header_alone_is_an_error():
     with pytest.raises(FormatError, match="no limit"):
         read_limits(RECORDED.read_bytes().split(b"\n", 1)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [(b"unlimited", None), (b"9223372036854775808", None),
+                         (b"9223372036854775807", 2**63 - 1), (b"0", 0)]
+)  # fmt: skip
+def test_from_half_of_64_bits_on_nothing_is_limited(text, number):
+    head = RECORDED.read_bytes().split(b"\n", 1)[0]
+    line = b"Max stack size            8388608              " + text + b"            bytes     "
+
+    ((limit,), damage) = parse_limits(head + b"\n" + line, source="limits")
+
+    assert ([], "Max stack size", 8388608) == (damage, limit.name, limit.soft)
+    assert (number, "bytes") == (limit.hard, limit.unit)
+
+
+def test_damage_is_of_its_line_and_the_others_are_read():
+    lines = RECORDED.read_bytes().splitlines()[:4]
+    lines[2] = b"Max of something"
+
+    limits, damage = parse_limits(b"\n".join(lines), source="limits")
+
+    assert ["line 3"] == [one.where for one in damage]
+    assert 2 == len(limits)

@@ -118,3 +118,105 @@ def test_the_runtimes_identities_hold_in_every_fixture(moment):
         assert field["NumGC"] == int(dumps.pauses[-1][1])
     if field["NumGC"] <= 256:
         assert field["PauseTotalNs"] == int(dumps.pauses[:, 3].sum())
+
+
+NO_MACHINE = 2**60  # bytes
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept", "damaged"),
+    [
+        ("HeapAlloc", NO_MACHINE - 1, True, False),
+        ("HeapAlloc", NO_MACHINE, False, True),
+        ("NextGC", NO_MACHINE - 1, True, False),
+        ("NextGC", NO_MACHINE, False, False),
+        ("LastGC", NO_MACHINE, True, False),
+        ("LastGC", 2**63 - 1, True, False),
+        ("LastGC", 2**63, False, False),
+        ("NumGC", 0, True, False),
+        ("NumGC", -1, False, True),
+        ("NumGC", 7.0, True, False),
+        ("NumGC", 7.5, False, True),
+        ("NumGC", True, False, True),
+    ],
+)
+def test_what_can_be_a_count(name, value, kept, damaged):
+    """
+    No machine has an exbibyte; nanoseconds since 1970 are more, and a goal of more is none.
+    """
+    dumps, damage = parse_memstats(json.dumps({**DUMP, name: value}).encode(), source="m")
+
+    unknown = np.ma.getmaskarray(dumps.counters[name])
+    assert kept == (not unknown[0])
+    assert damaged == bool(damage)
+    if kept:
+        assert int(value) == int(dumps.counters[name][0])
+
+
+def ring(number, **about):
+    """A dump after so many collections, whose ring holds each one's number."""
+    held = [0] * 256
+    for gc in range(max(1, number - 255), number + 1):
+        held[(gc + 255) % 256] = gc
+    return {**DUMP, "NumGC": number, "PauseNs": held, "PauseEnd": [10 * gc for gc in held]} | about
+
+
+def pauses(dump):
+    return parse_memstats(json.dumps(dump).encode(), source="m")[0].pauses.tolist()
+
+
+@pytest.mark.parametrize(("number", "oldest"), [(1, 1), (255, 1), (256, 1), (257, 2), (600, 345)])
+def test_the_ring_holds_the_last_256(number, oldest):
+    found = pauses(ring(number))
+
+    assert [[0, gc, 10 * gc, gc] for gc in range(oldest, number + 1)] == found
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"NumGC": 0},
+        {"NumGC": None},
+        {"NumGC": "7"},
+        {"PauseNs": [0] * 255},
+        {"PauseEnd": [0] * 257},
+        {"PauseNs": [-1] + [0] * 255},
+        {"PauseEnd": [2**63] + [0] * 255},
+        {"PauseNs": None},
+    ],
+    ids=str,
+)
+def test_a_ring_that_cannot_be_has_no_pauses(about):
+    assert [] == pauses({**ring(7), **about})
+
+
+def test_size_classes_that_cannot_be_are_left_out():
+    """
+    Each dump's are told apart by its number.
+    """
+    whole = {"Size": 8, "Mallocs": 5, "Frees": 0}
+    classes = [whole, {**whole, "Size": -1}, {**whole, "Mallocs": "5"}, {**whole, "Frees": None}, 7]
+    dumps = [DUMP | {"BySize": BySize} for BySize in (classes, None, [whole])]
+
+    found = parse_memstats(json.dumps(dumps).encode(), source="m")[0]
+
+    assert [[0, 8, 5, 0], [2, 8, 5, 0]] == found.size_classes.tolist()
+
+
+def test_what_is_no_dump_beside_dumps_is_damage_with_its_place():
+    text = json.dumps(DUMP) + '\n{"port": 80}\n' + json.dumps(DUMP)
+
+    dumps, damage = parse_memstats(text.encode(), source="m")
+
+    assert ["line 1", "line 3"] == dumps.place
+    assert ["line 2"] == [one.where for one in damage]
+    assert damage[0].what.startswith("not a MemStats dump: ")
+
+
+@pytest.mark.parametrize(
+    ("fraction", "known"), [(0.5, True), (0, True), (True, False), ("0.5", False), (None, False)]
+)
+def test_a_fraction_is_a_number(fraction, known):
+    dumps, _ = parse_memstats(json.dumps({**DUMP, "GCCPUFraction": fraction}).encode(), source="m")
+
+    assert known == (not np.isnan(dumps.gc_cpu_fraction[0]))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gomem.errors import FormatError
 from gomem.inputs.smaps.parse import parse_smaps
 from gomem.inputs.status.parse import looks_like_statm, parse_statm, parse_status
 from tests.builders import FIXTURES, MOMENTS, moment_id
@@ -46,3 +47,71 @@ def test_vmrss_is_the_sum_of_smaps(moment):
     assert status.sizes["VmRSS"] == int(mappings.fields["Rss"].sum())
     parts = ("RssAnon", "RssFile", "RssShmem")
     assert status.sizes["VmRSS"] == sum(status.sizes[name] for name in parts)
+
+
+ADDRESS_SPACE_KIB = 1 << 47  # five levels of page tables: 57 bits
+
+
+@pytest.mark.parametrize(
+    ("kib", "fits"), [(ADDRESS_SPACE_KIB, True), (ADDRESS_SPACE_KIB + 1, False)]
+)
+def test_a_size_fits_into_an_address_space(kib, fits):
+    status, damage = parse_status(b"Name:\ta\nVmSize:\t%d kB\n" % kib, source="status")
+
+    assert fits == (status.sizes == {"VmSize": kib * 1024})
+    assert ([] if fits else ["line 2"]) == [one.where for one in damage]
+
+
+@pytest.mark.parametrize("field", [b"VmData", b"RssAnon", b"HugetlbPages"])
+def test_what_must_be_a_size_and_is_none_is_damage(field):
+    for value in (b"12", b"12 k", b""):
+        status, damage = parse_status(field + b":\t" + value, source="status")
+
+        assert ({}, {}) == (status.sizes, status.counts)
+        assert [f"{field.decode()} has no size"] == [one.what.partition(";")[0] for one in damage]
+
+
+def test_what_is_nobodys_business_is_left_out():
+    """
+    Who runs it, and fields that are no number; a count of 18 digits is one, of 19 none.
+    """
+    text = b"Uid:\t1000\nGroups:\t7\nState:\tS (sleeping)\nThreads:\t%d\nNSpid:\t%d\n"
+
+    status, damage = parse_status(text % (10**18 - 1, 10**18), source="status")
+
+    assert ({"Threads": 10**18 - 1}, [], None) == (status.counts, damage, status.name)
+
+
+def test_a_line_that_is_no_field_is_damage_and_the_rest_is_read():
+    status, damage = parse_status(b"Name:\ta\nVmRSS 12 kB\nThreads:\t7\n", source="status")
+
+    assert ["line 2"] == [one.where for one in damage]
+    assert {"Threads": 7} == status.counts
+
+
+MOST_PAGES = 1 << 45
+
+
+@pytest.mark.parametrize(("pages", "fits"), [(MOST_PAGES, True), (MOST_PAGES + 1, False)])
+def test_pages_fit_into_an_address_space(pages, fits):
+    data = b"%d 567 89 1 0 200 0\n" % pages
+
+    if fits:
+        assert pages == parse_statm(data, source="statm")["size"]
+    else:
+        with pytest.raises(FormatError, match="more pages than any address space has"):
+            parse_statm(data, source="statm")
+
+
+@pytest.mark.parametrize(
+    ("data", "is_one"),
+    [
+        (b"1 2 3 4 5 6 7\n", True),
+        (b"1 2 3 4 5 6 7" + b" " * 186, True),
+        (b"1 2 3 4 5 6 7" + b" " * 187, False),
+        (b"1 2 3 4 5 6\n", False),
+        (b"1 2 3 4 5 6 7 8\n", False),
+    ],
+)
+def test_statm_is_seven_numbers(data, is_one):
+    assert is_one == looks_like_statm(data)
