@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.comparison import compare as compare
     from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
     from gomem.diagnosis.diagnosis import diagnose as diagnose
+    from gomem.inputs.buildinfo.table import read_buildinfo as read_buildinfo
     from gomem.inputs.cgroup.table import read_cgroup as read_cgroup
     from gomem.inputs.escapes.table import read_escapes as read_escapes
     from gomem.inputs.gctrace.read import iter_gctrace as iter_gctrace

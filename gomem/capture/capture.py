@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.errors import Damage
+    from gomem.inputs.buildinfo.table import Build
     from gomem.inputs.escapes.table import EscapeAnalysis
     from gomem.inputs.gctrace.table import GcLog
     from gomem.inputs.gobench.table import Bench
@@ -162,6 +163,11 @@ class Capture(WithDamage):
     def escapes(self) -> Mapping[str, EscapeAnalysis]:
         """The compiler's escape analysis, by path."""
         return self.of_kind("escapes")
+
+    @property
+    def builds(self) -> Mapping[str, Build]:
+        """What executables say of their build, by path."""
+        return self.of_kind("buildinfo")
 
     def of_kind(self, name: str) -> dict[str, Any]:
         """What was read of every artefact of a kind, by path."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LOG = BY_NAME["gctrace"]
 PATH = "a path"
-RELEASE_IS_SAID_BY = ("go_info", PATH)  # the first choice first
+RELEASE_IS_SAID_BY = ("build information", "go_info", PATH)  # the first choice first
 
 
 @dataclass

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.buildinfo.parse import looks_like_build_info
 from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.parse import looks_like_gctrace
@@ -163,6 +164,12 @@ KINDS = (
         words=("crash", "debug", "dump", "panic", "sigquit", "stacks"),
     ),
     Kind(
+        "buildinfo", "an executable's build information", _content(looks_like_build_info),
+        "buildinfo.table.read_buildinfo",
+        frames=("build", "settings", "modules", "damage"), instead="builds, by path",
+        scope=OF_THE_WHOLE, words=("buildinfo", "exe"),
+    ),
+    Kind(
         "metrics", "runtime/metrics JSON or a page of Prometheus metrics", looks_like_metrics,
         "metrics.table.read_metrics",
         frames=("values", "histograms", "stats", "process", "pause_quantiles", "damage"),
@@ -196,7 +203,7 @@ KINDS = (
 )  # fmt: skip
 # Whose readers take off what people paste them in; a log's reader has its own way.
 PASTED = {"cgroup", "gobench", "limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup"}
-PASTED |= {"goroutines", "statm", "status"}
+PASTED |= {"buildinfo", "goroutines", "statm", "status"}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)

@@ -25,6 +25,7 @@ FULLEST = {
     "metrics": DOORS / "metrics.prom.gz",
     "count_text": DOORS / "goroutine-1.txt.gz",
     "goroutines": DOORS / "goroutine-2.txt.gz",
+    "buildinfo": FIXTURES / "buildinfo/go1.27.3.txt",
 }
 
 

@@ -1,0 +1,256 @@
+"""Build information: the text of `go version -m FILE`, and what stands in the executable itself.
+
+Described in  Go's debug/buildinfo. The section `.go.buildinfo` begins with a magic text; since Go
+              1.18 two strings follow at byte 32, each with its length before it; from 1.13 to 1.17
+              two pointers to Go's string headers, of the size in byte 14.
+Quirks        The list of modules stands between two marks of 16 bytes. Go 1.12 and older write
+              none of this, and a program built without modules has a release alone. Settings
+              (`build` lines) came with Go 1.18. Of executables only ELF is read.
+              `go version -m` prints `FILE: go1.24.2` and then the list, a tabulator before each.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from itertools import starmap
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage, FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # Reads so many bytes at an offset of the file, or fewer at its end.
+    ReadAt = Callable[[int, int], bytes]
+
+ELF = b"\x7fELF"
+EXECUTABLES = (2, 3)  # ELF's types of a program, at a fixed address or anywhere
+MAGIC = b"\xff Go buildinf:"
+SECTION = b".go.buildinfo"
+INLINE, BIG_ENDIAN = 2, 1  # flags of the header
+HEADER_BYTES, INLINE_AT = 32, 32
+LARGEST_STRING_BYTES = 1 << 22
+MARK_BYTES = 16
+MOST_HEADERS = 4096
+LOADED = 1  # ELF's type of a segment that is in memory
+_RELEASE = rb"(?:go1\.\d[\w.+-]*|devel (?:go1\.\d|\+)[^\n]*)(?: X:[^\n]*)?"
+_FIRST_LINE = re.compile(rb"(?P<file>[^\n]{1,4096}): (?P<release>" + _RELEASE + rb")[ \t]*\r?")
+_LINE = re.compile(r"\t(path|mod|dep|=>|build)\t(.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildInfo:
+    """What an executable says of its build.
+
+    Attributes:
+        go_version: Such as `go1.24.2`.
+        modules: Lines as `go version -m` prints them, below `path`, `mod`, `dep` and `build`.
+    """
+
+    go_version: str
+    modules: str = ""
+
+    @property
+    def main(self) -> str:
+        """The main module with its version, or the package's path; empty if neither is told."""
+        lines = [line.split("\t") for line in self.modules.splitlines()]
+        for word in ("mod", "path"):
+            for line in lines:
+                if line[0] == word:
+                    return " ".join(line[1:3]).strip()
+        return ""
+
+    def text(self, name: str) -> str:
+        """As `go version -m` prints it."""
+        lines = [f"{name}: {self.go_version}", *(f"\t{line}" for line in self.modules.splitlines())]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Elf:
+    """The parts of an ELF file that are needed, of 32 or 64 bits, in either byte order."""
+
+    read: ReadAt
+    order: str
+    wide: bool
+
+    @classmethod
+    def of(cls, read: ReadAt) -> _Elf | None:
+        head = read(0, 20)
+        if len(head) < 20 or head[:4] != ELF or head[4] not in {1, 2} or head[5] not in {1, 2}:
+            return None
+        order = "<" if head[5] == 1 else ">"
+        (kind,) = struct.unpack_from(f"{order}H", head, 16)
+        return cls(read, order, head[4] == 2) if kind in EXECUTABLES else None
+
+    def numbers(self, form: str, offset: int) -> tuple[int, ...]:
+        """Numbers of a form at an offset; P is one of the width of an address."""
+        form = self.order + form.replace("P", "Q" if self.wide else "I")
+        return struct.unpack(form, self.read(offset, struct.calcsize(form)))
+
+    def section(self, wanted: bytes) -> tuple[int, int] | None:
+        """Where a section lies in the file, and its size."""
+        (table,) = self.numbers("P", 40 if self.wide else 32)
+        size, count, names = self.numbers("HHH", 58 if self.wide else 46)
+        if count > MOST_HEADERS:
+            return None
+        sections = [self.numbers("IIPPPP", table + size * number) for number in range(count)]
+        _, _, _, _, texts_at, length = sections[names]
+        texts = self.read(texts_at, min(length, LARGEST_STRING_BYTES))
+        for name, _, _, _, offset, length in sections:
+            if texts[name:].startswith(wanted + b"\0"):
+                return offset, min(length, LARGEST_STRING_BYTES)
+        return None
+
+    def segments(self) -> list[tuple[int, int, int]]:
+        """What is loaded: address, offset in the file, and bytes there."""
+        (table,) = self.numbers("P", 32 if self.wide else 28)
+        size, count = self.numbers("HH", 54 if self.wide else 42)
+        found = []
+        for number in range(min(count, MOST_HEADERS)):
+            at = table + size * number
+            if self.wide:
+                kind, _, offset, address, _, stored = self.numbers("IIPPPP", at)
+            else:
+                kind, offset, address, _, stored = self.numbers("IPPPP", at)
+            if kind == LOADED:
+                found.append((address, offset, stored))
+        return found
+
+
+def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
+    """The build information of an executable, of which a few parts are read.
+
+    Args:
+        read: Reads so many bytes at an offset of the file, or fewer at its end.
+
+    Returns:
+        What it says; None if it is no ELF executable, or has none that is known.
+    """
+    try:
+        elf = _Elf.of(read)
+        return None if elf is None else _of_elf(elf)
+    except (OSError, struct.error, IndexError, ValueError):
+        return None
+
+
+def _of_elf(elf: _Elf) -> BuildInfo | None:
+    place = elf.section(SECTION)
+    blob = b"" if place is None else elf.read(*place)
+    if not blob.startswith(MAGIC):
+        return None
+    if blob[15] & INLINE:
+        version, end = _inline(blob, INLINE_AT)
+        modules, _ = _inline(blob, end)
+    else:
+        version, modules = _by_pointers(elf, blob)
+    if len(modules) >= 2 * MARK_BYTES:
+        modules = modules[MARK_BYTES:-MARK_BYTES]
+    release = version.decode("ascii", "replace")
+    return BuildInfo(release, modules.decode("utf-8", "replace")) if release else None
+
+
+def _inline(blob: bytes, at: int) -> tuple[bytes, int]:
+    """A string with its length before it, seven bits a byte, and where it ends."""
+    length = shift = 0
+    while True:
+        byte = blob[at]
+        length |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            break
+    if length > len(blob) - at:
+        raise ValueError
+    return blob[at : at + length], at + length
+
+
+def _by_pointers(elf: _Elf, blob: bytes) -> tuple[bytes, bytes]:
+    """Both strings as Go before 1.18 keeps them: a pointer to a pointer and a length each."""
+    order = ">" if blob[15] & BIG_ENDIAN else "<"
+    width = blob[14]
+    form = f"{order}{'QQ' if width == 8 else 'II'}"
+    segments = elf.segments()
+
+    def memory(address: int, length: int) -> bytes:
+        for start, offset, stored in segments:
+            if start <= address and address + length <= start + stored:
+                return elf.read(offset + address - start, length)
+        return b""
+
+    def string(pointer: int) -> bytes:
+        header = memory(pointer, 2 * width)
+        address, length = struct.unpack(form, header) if len(header) == 2 * width else (0, 0)
+        return memory(address, min(length, LARGEST_STRING_BYTES))
+
+    version, modules = map(string, struct.unpack_from(form, blob, 16))
+    return version, modules
+
+
+def looks_like_build_info(data: bytes) -> bool:
+    """Whether it is an ELF executable with Go's build information, or what Go prints of one."""
+    if data.startswith(ELF):
+        return MAGIC in data and int.from_bytes(data[16:18], "little") in {*EXECUTABLES, 512, 768}
+    lines = data[: 1 << 16].split(b"\n", 2)
+    if _FIRST_LINE.fullmatch(lines[0]) is None:
+        return False
+    return len(lines) < 2 or not lines[1].strip() or lines[1].startswith(b"\t")
+
+
+def parse_build_info(data: bytes, *, source: str) -> tuple[BuildInfo, list[Damage]]:
+    """Parse build information out of an executable, or out of what `go version -m` prints.
+
+    Raises:
+        FormatError: There is none in it.
+    """
+    if data.startswith(ELF):
+        build = build_info_of_elf(lambda offset, length: data[offset : offset + length])
+        if build is None:
+            what = "an executable whose build information cannot be read; the file may be cut"
+            raise FormatError(source, "", what)
+        return build, []
+    lines = data.split(b"\n")
+    first = _FIRST_LINE.fullmatch(lines[0])
+    if first is None:
+        raise FormatError(source, "line 1", "not what go version prints; wanted `FILE: go1.24.2`")
+    damage: list[Damage] = []
+    modules: list[str] = []
+    for number, line in enumerate(lines[1:], start=2):
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        if _LINE.fullmatch(text):
+            modules.append(text[1:])
+        elif _FIRST_LINE.fullmatch(line):
+            what = "build information of another executable is not read; give it a file of its own"
+            damage.append(Damage(source, f"line {number}", what, text))
+            break
+        elif text.strip():
+            what = "not a line of go version -m; wanted path, mod, dep, => or build"
+            damage.append(Damage(source, f"line {number}", what, text))
+    release = first["release"].decode("ascii", "replace").strip()
+    return BuildInfo(release, "\n".join(modules)), damage
+
+
+def settings_of(build: BuildInfo) -> dict[str, str]:
+    """The settings of the build by name: `CGO_ENABLED`, `GOARCH`, `-tags`, `vcs.revision`."""
+    lines = (line.split("\t", 1) for line in build.modules.splitlines())
+    texts = (line[1].partition("=") for line in lines if line[0] == "build" and len(line) > 1)
+    return {name: _unquoted(value) for name, _, value in texts}
+
+
+def modules_of(build: BuildInfo) -> list[tuple[str, str, str, str]]:
+    """Modules: `main`, `dependency` or `replacement`, then path, version and checksum."""
+    words = {"mod": "main", "dep": "dependency", "=>": "replacement"}
+    lines = (line.split("\t") for line in build.modules.splitlines())
+    return list(starmap(_module, ((words[one[0]], *one[1:]) for one in lines if one[0] in words)))
+
+
+def _module(
+    kind: str, path: str = "", version: str = "", total: str = "", *_: str
+) -> tuple[str, str, str, str]:
+    return kind, path, version, total
+
+
+def _unquoted(text: str) -> str:
+    """Values with blanks or quotes stand in quotes, as Go writes strings."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '"`' else text

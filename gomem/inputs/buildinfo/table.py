@@ -1,0 +1,117 @@
+"""Build information as frames: the build, its settings, the modules in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.inputs.buildinfo.parse import (
+    ELF,
+    looks_like_build_info,
+    modules_of,
+    parse_build_info,
+    settings_of,
+)
+from gomem.inputs.schema import Column, WithDamage, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.sources.artefact import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.errors import Damage
+    from gomem.inputs.buildinfo.parse import BuildInfo
+    from gomem.sources.artefact import Readable
+
+BUILD = (
+    Column("go_version", "str", "", "The release that built it."),
+    Column("path", "str", "", "The main package's path; missing without modules."),
+    Column("module", "str", "", "The main module's path; missing without modules."),
+    Column("version", "str", "", "Its version; `(devel)` of a build from a working copy."),
+    Column("cgo", "boolean", "", "Whether cgo was on; missing before Go 1.18."),
+    Column("goos", "str", "", "The system that it was built for; missing before Go 1.18."),
+    Column("goarch", "str", "", "The processor; missing before Go 1.18."),
+    Column("revision", "str", "", "The commit that it was built from, if that was recorded."),
+)
+SETTINGS = (
+    Column("name", "str", "", "A setting of the build: `-tags`, `CGO_ENABLED`, `vcs.time`."),
+    Column("value", "str", "", "Its value."),
+)
+MODULES = (
+    Column("kind", "str", "", "`main`, `dependency`, or `replacement` of the one before it."),
+    Column("path", "str", "", "The module's path."),
+    Column("version", "str", "", "Its version."),
+    Column("sum", "str", "", "Its checksum, if there is one."),
+)
+
+
+@dataclass(frozen=True)
+class Build(WithDamage):
+    """What an executable says of its build.
+
+    Attributes:
+        build: One row; see `BUILD`.
+        settings: A row per setting, since Go 1.18; see `SETTINGS`.
+        modules: A row per module; see `MODULES`.
+        damaged: What could not be read.
+    """
+
+    build: pd.DataFrame
+    settings: pd.DataFrame
+    modules: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    @property
+    def go_version(self) -> str:
+        """The release that built it."""
+        return str(self.build["go_version"].iloc[0])
+
+    @property
+    def release_evidence(self) -> str:
+        """What says the release."""
+        return "build information"
+
+    def _repr_html_(self) -> str:
+        return self.build.T.to_html(escape=True, header=False)
+
+
+def build_tables(build: BuildInfo, damage: Sequence[Damage]) -> Build:
+    """Lay build information out as rows."""
+    settings, modules = settings_of(build), modules_of(build)
+    main = next((one for one in modules if one[0] == "main"), ("", None, None, None))
+    paths = [line.split("\t")[1] for line in build.modules.splitlines() if line[:5] == "path\t"]
+    cgo = settings.get("CGO_ENABLED")
+    row = (
+        build.go_version,
+        next(iter(paths), None),
+        main[1],
+        main[2],
+        None if cgo is None else cgo == "1",
+        settings.get("GOOS"),
+        settings.get("GOARCH"),
+        settings.get("vcs.revision"),
+    )
+    return Build(
+        build_rows([row], BUILD),
+        build_rows(settings.items(), SETTINGS),
+        build_rows(modules, MODULES),
+        tuple(damage),
+    )
+
+
+def read_buildinfo(readable: Readable) -> Build:
+    """Read build information: what `go version -m` prints, or an ELF executable itself.
+
+    Raises:
+        FormatError: There is none in it; Go 1.12 and older wrote none.
+    """
+    source = open_source(readable)
+    parse = partial(parse_build_info, source=source.name)
+    if source.data.startswith(ELF):
+        build, damage = parse(source.data)
+    else:
+        build, damage, _ = read_plain(source.data, source.name, looks_like_build_info, parse)
+    return build_tables(build, [*source.damage, *damage])

@@ -1,0 +1,172 @@
+"""Build information: as `go version -m` prints it, and out of executables."""
+
+import struct
+
+import pytest
+
+import gomem
+from gomem.errors import FormatError
+from gomem.inputs.buildinfo.parse import MAGIC, build_info_of_elf
+from gomem.inputs.kinds import BY_NAME, kind_of
+from tests.builders import FIXTURES
+
+PRINTED = (FIXTURES / "buildinfo/go1.27.3.txt").read_bytes()
+MODULES = (
+    "path\texample.com/api/cmd/api\nmod\texample.com/api\tv1.2.3\t\n"
+    "dep\tgithub.com/a/b\tv0.1.0\th1:xyz=\n=>\t../b\t(devel)\t\n"
+    'build\t-tags=netgo\nbuild\tCGO_ENABLED=1\nbuild\tGOARCH=arm64\nbuild\t-ldflags="-s -w"\n'
+)
+
+
+def elf_with(section, *, wide=True, order="<", kind=2, memory=b"", at=0x1000):
+    """A made-up ELF: one section of build information, one segment with what it points to."""
+    pointer = "Q" if wide else "I"
+    head_bytes, segment_bytes, section_bytes = (64, 56, 64) if wide else (52, 32, 40)
+    names = b"\0.go.buildinfo\0.shstrtab\0"
+    segment_at = head_bytes
+    memory_at = segment_at + segment_bytes
+    section_at = memory_at + len(memory)
+    names_at = section_at + len(section)
+    table_at = names_at + len(names)
+    head = b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2, 1]) + bytes(9)
+    head += struct.pack(f"{order}HHI3{pointer}", kind, 62, 1, 0, segment_at, table_at)
+    head += struct.pack(f"{order}IHHHHHH", 0, head_bytes, segment_bytes, 1, section_bytes, 3, 2)
+    if wide:
+        segment = struct.pack(
+            f"{order}IIQQQQQQ", 1, 6, memory_at, at, at, len(memory), len(memory), 1
+        )
+    else:
+        segment = struct.pack(
+            f"{order}IIIIIIII", 1, memory_at, at, at, len(memory), len(memory), 6, 1
+        )
+
+    def entry(name, offset, size):
+        return struct.pack(
+            f"{order}II4{pointer}II2{pointer}", name, 1, 0, 0, offset, size, 0, 0, 1, 0
+        )
+
+    table = entry(0, 0, 0) + entry(1, section_at, len(section))
+    table += entry(15, names_at, len(names))
+    return head + segment + memory + section + names + table
+
+
+def inline_section(version, modules):
+    """As Go 1.18 and later write it: two strings with their lengths before them."""
+    marked = b"m" * 16 + modules.encode() + b"m" * 16
+    texts = b""
+    for text in (version.encode(), marked):
+        length, size = b"", len(text)
+        while size >= 0x80:
+            length, size = length + bytes([size & 0x7F | 0x80]), size >> 7
+        texts += length + bytes([size]) + text
+    return MAGIC + bytes([8, 2]) + bytes(16) + texts
+
+
+def pointed(version, modules, *, wide, order, at):
+    """As Go 1.13 to 1.17 write it: pointers to string headers, which lie in memory."""
+    pointer, width = ("Q", 8) if wide else ("I", 4)
+    marked = b"m" * 16 + modules.encode() + b"m" * 16
+    texts_at = at + 4 * width
+    memory = struct.pack(
+        f"{order}4{pointer}",
+        texts_at, len(version), texts_at + len(version), len(marked),
+    )  # fmt: skip
+    memory += version.encode() + marked
+    section = MAGIC + bytes([width, 1 if order == ">" else 0])
+    section += struct.pack(f"{order}2{pointer}", at, at + 2 * width)
+    return section, memory
+
+
+def test_what_go_prints_is_read():
+    read = gomem.read_buildinfo(PRINTED)
+
+    (row,) = read.build.to_dict("records")
+    assert () == read.damaged
+    assert ("go1.27.3", "healthy", "healthy") == (row["go_version"], row["path"], row["module"])
+    assert (False, "linux", "amd64") == (row["cgo"], row["goos"], row["goarch"])
+    assert BY_NAME["buildinfo"] is kind_of(PRINTED)
+
+
+def test_before_go_1_18_there_are_no_settings():
+    read = gomem.read_buildinfo(FIXTURES / "buildinfo/go1.16.15.txt")
+
+    assert "go1.16.15" == read.go_version
+    assert read.settings.empty
+    assert read.build["cgo"].isna().all()
+
+
+def test_an_executable_says_the_same_as_what_is_printed_of_it():
+    """
+    The strings stand in it as they are printed, but for the marks around the modules.
+    """
+    elf = elf_with(inline_section("go1.24.2", MODULES))
+    printed = "api: go1.24.2\n" + "".join(f"\t{line}\n" for line in MODULES.splitlines())
+
+    mine, theirs = gomem.read_buildinfo(elf), gomem.read_buildinfo(printed.encode())
+
+    assert mine.build.equals(theirs.build)
+    assert mine.modules.equals(theirs.modules)
+    assert mine.settings.equals(theirs.settings)
+    settings = dict(mine.settings.to_numpy().tolist())
+    assert ("netgo", "1") == (settings["-tags"], settings["CGO_ENABLED"])
+    assert "-s -w" == settings["-ldflags"]
+    assert ["main", "dependency", "replacement"] == mine.modules["kind"].to_list()
+    assert BY_NAME["buildinfo"] is kind_of(elf)
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["64", "32"])
+@pytest.mark.parametrize("order", ["<", ">"], ids=["little", "big"])
+def test_an_executable_of_go_1_13_to_1_17_points_to_its_strings(wide, order):
+    section, memory = pointed("go1.16.15", MODULES, wide=wide, order=order, at=0x1000)
+
+    build = build_info_of_elf(reader(elf_with(section, wide=wide, order=order, memory=memory)))
+
+    assert ("go1.16.15", MODULES) == (build.go_version, build.modules)
+
+
+def reader(data):
+    return lambda offset, length: data[offset : offset + length]
+
+
+def test_a_cut_executable_has_none_and_never_raises():
+    elf = elf_with(inline_section("go1.24.2", MODULES))
+
+    needed = len(elf) - 24  # of the last entry, what follows its size is not asked for
+
+    assert {None} == {build_info_of_elf(reader(elf[:length])) for length in range(needed)}
+    with pytest.raises(FormatError, match="build information cannot be read; the file may be cut"):
+        gomem.read_buildinfo(elf[:-30])
+
+
+def test_a_string_longer_than_its_section_is_none():
+    section = MAGIC + bytes([8, 2]) + bytes(16) + b"\xff\xff\xff\xff\x7fgo1.24.2"
+
+    assert build_info_of_elf(reader(elf_with(section))) is None
+
+
+def test_a_core_dump_is_none():
+    assert kind_of(elf_with(inline_section("go1.24.2", MODULES), kind=4)) is None
+
+
+def test_a_second_executables_lines_are_said_to_be_left_out():
+    printed = b"/app/a: go1.24.2\n\tpath\ta\n/app/b: go1.23.4\n\tpath\tb\n"
+
+    read = gomem.read_buildinfo(printed)
+
+    assert "go1.24.2" == read.go_version
+    assert ["line 3"] == [one.where for one in read.damaged]
+
+
+def test_a_capture_knows_its_release_from_it(tmp_path):
+    """
+    It belongs to the whole capture, and is the surest witness of the release.
+    """
+    (tmp_path / "buildinfo.txt").write_bytes(b"/app/api: go1.24.2\n\tpath\tapi\n")
+    page = b"go_memstats_sys_bytes 7\n" + b'go_info{version="go1.23.4"} 1\n'
+    (tmp_path / "metrics").write_bytes(page)
+
+    capture = gomem.load(tmp_path)
+
+    assert "go1.24.2" == str(capture.go_version)
+    assert "build information in buildinfo.txt" == capture.go_version.evidence
+    assert ["buildinfo.txt"] == list(capture.builds)
