@@ -168,6 +168,9 @@ class Process:
     @property
     def listening(self) -> tuple[list[tuple[str, int]], list[str]]:
         """Addresses on this machine's loopback where it listens, and what was left out and why."""
+        if not self._shares_network():
+            way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
+            return [], [f"it has a network of its own, as in a container; to ask it there: {way}"]
         try:
             found = self._process.net_connections(kind="tcp")
         except psutil.AccessDenied:
@@ -175,9 +178,6 @@ class Process:
         except psutil.Error as error:
             raise Ended from error
         places = {one.laddr[:2] for one in found if one.status == psutil.CONN_LISTEN and one.laddr}
-        if places and not self._shares_network():
-            way = f"sudo nsenter -t {self.pid} -n gomem capture {self.pid} -o DIR"
-            return [], [f"it listens in a network of its own, as containers do; run: {way}"]
         near = {(ANY_ADDRESS.get(host, host), port) for host, port in places}
         other = sorted(place for place in near if place[0] not in LOOPBACK)
         said = [

@@ -11,9 +11,11 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gomem.errors import CaptureError
 from gomem.live.endpoints import NoAnswer
 from gomem.live.process import Ended
 from gomem.live.reading import PROFILES, Moment, fill
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,7 +161,11 @@ class Session:
             self._empty += 1
             return
         self._empty = 0
-        self.folder.add(moment)
+        try:
+            self.folder.add(moment)
+        except CaptureError as error:
+            kept = how_many(self.folder.moments, "whole moment")
+            raise CaptureError(f"{error}; {kept} in it") from error
         if moment.skew_seconds is not None:
             self.skews.append(moment.skew_seconds)
         if moment.num_gc is not None:

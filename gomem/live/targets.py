@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from gomem.errors import CaptureError, printable
 from gomem.live.doors import Doors, find_doors
 from gomem.live.endpoints import open_endpoints, without_secrets
-from gomem.live.process import Process, listeners, own_addresses, shown_address
+from gomem.live.process import PROC, Process, listeners, own_addresses, shown_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,6 +100,8 @@ def _of_urls(addresses: list[Endpoints], opened: ExitStack) -> Target:
 
 def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
     """The process on this machine that serves all of the addresses."""
+    if not PROC.is_dir():
+        return None, ["this machine has no /proc: only the runtime's side can be read"]
     found: set[int] = set()
     for one in addresses:
         host, port = _place(one.base)
