@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.live.endpoints import Answer, Endpoints, NoAnswer
+from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -145,8 +147,12 @@ class Doors:
         answer = self.pprof.get(f"{INDEX}{name}")
         if not answer.data.startswith(GZIP):  # as net/http/pprof writes them all
             raise NoAnswer(f"answered {seen_as(answer.data)}, not a profile")
-        if damage := _broken(answer.data):
-            raise NoAnswer(f"answered a profile that is not whole ({damage}); thrown away")
+        source = open_source(answer.data, name="answer")
+        if source.damage:
+            what = source.damage[0].what
+            raise NoAnswer(f"answered a profile that is not whole ({what}); thrown away")
+        if not starts_like_pprof(source.data):
+            raise NoAnswer(f"answered {seen_as(source.data)}, not a profile")
         return answer
 
     def goroutines(self) -> int:
@@ -296,11 +302,3 @@ def _number(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> int | None:
         return None if found is None else int(float(found[1]))
     except (ValueError, OverflowError):
         return None
-
-
-def _broken(data: bytes) -> str:
-    """Why a gzip file cannot be read whole; empty if it can."""
-    from gomem.sources.artefact import open_source
-
-    damage = open_source(data, name="answer").damage
-    return damage[0].what if damage else ""

@@ -96,11 +96,12 @@ class CaptureFolder:
         time = min((one.time for one in moment.readings), default=datetime.now(UTC))
         name = f"{self.moments + 1}-{time.astimezone(UTC):%Y%m%dT%H%M%SZ}"
         beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
+        files = self._files(moment)
         with _said(self.path):
             try:
                 beside.mkdir()
-                for one in moment.readings:
-                    (beside / one.file_name).write_bytes(self.redact(one.file_name, one.data))
+                for file_name, data in files.items():
+                    (beside / file_name).write_bytes(data)
                 (beside / MANIFEST).write_bytes(_text(self._manifest(name, time, moment)))
                 beside.rename(self.path / name)
             except BaseException:
@@ -108,6 +109,17 @@ class CaptureFolder:
                 raise
         self.moments += 1
         return name
+
+    def _files(self, moment: Moment) -> dict[str, bytes]:
+        """What is written, by file; a file that cannot be redacted is not."""
+        files = {}
+        for one in list(moment.readings):
+            try:
+                files[one.file_name] = self.redact(one.file_name, one.data)
+            except ValueError as error:
+                moment.readings.remove(one)
+                moment.missing[one.kind] = f"cannot be redacted: {error}"
+        return files
 
     def end(self, why: str) -> None:
         """Note why no more moments follow; a disk that is full has said so before."""
@@ -149,7 +161,7 @@ class CaptureFolder:
         with _said(self.path), path.open("ab") as file:
             size = file.tell()
             try:
-                file.write(data)
+                file.write(self.redact(LOG, data))
                 file.flush()
             except BaseException:
                 with contextlib.suppress(OSError):

@@ -2,7 +2,8 @@
 
 Home directories become `~`, also in a profile's source paths; mapped files keep their name and
 lose their folders, unless these are the system's; the linker's flags, which may hold anything,
-are left out. Functions, sizes and addresses stay: without them nothing could be explained.
+are left out, and so are the program's own lines in its log. Functions, sizes and addresses stay:
+without them nothing could be explained.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ BYTES_FIELD, VARINT_FIELD = 2, 0
 HIDDEN_FOLDER = b"/redacted/"
 _MAPPED = re.compile(
     rb"(?m)^([0-9a-f]+-[0-9a-f]+ [rwxps-]{4} [0-9a-f]+ [0-9a-f:]+ \d+ +)"
-    rb"(?!/(?:dev|usr|lib|lib64|opt|memfd:|SYSV|anon_hugepage|proc|sys)\b)(/[^\n]*)$"
+    rb"(?!/(?:dev|usr|lib|lib64|memfd:|SYSV|anon_hugepage|proc|sys)\b)(/[^\n]*)$"
 )
+_OF_THE_COLLECTOR = re.compile(rb"\b(?:gc \d+ @|scvg|scav |pacer:|GC forced)")
 _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
@@ -41,6 +43,9 @@ def redacted(name: str, data: bytes) -> bytes:
         first, _, rest = data.partition(b"\n")
         path, _, release = first.rpartition(b": ")
         return _text(_LINKER_FLAGS.sub(b"", _last(path) + b": " + release + b"\n" + rest))
+    if name == "gctrace.log":
+        lines = data.splitlines(keepends=True)
+        return b"".join(line for line in lines if _OF_THE_COLLECTOR.search(line))
     return _text(data)
 
 

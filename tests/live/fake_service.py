@@ -46,6 +46,7 @@ BODIES = {
     "goroutine": (MOMENT / "goroutine.pb.gz").read_bytes,
     "cut-profile": lambda: (MOMENT / "heap.pb.gz").read_bytes()[:-40],
     "metrics": lambda: gzip.decompress(PAGE.read_bytes()),
+    "packed-html": lambda: gzip.compress(b"<!DOCTYPE html><html><body>Welcome</body></html>"),
     "html": lambda: b"<!DOCTYPE html><html><body>Welcome</body></html>",
 }
 

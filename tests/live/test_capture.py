@@ -141,6 +141,7 @@ def test_a_wrong_url_is_quoted_without_its_secrets(out, capsys):
         ({"/debug/pprof/heap": "401"}, "heap", "answered 401 Unauthorized; give --header"),
         ({"/debug/pprof/heap": "503"}, "heap", "answered 503 Service Unavailable"),
         ({"/debug/pprof/heap": "html"}, "heap", "not a profile"),
+        ({"/debug/pprof/heap": "packed-html"}, "heap", "not a profile"),
         ({"/debug/pprof/heap": "cut-profile"}, "heap", "a profile that is not whole"),
         ({"/debug/pprof/heap": "elsewhere"}, "heap", "another host, which is not followed"),
     ],
