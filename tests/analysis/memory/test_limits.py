@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.memory.limits import (
+    LAZY_FREE,
     NEVER,
+    address_space_use,
     advise_gomemlimit,
     cgroup_use,
     time_to_limit,
@@ -218,3 +220,149 @@ def test_no_gomemlimit_fits_a_limit_that_others_fill():
     advice = advise_gomemlimit(2 * MIB, parts(heap_objects=1, native_heap=50), 51 * MIB)
 
     assert advice.gomemlimit_bytes is None
+
+
+# ---- each number alone
+
+
+def test_a_limit_of_an_exbibyte_is_none():
+    """
+    Version 1 writes its largest number for no limit.
+    """
+
+    def limits(number):
+        use = cgroup_use({"memory.current": 1, "memory.max": number, "memory.high": number})
+        return use.limit_bytes, use.high_bytes
+
+    assert [(None, None), (2**60 - 1, 2**60 - 1)] == [limits(2**60), limits(2**60 - 1)]
+    assert (None, None) == limits(None)
+
+
+def test_without_a_limit_nothing_is_left_and_nothing_a_share():
+    use = cgroup_use({**CGROUP, "memory.max": None})
+
+    assert (None, None) == (use.headroom_bytes, use.unreclaimable_headroom_bytes)
+    assert use.counters["of_limit_fraction"].isna().all()
+
+
+def test_the_counters_of_a_group():
+    """
+    In MiB: file without shmem, kernel without slab, what is given back apart, and the rest.
+    """
+    use = cgroup_use({**CGROUP, "memory.peak": 500 * MIB, "oom_kill": 0}, 50 * MIB)
+    counters = use.counters.set_index("counter")
+
+    assert {
+        "anon": 250, "file": 130, "shmem": 20, "kernel": 20, "slab_reclaimable": 5, "sock": 2,
+        LAZY_FREE: 50, "rest": 3,
+    } == (counters["bytes"] // MIB).to_dict()  # fmt: skip
+    assert {"file", "slab_reclaimable", LAZY_FREE} == set(counters.index[counters["reclaimable"]])
+    assert 250 / 512 == counters.loc["anon", "of_limit_fraction"]
+    assert (500 * MIB, 0, 295 * MIB) == (use.peak_bytes, use.oom_kills, use.unreclaimable_bytes)
+
+
+def test_no_more_is_given_back_than_is_anonymous():
+    counters = cgroup_use(CGROUP, 400 * MIB).counters.set_index("counter")["bytes"]
+
+    assert (0, 300 * MIB) == (counters["anon"], counters[LAZY_FREE])
+    assert 480 * MIB == counters.sum()
+    assert LAZY_FREE not in set(cgroup_use(CGROUP).counters["counter"])
+
+
+def test_what_a_group_does_not_say_is_unknown():
+    use = cgroup_use({"memory.current": 5})
+
+    assert (None, None, None, None) == (
+        use.limit_bytes, use.high_bytes, use.peak_bytes, use.oom_kills,
+    )  # fmt: skip
+    assert (5, 5, "rest") == (use.working_set_bytes, use.unreclaimable_bytes, use.killer)
+
+
+def test_a_working_set_is_not_below_nothing():
+    assert 0 == cgroup_use({"memory.current": 5, "inactive_file": 6}).working_set_bytes
+
+
+def test_the_worst_case_of_what_is_not_known():
+    """
+    Without a claim, the runtime's structures are what is resident of them; more than the claim is
+    no debt; and without HeapReleased nothing is told.
+    """
+    row = memstats_row(HeapReleased=20 * MIB)
+    unclaimed = parts(heap_objects=10, heap_untouched=-4, runtime_metadata=3)
+    beyond = parts(heap_objects=10, heap_untouched=-4, runtime_metadata=(5, 3))
+
+    assert 13 * MIB == worst_case_rss(unclaimed, 9 * MIB, row).worst_bytes
+    assert 15 * MIB == worst_case_rss(beyond, 11 * MIB, row).worst_bytes
+    row["HeapReleased"] = pd.NA
+    assert worst_case_rss(unclaimed, 9 * MIB, row) is None
+    assert worst_case_rss(unclaimed, None, memstats_row()) is None
+
+
+def test_what_was_given_back_and_is_still_resident_by_either_count():
+    """
+    20 given back: 6 are LazyFree, 4 are resident though nothing counts them.
+    """
+    ledger = parts(heap_objects=10, heap_released_resident=6, heap_unexplained=4)
+
+    found = worst_case_rss(ledger, 20 * MIB, memstats_row(HeapReleased=20 * MIB))
+
+    assert (20 * MIB, 30 * MIB) == (found.worst_bytes, found.retaken_bytes)
+    assert [20, 0, 0, 10] == list(found.steps["bytes"] // MIB)
+
+
+@pytest.mark.parametrize(
+    ("limit", "mapped", "found"),
+    [(None, 7, None), (100, 7, (100, 7)), (100, None, (100, None))],
+)
+def test_address_space_is_all_that_is_mapped(limit, mapped, found):
+    mappings = None if mapped is None else pd.DataFrame({"Size": [mapped - 2, 2]})
+
+    use = address_space_use({"Max address space": limit}, mappings)
+
+    assert found == (None if use is None else (use.limit_bytes, use.mapped_bytes))
+    assert address_space_use({}, mappings) is None
+
+
+def test_a_line_runs_through_what_is_known_in_the_order_of_time():
+    """
+    One size and one time are missing, and the latest moment stands first.
+    """
+    seconds = pd.Series([40, 0, 10, None, 20, 30])
+    sizes = pd.Series([140, 100, 110, 900, None, 130]) * MIB
+
+    found = time_to_limit(seconds, sizes, 200 * MIB)
+
+    assert (4, 60.0) == (found.points, pytest.approx(found.seconds))
+
+
+def test_three_moments_of_two_times_are_no_line():
+    assert time_to_limit(pd.Series([0, 0, 10]), pd.Series([1, 1, 2]), 9) is None
+    assert time_to_limit(pd.Series([0, 5, 10]), pd.Series([1, 1, 2]), 9) is not None
+
+
+def test_at_its_limit_is_there_now():
+    assert 0 == grow(180, 190, 200).seconds
+    assert 0 < grow(180, 190, 199.9).seconds
+
+
+def test_what_is_beside_the_process_is_taken_off_and_never_added():
+    """
+    512 - 2 - 25.6, and in whole MiB: 484.
+    """
+    own = cgroup_use({"memory.current": 30 * MIB, "anon": 30 * MIB})
+
+    assert 484 * MIB == advise_gomemlimit(512 * MIB, LEDGER, 59 * MIB, own).gomemlimit_bytes
+    assert 484 * MIB == advise_gomemlimit(512 * MIB, LEDGER, 59 * MIB).gomemlimit_bytes
+
+
+@pytest.mark.parametrize(("objects", "enough"), [(93, True), (94, False)])
+def test_a_limit_is_enough_above_what_go_holds(objects, enough):
+    """
+    100 - 1 - 5 = 94 MiB; needed are the objects alone.
+    """
+    advice = advise_gomemlimit(100 * MIB, parts(heap_objects=objects, binary=1),
+                               (objects + 1) * MIB)  # fmt: skip
+
+    assert (94 * MIB, objects * MIB, enough) == (
+        advice.gomemlimit_bytes, advice.needed_bytes, advice.enough,
+    )  # fmt: skip

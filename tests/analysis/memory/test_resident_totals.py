@@ -127,3 +127,103 @@ def test_a_group_that_says_only_what_is_charged_says_nothing_of_rss():
     The charge holds page cache and the kernel's own memory; calling it RSS would be wrong.
     """
     assert resident_totals(cgroup={"memory.current": 90 * MIB}) is None
+
+
+# ---- which file says it, and what each leaves open
+
+ROLLUP = pd.Series({"Rss": 100, "Anonymous": 70, "LazyFree": 5})
+STATUS = pd.Series({"VmRSS": 90, "RssFile": 20, "RssShmem": 3})
+STATM = pd.Series({"resident": 8, "shared": 2})
+SCRAPED = {"process_resident_memory_bytes": 60.0}
+GROUP = {"anon": 40, "file_mapped": 7}
+ALL = {"rollup": ROLLUP, "status": STATUS, "statm": STATM, "scraped": SCRAPED, "cgroup": GROUP}
+
+
+def told(**about):
+    return resident_totals(**{**ALL, **about})
+
+
+def test_the_finest_total_is_taken():
+    """
+    One after another is taken away.
+    """
+    gone = {}
+    found = []
+    for name in ("rollup", "status", "statm", "scraped", "cgroup"):
+        totals = told(**gone)
+        found.append((totals.source, totals.rss_bytes))
+        gone[name] = None
+
+    assert [
+        ("smaps_rollup Rss", 100),
+        ("status VmRSS", 90),
+        ("statm resident", 8 * 4096),
+        ("metrics-page process_resident_memory_bytes", 60),
+    ] == found[:4]
+    assert 47 == found[4][1]
+    assert told(**gone) is None
+
+
+def test_a_file_that_does_not_say_it_is_passed_over():
+    unknown = pd.Series({"Rss": pd.NA, "VmRSS": pd.NA})
+
+    assert "status VmRSS" == told(rollup=unknown).source
+    assert "statm resident" == told(rollup=None, status=unknown).source
+    assert 47 == told(rollup=None, status=None, statm=None, scraped={"other": 1.0}).rss_bytes
+
+
+def test_of_files_status_says_more_than_a_rollup():
+    """
+    A rollup does not tell shared memory from files, and says so where it is alone.
+    """
+    both, alone = told(), told(status=None)
+
+    assert ((20, 3), ()) == ((both.of_files[0], both.of_shared_memory[0]), both.notes)
+    assert ((30, "smaps_rollup Rss - Anonymous"), None) == (alone.of_files, alone.of_shared_memory)
+    assert 1 == len(alone.notes)
+    assert (5, 5) == (both.lazy_free[0], alone.lazy_free[0])
+
+
+@pytest.mark.parametrize("lacking", ["RssFile", "RssShmem"])
+def test_a_kernel_that_prints_one_of_two_has_told_neither(lacking):
+    """
+    Before Linux 4.5 none is there.
+    """
+    old = STATUS.drop(lacking)
+
+    assert (None, None) == (
+        told(rollup=None, status=old).of_files,
+        told(rollup=None, status=old).of_shared_memory,
+    )
+    assert "smaps_rollup Rss - Anonymous" == told(status=old).of_files[1]
+
+
+def test_what_a_rollup_does_not_print_is_unknown():
+    bare = told(rollup=ROLLUP[["Rss"]], status=None)
+    empty = told(rollup=pd.Series({"Rss": 1, "Anonymous": pd.NA, "LazyFree": pd.NA}), status=None)
+
+    for totals in (bare, empty):
+        assert (None, None, ()) == (totals.of_files, totals.lazy_free, totals.notes)
+
+
+def test_pages_are_taken_for_4_kib_where_nothing_says_their_size():
+    about = {"rollup": None, "status": None}
+    assumed, known = told(**about), told(**about, page_bytes=65536)
+
+    assert (8 * 4096, 2 * 4096, 2) == (assumed.rss_bytes, assumed.of_files[0], len(assumed.notes))
+    assert (8 * 65536, 2 * 65536, 1) == (known.rss_bytes, known.of_files[0], len(known.notes))
+
+
+def test_a_groups_total_is_its_anonymous_memory_and_mapped_files():
+    """
+    By the names of both versions; without anonymous memory nothing is told.
+    """
+
+    def of_group(**group):
+        return resident_totals(cgroup=group)
+
+    assert (47, 7) == (of_group(**GROUP).rss_bytes, of_group(**GROUP).of_files[0])
+    assert 12 == of_group(total_rss=8, total_mapped_file=4).rss_bytes
+    assert 40 == of_group(anon=40).rss_bytes
+    assert of_group(file_mapped=7) is None
+    assert of_group(anon=None) is None
