@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from gomem.capture.manifest import MANIFEST_SCHEMA
-from gomem.live.executable import read_build_info
+from gomem.inputs.buildinfo.parse import build_info_of_elf
 from gomem.live.folder import BUILD_INFO, stamp
 from gomem.views.share import without_home
 
 if TYPE_CHECKING:
-    from gomem.live.executable import BuildInfo
+    from gomem.inputs.buildinfo.parse import BuildInfo
     from gomem.live.process import Process
     from gomem.live.targets import Target
 
@@ -67,7 +67,7 @@ def _build_info(process: Process) -> tuple[BuildInfo | None, str]:
     except OSError as error:
         return None, f"the executable cannot be read: {error.strerror}"
     try:
-        build = read_build_info(file)
+        build = build_info_of_elf(lambda offset, length: os.pread(file, length, offset))
     finally:
         os.close(file)
     return build, "" if build else "not in the executable: it is not Go's, or of Go 1.12 or older"
