@@ -67,12 +67,15 @@ class _Sides:
 
     moment: Moment
     memstats: pd.Series | None
+    from_metrics: bool  # which stand in for MemStats where those are not there
     classified: ClassifiedMappings | None
 
     @classmethod
     def of(cls, moment: Moment, damaged: set[str]) -> _Sides:
-        memstats = _memstats(moment)
-        return cls(moment, memstats, _classified(moment, memstats, damaged))
+        dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
+        from_metrics = dumped is None and len(metrics) > 0
+        memstats = _heap_row(memstats_of_metrics(metrics)) if from_metrics else dumped
+        return cls(moment, memstats, from_metrics, _classified(moment, memstats, damaged))
 
 
 def _has_memory(moment: Moment) -> bool:
@@ -159,15 +162,6 @@ def _classified(
     return classify_mappings(mappings, memstats)
 
 
-def _memstats(moment: Moment) -> pd.Series | None:
-    """MemStats of the moment, its last dump; or what runtime/metrics says in its place."""
-    dumped = _heap_row(_dumps(moment))
-    metrics = _metrics(moment)
-    if dumped is not None or metrics.empty:
-        return dumped
-    return _heap_row(memstats_of_metrics(metrics))
-
-
 def _dumps(moment: Moment) -> pd.DataFrame:
     """MemStats; not those of a page where runtime/metrics say the same as JSON."""
     stats = moment.memstats
@@ -213,6 +207,7 @@ def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger 
         page_bytes=_page_bytes(moment.smaps),
         cgroup=cgroup,
         scraped=scraped,
+        from_metrics=sides.from_metrics,
     )
 
 

@@ -75,7 +75,8 @@ def test_the_kernels_totals_agree_with_the_ledger():
 
 def test_metrics_alone_give_the_ledger_that_memstats_give(tmp_path):
     """
-    runtime/metrics hold the same numbers: without MemStats the ledger is the same to the byte.
+    runtime/metrics hold the same numbers: without MemStats the ledger is the same to the byte,
+    and says where it is from.
     """
     moment = FIXTURES / "captures/cache-shrink-go1.27.3/3-collected"
     for name in ("smaps", "metrics.json"):
@@ -85,6 +86,8 @@ def test_metrics_alone_give_the_ledger_that_memstats_give(tmp_path):
     (ledger,) = gomem.diagnose(tmp_path).ledgers.values()
 
     assert list(whole.parts["bytes"]) == list(ledger.parts["bytes"])
+    assert "MemStats.HeapAlloc" == whole.parts["source"][0]
+    assert "/memory/classes/heap/objects:bytes" == ledger.parts["source"][0]
 
 
 def test_what_is_missing_is_named_with_the_command_that_gets_it(tmp_path):

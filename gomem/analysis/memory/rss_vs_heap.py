@@ -25,7 +25,7 @@ from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PARTS = (
     "heap_objects",
@@ -175,6 +175,7 @@ def reconcile_rss(
     page_bytes: int | None = None,
     cgroup: Mapping[str, int | None] | None = None,
     scraped: Mapping[str, float] | None = None,
+    from_metrics: bool = False,
 ) -> Ledger:
     """Account for resident memory with what the kernel and the runtime each know.
 
@@ -192,21 +193,23 @@ def reconcile_rss(
             resident.
         scraped: What a page of Prometheus metrics says of the process, where no file of the
             kernel's says it.
+        from_metrics: Whether the row of MemStats was worked out from runtime/metrics.
 
     Returns:
         The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
+    sources = _OF_METRICS if from_metrics else _OF_MEMSTATS
     if classified is not None:
-        rows, notes = _fine(classified, memstats)
+        rows, notes = _fine(classified, memstats, sources)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
         rss_source = "smaps Rss"
     else:
         totals = resident_totals(
             rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped
         )
-        rows, rss_bytes, notes = _coarse(memstats, totals)
+        rows, rss_bytes, notes = _coarse(memstats, totals, sources)
         rss_source = "" if totals is None else totals.source
     of_two_states = bool(collections_between) or not _fits(classified, memstats)
     notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
@@ -287,7 +290,7 @@ _Row = tuple[str, int, int | None, str]
 
 
 def _fine(
-    classified: ClassifiedMappings, memstats: pd.Series | None
+    classified: ClassifiedMappings, memstats: pd.Series | None, sources: Mapping[str, str]
 ) -> tuple[list[_Row], list[str]]:
     frame = classified.mappings
     notes = list(classified.notes)
@@ -298,7 +301,7 @@ def _fine(
             notes.append("no MemStats at this moment, so the heap is not divided")
     else:
         work_buffers = work_buffer_bytes(frame, memstats) or 0
-        rows = _heap(arenas, memstats, work_buffers)
+        rows = _heap(arenas, _claims(memstats, work_buffers, sources))
     claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
     resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
@@ -308,26 +311,35 @@ def _fine(
     return rows, notes
 
 
-def _claims(memstats: pd.Series, work_buffers: int) -> list[tuple[str, int, str]]:
+def _claims(
+    memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
+) -> list[tuple[str, int, str]]:
     """What the runtime says is in the arenas and not given back."""
     field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
-    stacks = "MemStats.StackInuse"
-    return [
-        ("heap_objects", field["HeapAlloc"], "MemStats.HeapAlloc"),
-        ("heap_slack", field["HeapInuse"] - field["HeapAlloc"], "MemStats.HeapInuse - HeapAlloc"),
-        (
-            "heap_idle",
-            field["HeapIdle"] - field["HeapReleased"],
-            "MemStats.HeapIdle - HeapReleased",
-        ),
-        (
-            "stacks",
-            field["StackInuse"] + work_buffers,
-            f"{stacks} + GC work buffers" if work_buffers else stacks,
-        ),
-    ]
+    sizes = {
+        "heap_objects": field["HeapAlloc"],
+        "heap_slack": field["HeapInuse"] - field["HeapAlloc"],
+        "heap_idle": field["HeapIdle"] - field["HeapReleased"],
+        "stacks": field["StackInuse"] + work_buffers,
+    }
+    more = {"stacks": " + GC work buffers"} if work_buffers else {}
+    return [(part, size, sources[part] + more.get(part, "")) for part, size in sizes.items()]
 
 
+_OF_MEMSTATS = {
+    "heap_objects": "MemStats.HeapAlloc",
+    "heap_slack": "MemStats.HeapInuse - HeapAlloc",
+    "heap_idle": "MemStats.HeapIdle - HeapReleased",
+    "stacks": "MemStats.StackInuse",
+    "runtime_metadata": "MemStats: the other *Sys fields",
+}
+_OF_METRICS = {
+    "heap_objects": "/memory/classes/heap/objects:bytes",
+    "heap_slack": "/memory/classes/heap/unused:bytes",
+    "heap_idle": "/memory/classes/heap/free:bytes",
+    "stacks": "/memory/classes/heap/stacks:bytes",
+    "runtime_metadata": "/memory/classes: metadata, profiling/buckets and other",
+}
 _HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
 
 
@@ -336,8 +348,7 @@ def has_heap_fields(memstats: pd.Series) -> bool:
     return bool(memstats[list(_HEAP_FIELDS)].notna().all())
 
 
-def _heap(arenas: pd.DataFrame, memstats: pd.Series, work_buffers: int) -> list[_Row]:
-    claims = _claims(memstats, work_buffers)
+def _heap(arenas: pd.DataFrame, claims: Sequence[tuple[str, int, str]]) -> list[_Row]:
     lazy_free = int(arenas["LazyFree"].fillna(0).sum())
     rows: list[_Row] = [(part, size, size, source) for part, size, source in claims]
     rows.append(("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"))
@@ -360,15 +371,16 @@ def _heap_without_memstats(arenas: pd.DataFrame) -> list[_Row]:
 
 
 def _coarse(
-    memstats: pd.Series | None, totals: ResidentTotals | None
+    memstats: pd.Series | None, totals: ResidentTotals | None, sources: Mapping[str, str]
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
     notes = ["no complete smaps at this moment; add one with: cat /proc/PID/smaps > smaps"]
     rows: list[_Row] = []
     if memstats is not None:
-        rows += [(part, size, size, source) for part, size, source in _claims(memstats, 0)]
+        claims = _claims(memstats, 0, sources)
+        rows += [(part, size, size, source) for part, size, source in claims]
         metadata = metadata_claim(memstats)
-        rows.append(("runtime_metadata", metadata, metadata, "MemStats: the other *Sys fields"))
+        rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
     if totals is None:
         notes.append("nothing at this moment says how much is resident")
         return rows, None, notes

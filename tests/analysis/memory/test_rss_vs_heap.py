@@ -153,6 +153,18 @@ def test_without_smaps_the_ledger_is_coarser_and_says_so():
     assert "no complete smaps at this moment" in ledger.notes[0]
 
 
+@pytest.mark.parametrize("with_smaps", [True, False])
+def test_a_part_names_runtime_metrics_where_those_stand_in_for_memstats(with_smaps):
+    row = memstats_row(HeapAlloc=3 * MIB, HeapInuse=4 * MIB, GCSys=2 * MIB)
+    table = mappings(PROGRAM, smaps_entry(HEAP, HEAP + 4 * MIB, rss_kib=4096))
+    classified = classify_mappings(table, row) if with_smaps else None
+
+    parts = reconcile_rss(classified, row, from_metrics=True).parts.set_index("part")
+
+    assert not parts["source"].str.contains("MemStats").any()
+    assert "/memory/classes/heap/unused:bytes" == parts.loc["heap_slack", "source"]
+
+
 def test_without_memstats_the_heap_stands_in_one_piece():
     table = mappings(
         PROGRAM,
