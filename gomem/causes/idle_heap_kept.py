@@ -1,6 +1,7 @@
 """Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
 
-It must last: for seconds after every drop, idle heap is on its way back.
+It must last: for seconds after every drop, idle heap is on its way back. And it must be resident:
+where no file says what is, it is only possible, as it may lie in swap or never have been touched.
 
 From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
 or less under a GOMEMLIMIT, so that it need not ask the kernel again at once; that much is no
@@ -112,14 +113,26 @@ def _finding(moment: MomentFacts, kept: int, lasting: bool, version: GoVersion) 
     old = not has_scavenger(version)
     return CAUSE.finding(
         Severity.WARNING if lasting else Severity.INFO,
-        f"{format_bytes(kept)} of heap is idle and still resident: the heap in use is "
-        f"{format_bytes(int(heap['HeapInuse']))}, RSS is {format_bytes(moment.rss_bytes)}",
+        _title(moment, kept, int(heap["HeapInuse"])),
         moment=moment.name,
         size=kept,
         evidence=evidence,
         mechanism=_without_scavenger(version) if old else "",
         next_step=_MOVE_ON if old else "",
         confidence=_confidence(moment),
+    )
+
+
+def _title(moment: MomentFacts, kept: int, in_use: int) -> str:
+    used = f"the heap in use is {format_bytes(in_use)}"
+    if moment.rss_bytes is None:
+        return (
+            f"{format_bytes(kept)} of heap is idle and was not given back: {used}, and no file "
+            "says how much is resident"
+        )
+    return (
+        f"{format_bytes(kept)} of heap is idle and still resident: {used}, RSS is "
+        f"{format_bytes(moment.rss_bytes)}"
     )
 
 
@@ -136,7 +149,7 @@ def _without_scavenger(version: GoVersion) -> str:
 
 def _confidence(moment: MomentFacts) -> str:
     """What is idle by MemStats may have gone back before smaps was read."""
-    if moment.skew.crosses_a_collection:
+    if moment.skew.crosses_a_collection or moment.rss_bytes is None:
         return "possible"
     return "certain" if moment.mappings is not None else "likely"
 

@@ -187,6 +187,19 @@ def test_without_the_kernels_side_a_fresh_arena_may_be_untouched(release, inuse,
     assert ([] if kept is None else [kept]) == [one.bytes // MIB for one in found]
 
 
+def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
+    about = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
+    case = answers(rss_mib=64, version=known_version("go1.13.15", "test"), **about)
+    (known,), (unknown,) = find(case), find(without_kernel(case))
+
+    assert ("certain", "possible") == (known.confidence, unknown.confidence)
+    assert "still resident" in known.title
+    assert (
+        "42.0 MiB of heap is idle and was not given back: the heap in use is 10.0 MiB, and no "
+        "file says how much is resident"
+    ) == unknown.title
+
+
 def test_what_the_next_moment_no_longer_has_is_a_note():
     """
     Kept at 1 and 2, gone at 3; kept at 4, the last.
