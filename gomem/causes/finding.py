@@ -77,7 +77,9 @@ class Finding:
             time the other, as the runtime counts `GCCPUFraction`. A program that leaves Ps idle
             spends a larger share of what it used.
         moments: All at which it holds; empty if it is of the whole capture.
-        now: Whether it holds at the capture's last moment.
+        now: Whether it holds at the capture's last moment, as that moment's files show.
+        over: Whether a later moment shows that it no longer holds. Where neither is true, the later
+            moments lack the files that would show it.
     """
 
     code: str
@@ -93,3 +95,4 @@ class Finding:
     cpu_fraction: float | None = None
     moments: tuple[str, ...] = ()
     now: bool = True
+    over: bool = False

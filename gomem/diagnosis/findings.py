@@ -2,7 +2,9 @@
 
 A rule looks at one moment after another and gives at most one finding for each. Whoever reads them
 asks what is wrong, not how often it was seen: so those of one cause become one, of the last moment
-at which it holds. What is over by the last moment is told in the past tense, with its peak.
+at which it holds. What is over by the last moment is told in the past tense, with its peak. Where
+the last moment lacks the files that would show it, nobody knows whether it holds now, and it is
+told of the moment that has them.
 """
 
 from __future__ import annotations
@@ -41,14 +43,28 @@ class Scale:
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
     whole_bytes: float | None = None
 
-    def still_holds(self, finding: Finding) -> bool:
-        """Whether no later moment that could show it is without it."""
+    @property
+    def last(self) -> str:
+        """The last moment."""
+        return list(self.moments)[-1]
+
+    def is_of_last(self, finding: Finding) -> bool:
+        """Whether it holds at the last moment, or is of the whole capture."""
+        return not self._later(finding)
+
+    def is_over(self, finding: Finding) -> bool:
+        """Whether a later moment that could show it is without it."""
+        later = self._later(finding)
+        return bool(later) and any(
+            self._kinds(finding) <= _told(self.moments[name]) for name in later
+        )
+
+    def _later(self, finding: Finding) -> list[str]:
+        """The moments after it."""
         names = list(self.moments)
-        if finding.moment is None or finding.moment not in self.moments:
-            return True
-        needed = self._kinds(finding)
-        later = names[names.index(finding.moment) + 1 :]
-        return not any(needed <= _told(self.moments[name]) for name in later)
+        if finding.moment is None or finding.moment not in names:
+            return []
+        return names[names.index(finding.moment) + 1 :]
 
     def _kinds(self, finding: Finding) -> set[str]:
         """The kinds of artefact that the evidence is from."""
@@ -64,7 +80,7 @@ class Scale:
 
     def given_back_by(self, finding: Finding) -> str | None:
         """The last moment, if what the finding was about is no longer resident there."""
-        if finding.now or finding.moment is None or not finding.bytes:
+        if finding.moment is None or not finding.bytes or not self.is_over(finding):
             return None
         known = list(self.rss_bytes)
         then = [self.rss_bytes[name] for name in finding.moments if name in self.rss_bytes]
@@ -76,7 +92,7 @@ class Scale:
     def is_past(self, finding: Finding) -> bool:
         """Whether it is over, and nothing shows that its memory is still resident."""
         unknown = not self.rss_bytes or list(self.moments)[-1] not in self.rss_bytes
-        return not finding.now and (unknown or self.given_back_by(finding) is not None)
+        return self.is_over(finding) and (unknown or self.given_back_by(finding) is not None)
 
 
 def _told(paths: Mapping[str, str]) -> set[str]:
@@ -132,10 +148,13 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
     last = same[-1]
     moments = tuple(dict.fromkeys(name for one in same for name in one.moments))
     severity = max(one.severity for one in same)
-    one = replace(last, moments=moments, severity=severity, now=scale.still_holds(last))
+    now, over = scale.is_of_last(last), scale.is_over(last)
+    one = replace(last, moments=moments, severity=severity, now=now, over=over)
     peak = max(same, key=lambda finding: finding.bytes or 0)
-    if not one.now:
+    if over:
         return _over(one, peak, scale)
+    if not now:
+        one = replace(one, title=f"{one.title}{_OF_EARLIER.format(one.moment, scale.last)}")
     if peak is not last and peak.bytes and peak.bytes >= PEAK_RATIO * (last.bytes or 0):
         most = f"{format_bytes(peak.bytes)} at {peak.moment}"
         return replace(one, title=f"{one.title}; at its most {most}")
@@ -144,7 +163,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
 
 def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
     """The same in the past tense: what it was at its most, and that it is over."""
-    was, last = PAST[one.code], list(scale.moments)[-1]
+    was, last = PAST[one.code], scale.last
     if not was or not peak.bytes:
         return one
     sizes = [f"{format_bytes(peak.bytes)} at {peak.moment}"]
@@ -159,6 +178,7 @@ def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
     )
 
 
+_OF_EARLIER = " (at {}; the files of {} do not show whether it still is so)"
 PAST = {cause.code: cause.past for cause in CAUSES}
 _NOTHING_NOW = (
     "Nothing at present: it is over at {last}. If the peak itself is the trouble, because of a "

@@ -49,7 +49,8 @@ FINDING = (
     Column("severity", "str", "", "How much it matters."),
     Column("confidence", "str", "", "How sure it is."),
     Column("moment", "str", "", "The last at which it holds; null if it is of the whole capture."),
-    Column("now", "bool", "", "Whether it holds at the last moment that can show it."),
+    Column("now", "bool", "", "Whether it holds at the last moment, as its files show."),
+    Column("over", "bool", "", "Whether a later moment shows that it no longer holds."),
     Column("bytes", "Int64", "B", "Memory it explains; null if it is not about memory."),
     Column(
         "cpu_fraction",

@@ -80,16 +80,38 @@ def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
     assert ("2", 50 * MIB) == (one.moment, one.bytes)
 
 
-def test_a_moment_that_cannot_show_a_cause_does_not_end_it():
-    """
-    The last moment has no smaps: nobody knows, so nobody says that it is over.
-    """
-    known = scale(100, 100)
-    without = Scale(known.moments | {"2": {"memstats": "2/memstats"}}, known.rss_bytes, 1)
+def without_smaps(known, *names):
+    """The same, but for these moments' smaps."""
+    bare = {name: {"memstats": f"{name}/memstats"} for name in names}
+    return Scale(known.moments | bare, known.rss_bytes, known.whole_bytes)
 
-    (one,) = one_a_cause([finding(moment="1", mib=9)], without)
 
-    assert one.now
+def test_where_the_last_moment_cannot_show_a_cause_nobody_knows_whether_it_holds_now():
+    """
+    The last moment has no smaps: it is neither said to hold now, nor that it is over.
+    """
+    by = without_smaps(scale(100, 100), "2")
+
+    (one,) = one_a_cause([finding(moment="1", mib=9)], by)
+
+    assert (False, False) == (one.now, one.over)
+    assert "9 MiB (at 1; the files of 2 do not show whether it still is so)" == one.title
+    assert "take another" == one.next_step
+    assert not by.is_past(one)
+
+
+def test_a_later_moment_that_can_show_a_cause_ends_it_though_the_last_cannot():
+    (one,) = one_a_cause([finding(moment="1", mib=9)], without_smaps(scale(100, 99, 99), "3"))
+
+    assert (False, True) == (one.now, one.over)
+
+
+def test_what_holds_at_the_last_moment_holds_now_whatever_earlier_ones_lack():
+    found = [finding(moment=name, mib=9) for name in ("1", "3")]
+
+    (one,) = one_a_cause(found, without_smaps(scale(100, 99, 99), "2"))
+
+    assert (True, False, "9 MiB") == (one.now, one.over, one.title)
 
 
 def test_a_merged_finding_is_as_severe_as_it_ever_was():

@@ -182,6 +182,7 @@ def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
         "moment": None if finding.moment is None else named(finding.moment),
         "moments": [named(moment) for moment in finding.moments],
         "now": finding.now,
+        "over": finding.over,
         "bytes": finding.bytes,
         "cpu_fraction": finding.cpu_fraction,
         "title": named_in(finding.title, moments),

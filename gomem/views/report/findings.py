@@ -49,7 +49,7 @@ def _when(finding: Finding) -> tuple[str, ...]:
         return ()
     others = [named(name) for name in finding.moments if name != finding.moment]
     also = (f"also at {first_few(others, NAMED)}",) if others else ()
-    return (f"at {named(finding.moment)}", *also, *(() if finding.now else ("over since",)))
+    return (f"at {named(finding.moment)}", *also, *(("over since",) if finding.over else ()))
 
 
 def _evidence_table(finding: Finding, moments: frozenset[str]) -> Table:
