@@ -99,7 +99,7 @@ def _whose(by_path: pd.Series, share: str) -> str:
     if len(by_path) == 1:
         return f"the mapped file or shared memory {largest} takes {share}"
     return (
-        f"{len(by_path)} mapped files and shared memories take {share}, the largest, {largest}, "
+        f"{len(by_path)} files, mapped or in shared memory, take {share}, the largest, {largest}, "
         f"{format_bytes(int(by_path.iloc[0]))}"
     )
 

@@ -116,7 +116,8 @@ def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
     marking = facts.marking_share_of(FORCED)
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
     share = cost.forced / cost.cycles
-    costs = "" if marking is None else f": marking for them takes {format_fraction(marking)} of CPU"
+    share_of_cpu = format_fraction(marking)
+    costs = "" if marking is None else f": marking for them takes {share_of_cpu} of the CPU"
     dear = marking is not None and marking >= limits.forced_marking_fraction
     return CAUSE.finding(
         Severity.WARNING if dear else Severity.INFO,

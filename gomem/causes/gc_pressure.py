@@ -14,6 +14,7 @@ from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.gc_cost import GcCost
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
@@ -69,9 +70,7 @@ def lack(answers: Answers) -> Lack | None:
     return Lack(
         CAUSE.code,
         seen=f"marking takes {format_fraction(facts.marking_share_of(PACER))} of the CPU",
-        had=f"in {format_count(cost.cycles)} collections, of which "
-        f"{format_count(cost.steady_cycles)} are no start-up's and marked for "
-        f"{format_seconds(cost.steady_marking_cpu_seconds)}",
+        had=f"in {format_count(cost.cycles)} collections, {_steady(cost)}",
         needed=f"{format_count(limits.enough_cycles)} such collections, or "
         f"{format_seconds(limits.enough_cpu_seconds)} of marking",
         next_step="Let the log run on under load: GODEBUG=gctrace=1.",
@@ -82,6 +81,15 @@ def lack(answers: Answers) -> Lack | None:
                 facts.path, "steady_marking_cpu_seconds", cost.steady_marking_cpu_seconds, "s"
             ),
         ),
+    )
+
+
+def _steady(cost: GcCost) -> str:
+    if not cost.steady_cycles:
+        return "all of a heap that was still filling"
+    return (
+        f"of which {format_count(cost.steady_cycles)} are no start-up's and marked for "
+        f"{format_seconds(cost.steady_marking_cpu_seconds)}"
     )
 
 

@@ -353,7 +353,7 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
         )
         in_all = site.grown_in_all
         more = in_all - site.grown >= answers.thresholds.growth_fraction * site.grown
-        return f"{text}, of {format_bytes(in_all)} that are kept in all" if more else text
+        return f"{text}, of {format_bytes(in_all)} that came and stayed in all" if more else text
     text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"
     if site is None:
         return text

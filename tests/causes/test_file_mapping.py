@@ -60,5 +60,5 @@ def test_of_several_files_the_largest_is_named():
 
     (found,) = find(answers(facts(mapped("/data/a.db", 40), other)))
 
-    assert found.title.startswith("2 mapped files and shared memories take 48.0 MiB (")
+    assert found.title.startswith("2 files, mapped or in shared memory, take 48.0 MiB (")
     assert "the largest, a.db, 40.0 MiB" in found.title

@@ -135,6 +135,18 @@ def test_what_was_seen_too_little_of_is_said():
     ) == thin(case)
 
 
+def test_a_heap_that_only_filled_says_so():
+    """
+    Six collections, each of which found more than the one before.
+    """
+    about = diagnosed(FIXTURES / "captures" / "zeroing-go1.24.2").answers
+
+    told = gc_pressure.lack(about)
+
+    assert told is not None
+    assert "in 6 collections, all of a heap that was still filling" == told.had
+
+
 def test_nothing_is_thin_where_nothing_is_seen():
     assert "" == thin(answers(*every(1.0)[:3]))
     assert "" == thin(answers())

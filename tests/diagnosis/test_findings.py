@@ -49,7 +49,7 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
     (one,) = one_a_cause(found, scale(300, 100))
 
-    assert "10 MiB; at its most 200 MiB at 1" == one.title
+    assert "10 MiB; the most was 200 MiB, at 1" == one.title
     assert 10 * MIB == one.bytes
 
 
