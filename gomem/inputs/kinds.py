@@ -202,8 +202,8 @@ KINDS = (
     ),
 )  # fmt: skip
 # Whose readers take off what people paste them in; a log's reader has its own way.
-PASTED = {"cgroup", "gobench", "limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup"}
-PASTED |= {"buildinfo", "goroutines", "statm", "status"}
+PASTED = {"buildinfo", "cgroup", "count_text", "escapes", "gobench", "goroutines", "heap_text"}
+PASTED |= {"limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup", "statm", "status"}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)

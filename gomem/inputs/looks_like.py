@@ -297,7 +297,7 @@ def _json(head: bytes, _: str) -> Resemblance | None:
     problem = _json_error(head)
     if problem is not None:
         return Resemblance(f"a server's error in JSON, {problem!r}", _FETCH)
-    return Resemblance(what_json_holds(head), "wanted MemStats or runtime/metrics")
+    return Resemblance(what_json_holds(head), "gomem reads MemStats and runtime/metrics of it")
 
 
 def _json_error(head: bytes) -> str | None:

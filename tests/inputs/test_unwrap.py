@@ -24,6 +24,8 @@ FILES = {
     "cgroup": FIXTURES / "injected/contained-go1.27.3/2-filled/memory.stat",
     "limits": FIXTURES / "injected/contained-go1.27.3/2-filled/limits",
     "gobench": FIXTURES / "captures/alloc-pressure-after-go1.27.3/bench.txt",
+    "heap_text": FIXTURES / "profiles/go1.20.14/heap-a.txt",
+    "escapes": FIXTURES / "escapes/alloc-pressure-before-go1.27.3.m.txt",
 }
 STAMP = "2026-11-22T10:11:12.1234567Z"
 
@@ -98,14 +100,19 @@ WRAPPERS = {
     "curly-quotes": lambda text: text.replace('"', "\u201c", 1).replace('"', "\u201d"),
 }
 
+# Quotation marks in the words of a verdict, which no grammar needs, stay as they came.
+STAY_WORDS = {("escapes", "curly-quotes")}
+
 
 def frames_of(kind, data, name):
     read = read_artefact(BY_NAME[kind], open_source(data, name=name))
     return read, {frame: getattr(read, frame) for frame in BY_NAME[kind].frames}
 
 
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize(
+    ("kind", "wrapper"),
+    [(kind, one) for one in WRAPPERS for kind in FILES if (kind, one) not in STAY_WORDS],
+)
 def test_it_is_recognised_and_its_numbers_are_those_of_the_file(kind, wrapper):
     path = FILES[kind]
     pasted = WRAPPERS[wrapper](path.read_text()).encode()

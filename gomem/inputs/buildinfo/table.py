@@ -15,6 +15,7 @@ from gomem.inputs.buildinfo.parse import (
 )
 from gomem.inputs.schema import Column, WithDamage, build_rows
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def build_tables(build: BuildInfo, damage: Sequence[Damage]) -> Build:
     )
 
 
+@reads("build information, as go version -m prints it", "buildinfo")
 def read_buildinfo(readable: Readable) -> Build:
     """Read build information: what `go version -m` prints, or an ELF executable itself.
 

@@ -10,6 +10,7 @@ from gomem.errors import FormatError
 from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def cgroup_table(parsed: CgroupFile) -> pd.DataFrame:
     )
 
 
+@reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
 def read_cgroup(readable: Readable) -> Cgroup:
     """Read one memory file of a control group, of version 1 or 2.
 

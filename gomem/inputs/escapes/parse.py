@@ -20,8 +20,11 @@ from dataclasses import dataclass, field
 
 from gomem.errors import Damage, excerpt
 
+# A path that does not begin as one has no blanks: what stands before it is somebody else's.
+_FILE = r"(?:/|\.{1,2}[/\\]|[A-Za-z]:[/\\])[^:\n]*|[^\s:>|\[&][^\s:]*"
 _LINE = re.compile(
-    r"(?P<file>[^\s:][^:\n]*):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?: ?(?P<message>.*)"
+    rf"(?P<file>{_FILE})"
+    r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?:(?=\s|$) ?(?P<message>.*)"
 )
 _STEP = re.compile(r"\s+(?:flow: |from )")
 _WHY = re.compile(r"\s+from .* \((?P<why>[a-zA-Z][^()]*(?:\[[^\]]*\])?)\) at .*")

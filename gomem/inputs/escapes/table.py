@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.escapes.parse import parse_escapes
+from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
 from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.unwrap import plain_characters, read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ def escapes_of(escapes: Escapes, damage: Iterable[Damage]) -> EscapeAnalysis:
     return EscapeAnalysis(build(asdict(escapes), VERDICTS), tuple(damage))
 
 
+@reads("the output of go build -gcflags=-m", "escapes")
 def read_escapes(readable: Readable) -> EscapeAnalysis:
     """Read what `go build -gcflags=-m` or `-m=2` printed: what goes to the heap, and why.
 
@@ -68,7 +72,9 @@ def read_escapes(readable: Readable) -> EscapeAnalysis:
         FormatError: There is no verdict in it.
     """
     source = open_source(readable)
-    escapes, damage = parse_escapes(source.data, source=source.name)
+    data = plain_characters(source.data)  # an address, `&amp;u`, is no name of its own
+    parse = partial(parse_escapes, source=source.name)
+    escapes, damage, _ = read_plain(data, source.name, looks_like_escapes, parse)
     if not escapes.kind:
         raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")
     return escapes_of(escapes, [*source.damage, *damage])

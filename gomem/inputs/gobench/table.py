@@ -12,6 +12,7 @@ import pandas as pd
 from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def _samples(
     return pd.DataFrame({**columns, "better": pd.Series(better, dtype="str"), "exact": exact})
 
 
+@reads("the output of go test -bench", "gobench")
 def read_bench(readable: Readable) -> Bench:
     """Read the output of `go test -bench`.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_goroutines
 from gomem.inputs.schema import Column, WithDamage, build_rows
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def innermost_own(stack: Sequence[str]) -> str:
     return next(own, stack[0] if stack else "")
 
 
+@reads("goroutine stacks in text (debug=2)", "goroutines")
 def read_goroutines(readable: Readable) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 

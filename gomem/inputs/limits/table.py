@@ -10,6 +10,7 @@ from gomem.errors import FormatError
 from gomem.inputs.limits.parse import looks_like_limits, parse_limits
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def limits_table(limits: Sequence[Limit]) -> pd.DataFrame:
     )
 
 
+@reads("/proc/PID/limits", "limits")
 def read_limits(readable: Readable) -> ResourceLimits:
     """Read /proc/PID/limits, a row a resource.
 

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from gomem.inputs.memstats.parse import looks_like_memstats, parse_memstats
-from gomem.inputs.pprof.heap_text import looks_like_heap_text, memstats_of
+from gomem.inputs.pprof.heap_text import heap_text_in, memstats_of
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
@@ -120,6 +121,7 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
     return times.mask(unknown)
 
 
+@reads("MemStats as JSON or printed", "memstats", "heap_text")
 def read_memstats(readable: Readable) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 
@@ -129,9 +131,9 @@ def read_memstats(readable: Readable) -> MemStats:
         FormatError: There is no MemStats dump in it.
     """
     source = open_source(readable)
-    data = source.data
-    if looks_like_heap_text(data):
-        data = memstats_of(data, source=source.name)
+    data, profile = source.data, heap_text_in(source.data)
+    if profile is not None:
+        data = memstats_of(profile, source=source.name)
     parse = partial(parse_memstats, source=source.name)
     dumps, damage, text = read_plain(data, source.name, looks_like_memstats, parse)
     dumps = replace(dumps, place=[text.place(place) for place in dumps.place])

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 HEAD_BYTES = 1 << 12
 LINES_LOOKED_AT = 20
 _BEGINNING = re.compile(rb"\s*#\s+(?:HELP|TYPE|UNIT)\s+\S")
-_SAMPLE = re.compile(rb"[ \t]*([A-Za-z_:][\w:]*)[ \t]*(?:\{.*\})?[ \t]+[-+]?(?:[\d.]|Inf|NaN)")
+# A number, with a stamp or nothing behind it: `Rss:   968 kB` is a line of /proc.
+_SAMPLE = re.compile(
+    rb"[ \t]*([A-Za-z_:][\w:]*)[ \t]*(?:\{.*\})?[ \t]+[-+]?(?:[\d.][\w.+-]*|Inf|NaN)"
+    rb"(?:[ \t]+[-\d.][\d.]*)?\s*(?:#.*)?"
+)
 _NAME = re.compile(rb"[ \t]*([A-Za-z_:][\w:]{0,200})")
 # What OpenMetrics has and Prometheus' text has not; it names a counter without its `_total`.
 _OPEN = re.compile(
@@ -124,7 +128,7 @@ def is_page(data: bytes) -> bool:
     lines = head.split(b"\n")[:LINES_LOOKED_AT]
     whole = lines[:-1] if len(lines) > 1 else lines
     ours = [line for line in whole if line.strip() and not line.startswith(b"#")]
-    return 2 * sum(_SAMPLE.match(line) is not None for line in ours) > len(ours)
+    return 2 * sum(_SAMPLE.fullmatch(line) is not None for line in ours) > len(ours)
 
 
 def families_of(data: bytes) -> list[str]:

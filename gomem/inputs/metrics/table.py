@@ -17,6 +17,7 @@ from gomem.inputs.metrics.page import looks_like_page, parse_page, without_cut_l
 from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, WithDamage, build, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -242,6 +243,7 @@ def _frame(rows: Sequence[tuple[object, ...]], schema: tuple[Column, ...]) -> pd
     return build({name: list(column) for name, column in zip(names, columns, strict=True)}, schema)
 
 
+@reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
 def read_metrics(readable: Readable) -> RuntimeMetrics:
     """Read runtime/metrics from flat JSON, or what a page of Prometheus metrics says of Go.
 

@@ -31,6 +31,7 @@ from gomem.inputs.pprof.columns import (
     PprofColumns,
     ValueType,
 )
+from gomem.inputs.unwrap import plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,9 @@ _HEADER = re.compile(
 _RECORD = re.compile(
     rb"(-?\d{1,18}): *(-?\d{1,18}) *\[ *(-?\d{1,18}): *(-?\d{1,18}) *\] @((?: *0x[0-9a-f]{1,16})*)"
 )
-_FRAME = re.compile(rb"#\t0x([0-9a-f]{1,16})(?:\t(.+)\+0x[0-9a-f]+\t+(.*):(\d{1,9}))?\s*")
+_FRAME = re.compile(
+    rb"#[\t ]+0x([0-9a-f]{1,16})(?:[\t ]+(.+)\+0x[0-9a-f]+[\t ]+(.*):(\d{1,9}))?\s*"
+)
 _STAT = re.compile(rb"# (\w+) = (.+)")
 _PAIR = re.compile(rb"(\d+) / (\d+)")
 _RING = re.compile(rb"\[[\d ]*\]")
@@ -84,6 +87,14 @@ class HeapText:
 def looks_like_heap_text(data: bytes) -> bool:
     """Whether it begins with the header of a heap profile in text."""
     return _HEADER.match(data) is not None
+
+
+def heap_text_in(data: bytes) -> bytes | None:
+    """The heap profile in text that a file is, or that somebody pasted there; None without one."""
+    if looks_like_heap_text(data):
+        return data
+    texts = (text.data for text in plain_texts(data))
+    return next(filter(looks_like_heap_text, texts), None)
 
 
 def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]]:
@@ -210,7 +221,7 @@ class TextReader:
 
 def frame_of(line: bytes) -> tuple[int, Frame | None] | None:
     """What a line below a record says: an address, and its function if that is named."""
-    frame = _FRAME.fullmatch(line) if line.startswith(b"#\t") else None
+    frame = _FRAME.fullmatch(line) if line.startswith(b"#") else None
     if frame is None:
         return None
     named = None if frame[2] is None else (frame[2], frame[3], int(frame[4]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.looks_like import looks_like
 from gomem.inputs.pprof.calls.filters import drop_uninteresting
 from gomem.inputs.pprof.columns import ValueType
 from gomem.inputs.pprof.count_text import looks_like_count_text, parse_count_text
@@ -13,11 +13,15 @@ from gomem.inputs.pprof.folded import parse_folded
 from gomem.inputs.pprof.heap_text import looks_like_heap_text, parse_heap_text
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.table import Profile
+from gomem.inputs.unwrap import plain_texts, read_plain
+from gomem.inputs.wrong_file import name_another
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
     from gomem.sources.artefact import Readable, Source
+
+OF_PROFILES = ("pprof", "heap_text", "count_text")
 
 
 def read_pprof(readable: Readable) -> Profile:
@@ -30,14 +34,16 @@ def read_pprof(readable: Readable) -> Profile:
     if looks_like_heap_text(source.data):
         return _read_heap_text(source)
     if looks_like_count_text(source.data):
-        counted, wrong = parse_count_text(source.data, source=source.name)
-        return Profile(source.name, counted, (*source.damage, *wrong))
+        return _read_count_text(source)
     try:
         columns, damage = parse_pprof(source.data, source=source.name)
     except FormatError as error:
+        pasted = _read_pasted(source)
+        if pasted is not None:
+            return pasted
         for cause in source.damage:  # the bytes before the profile's own end
             raise FormatError(source.name, cause.where, cause.what) from error
-        _name_another(source)
+        name_another(source, "a pprof profile", OF_PROFILES, refused=True)
         raise
     if not columns.drop_frames:
         return Profile(source.name, columns, (*source.damage, *damage))
@@ -62,25 +68,6 @@ def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "c
     return Profile(source.name, columns, (*source.damage, *damage))
 
 
-def _name_another(source: Source) -> None:
-    """Say what a file is that is no profile and is recognised: its bytes say nothing as one's.
-
-    Raises:
-        FormatError: It is recognised.
-    """
-    from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
-
-    kind = kind_of(source.data, source.name)
-    if kind is not None and kind.name != "pprof":
-        what = f"{kind.wanted}, wanted a pprof profile; gomem report and gomem table read it"
-        raise FormatError(source.name, "", what)
-    seen = looks_like(source.data, source.name)
-    if kind is None and not seen.is_unknown_binary:
-        way_out = f"; {seen.way_out}" if seen.way_out else ""
-        what = f"{seen.what}, wanted a pprof profile{way_out}"
-        raise FormatError(source.name, "", what, seen.text)
-
-
 def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -> PprofColumns:
     """Leave out what the profile asks to leave out; a pattern that RE2 refuses is damage."""
     try:
@@ -90,11 +77,28 @@ def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -
         return columns
 
 
+def _read_pasted(source: Source) -> Profile | None:
+    """The profile in text that somebody pasted; None without one."""
+    for text in plain_texts(source.data):
+        if looks_like_heap_text(text.data):
+            return _read_heap_text(source)
+        if looks_like_count_text(text.data):
+            return _read_count_text(source)
+    return None
+
+
+def _read_count_text(source: Source) -> Profile:
+    parse = partial(parse_count_text, source=source.name)
+    columns, damage, _ = read_plain(source.data, source.name, looks_like_count_text, parse)
+    return Profile(source.name, columns, (*source.damage, *damage))
+
+
 def _read_heap_text(source: Source) -> Profile:
     from gomem.inputs.memstats.parse import parse_memstats
     from gomem.inputs.memstats.table import memstats_tables
 
-    text, damage = parse_heap_text(source.data, source=source.name)
+    parse = partial(parse_heap_text, source=source.name)
+    text, damage, _ = read_plain(source.data, source.name, looks_like_heap_text, parse)
     found = (*source.damage, *damage)
     if text.memstats is None:
         return Profile(source.name, text.columns, found)

@@ -13,6 +13,7 @@ from gomem.errors import FormatError
 from gomem.inputs.schema import Column, WithDamage, build
 from gomem.inputs.smaps.parse import kind_of_mappings, parse_smaps
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
@@ -121,6 +122,7 @@ def smaps_of(mappings: Mappings, damage: Sequence[Damage]) -> Smaps:
     return Smaps(mappings_table(mappings), tuple(damage))
 
 
+@reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
 def read_smaps(readable: Readable) -> Smaps:
     """Read /proc/PID/smaps, smaps_rollup or maps.
 

@@ -15,6 +15,7 @@ from gomem.inputs.status.parse import (
     parse_status,
 )
 from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def status_table(status: Status) -> pd.DataFrame:
     return build(columns, STATUS) if columns else build({"Name": [None]}, STATUS)
 
 
+@reads("/proc/PID/status", "status")
 def read_status(readable: Readable) -> ProcessStatus:
     """Read /proc/PID/status.
 
@@ -117,6 +119,7 @@ def read_status(readable: Readable) -> ProcessStatus:
     return ProcessStatus(status_table(status), (*source.damage, *damage))
 
 
+@reads("/proc/PID/statm", "statm")
 def read_statm(readable: Readable) -> ProcessPages:
     """Read /proc/PID/statm: in pages, whose size is not in it.
 

@@ -89,7 +89,7 @@ def test_a_line_that_is_none_and_a_cut_number_are_damage():
 
 
 def test_a_file_without_a_number_is_an_error():
-    with pytest.raises(FormatError, match="no number"):
+    with pytest.raises(FormatError, match="wanted a memory file of a cgroup"):
         read_cgroup(b"nothing here\n")
 
 

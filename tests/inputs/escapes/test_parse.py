@@ -132,7 +132,7 @@ def test_a_verdict_without_a_place_is_damage():
 
 
 def test_text_without_a_verdict_is_refused():
-    with pytest.raises(FormatError, match="no verdict"):
+    with pytest.raises(FormatError, match="wanted the output of go build"):
         gomem.read_escapes(b"hello\nworld\n")
 
 

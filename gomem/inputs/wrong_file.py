@@ -1,0 +1,84 @@
+"""What a reader was given in place of a file of its own, and the way out: one answer for them all.
+
+Captures hold pages that a proxy sent, pointers to files, one /proc file under another's name. What
+a parser says of such a file, that it lacks what the parser wants, helps nobody.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from gomem.errors import FormatError
+from gomem.inputs.json_text import is_json
+from gomem.inputs.looks_like import looks_like
+from gomem.sources.artefact import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gomem.sources.artefact import Readable, Source
+
+Read = TypeVar("Read", bound="Callable[..., Any]")
+OF_JSON = frozenset({"memstats", "metrics"})  # whose own words on other JSON say what is in it
+OF_ELF = frozenset({"buildinfo"})  # which an executable may lack
+
+
+def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
+    """Let a reader name a file that is none of its own, where it is recognised.
+
+    That is asked where the reader refuses a file, or finds damage in it. So a text of another kind
+    is not taken for a damaged one of this kind.
+
+    Args:
+        wanted: What the reader reads, in the words of a message.
+        kinds: Its kinds, by their names in `gomem.inputs.kinds`.
+    """
+
+    def with_names(read: Read) -> Read:
+        @wraps(read)
+        def read_or_name(readable: Readable, **options: Any) -> Any:
+            source = open_source(readable)
+            try:
+                found = read(source, **options)
+            except FormatError:
+                name_another(source, wanted, kinds, refused=True)
+                raise
+            if len(getattr(found, "damaged", ())) > len(source.damage):
+                name_another(source, wanted, kinds, refused=False)
+            return found
+
+        return cast("Read", read_or_name)
+
+    return with_names
+
+
+def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: bool) -> None:
+    """Say what a file is, if it is recognised and of none of these kinds.
+
+    Args:
+        source: The file.
+        wanted: What was to be read.
+        kinds: The kinds that this can be.
+        refused: Whether the reader could read nothing of it: then also that it is some text.
+
+    Raises:
+        FormatError: It is another file.
+    """
+    from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
+
+    kind = kind_of(source.data, source.name)
+    if kind is not None:
+        if kind.name not in kinds:
+            what = f"{kind.wanted}, wanted {wanted}; gomem report and gomem table read it"
+            raise FormatError(source.name, "", what)
+        return
+    seen = looks_like(source.data, source.name)
+    if not (seen.known or refused) or (seen.is_unknown_binary and "pprof" in kinds):
+        return
+    if is_json(source.data) and not OF_JSON.isdisjoint(kinds):
+        return
+    if source.data.startswith(b"\x7fELF") and not OF_ELF.isdisjoint(kinds):
+        return
+    way_out = f"; {seen.way_out}" if seen.way_out else ""
+    raise FormatError(source.name, "", f"{seen.what}, wanted {wanted}{way_out}", seen.text)
