@@ -231,7 +231,7 @@ def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
     """What stood still while residency changed, and what moved against the change."""
     words = []
     if verdict == "residency" and "allocation" in known:
-        words.append(f"objects, spans and stacks {format_change(known['allocation'])}")
+        words.append(f"objects, spans and stacks {_more_or_less(known['allocation'])}")
     against = {
         layer: size
         for layer, size in known.items()
@@ -242,6 +242,10 @@ def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
     if against:
         words.append(f"against it {_moves(against)}")
     return f" ({'; '.join(words)})" if words else ""
+
+
+def _more_or_less(size: int) -> str:
+    return f"{format_bytes(abs(size))} {'more' if size > 0 else 'less'}" if size else "the same"
 
 
 def _moves(known: dict[str, int]) -> str:

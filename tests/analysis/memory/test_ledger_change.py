@@ -34,7 +34,17 @@ def test_memory_that_was_mapped_and_is_now_touched_is_residency_and_not_allocati
     assert "residency" == found.verdict
     assert 160 * MIB == found.rss_change_bytes
     assert "residency changed, not allocation: 160 MiB more" in found.sentence
-    assert "objects, spans and stacks 0 B" in found.sentence
+    assert "(objects, spans and stacks the same)" in found.sentence
+
+
+@pytest.mark.parametrize(("objects", "words"), [(201, "1.00 MiB more"), (199, "1.00 MiB less")])
+def test_what_stood_nearly_still_beside_it_is_more_or_less_and_never_below_zero(objects, words):
+    found = change(
+        {"heap_objects": 200, "heap_untouched": -160},
+        {"heap_objects": objects, "heap_untouched": 0},
+    )
+
+    assert f"(objects, spans and stacks {words})" in found.sentence
 
 
 def test_what_objects_give_up_and_the_runtime_keeps_changes_no_rss():
