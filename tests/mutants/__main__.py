@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.mutants.changes import ROOT, mutants_of
-from tests.mutants.warm import UNLOADED, Reached, forked, noticed_by, reached
+from tests.mutants.warm import UNLOADED, Reached, forked, mark_all, noticed_by, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 KNOWN = ROOT / "tests/mutants_known.txt"
 WANTED = 0.85
-TEST_SECONDS = 1.5  # of CPU, watched: what only dearer tests notice, survives
+TEST_SECONDS = 0.5  # of CPU: what only dearer tests notice, survives
 CHANGE_SECONDS = 4.0  # the same for all tests of one change
 SPARE_SECONDS = 10.0
 
@@ -46,7 +46,7 @@ SPARE_SECONDS = 10.0
 class Loop:
     """Takes the place of pytest's loop over tests: the loop over changes."""
 
-    def __init__(self, mutants: list[Mutant], files: list[Path], traces: Path | None) -> None:
+    def __init__(self, mutants: list[Mutant], files: list[Path], traces: Path) -> None:
         self.mutants = mutants
         self.files = frozenset(map(str, files))
         self.traces = traces
@@ -58,7 +58,7 @@ class Loop:
         load_all()
         gc.freeze()
         session.config._tmp_path_factory.getbasetemp()
-        table = self._traced(session.items, self.files)
+        table = self._traced(session.items)
         for mutant in self.mutants:
             items = chosen(mutant, session.items, table)
             noticing = partial(noticed_by, mutant, items)
@@ -75,26 +75,29 @@ class Loop:
         """How many changes a test noticed, or did not end for."""
         return sum(by != "" for by in self.by)
 
-    def _traced(self, items: list[pytest.Item], files: frozenset[str]) -> dict[str, Reached]:
-        known = pickle.loads(self.traces.read_bytes()) if _is_file(self.traces) else {}
-        named = sha256("".join(sorted(files)).encode()).hexdigest()
-        texts = {item.path: sha256(item.path.read_bytes()).hexdigest() for item in items}
-        table = {}
-        for item in items:
-            key = (item.nodeid, texts[item.path], named)
-            if key not in known:
-                seen = forked(partial(reached, item, files), seconds=TEST_SECONDS)
-                known[key] = seen or Reached(seconds=math.inf)
-                if self.traces is not None and len(known) % 20 == 0:
-                    self.traces.write_bytes(pickle.dumps(known))
-            table[item.nodeid] = known[key]
-        if self.traces is not None:
-            self.traces.write_bytes(pickle.dumps(known))
-        return table
+    def _traced(self, items: list[pytest.Item]) -> dict[str, Reached]:
+        """What each test runs, asked in a fork whose modules are marked."""
+        forked(partial(self._trace, items))
+        known = self._known_traces()
+        return {item.nodeid: known[self._key(item)] for item in items}
 
+    def _trace(self, items: list[pytest.Item]) -> None:
+        known = self._known_traces()
+        unknown = [item for item in items if self._key(item) not in known]
+        if unknown:
+            mark_all(self.files)
+        for number, item in enumerate(unknown, start=1):
+            seen = forked(partial(reached, item), seconds=TEST_SECONDS)
+            known[self._key(item)] = seen or Reached(seconds=math.inf)
+            if number % 20 == 0 or number == len(unknown):
+                self.traces.write_bytes(pickle.dumps(known))
 
-def _is_file(path: Path | None) -> bool:
-    return path is not None and path.is_file()
+    def _key(self, item: pytest.Item) -> tuple[str, str, str]:
+        files = sha256("".join(sorted(self.files)).encode()).hexdigest()
+        return item.nodeid, sha256(item.path.read_bytes()).hexdigest(), files
+
+    def _known_traces(self) -> dict[tuple[str, str, str], Reached]:
+        return pickle.loads(self.traces.read_bytes()) if self.traces.is_file() else {}
 
 
 def chosen(
@@ -179,9 +182,9 @@ def main() -> int:
 
 
 def _run(mutants: list[Mutant], files: list[Path], traces: Path | None) -> int:
-    loop = Loop(mutants, files, traces)
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as folder:
+        loop = Loop(mutants, files, traces or Path(folder) / "traces")
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
         options = ["-q", "-s", "-n0", "-p", "no:cacheprovider", "-o", "addopts="]
         options += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,6 +155,7 @@ def _place(statements: tuple[ast.stmt, ...]) -> tuple[str, tuple[int, int]]:
     return function, (first - begin, last - begin)
 
 
+@cache
 def places_of(path: Path) -> dict[int, tuple[str, int]]:
     """Of each line of a file in a function: the outermost function, and how far below its first."""
     found = {}
@@ -166,6 +168,17 @@ def places_of(path: Path) -> dict[int, tuple[str, int]]:
                 for line in range(one.lineno, one.end_lineno + 1):
                     found[line] = (f"{prefix}{one.name}", line - one.lineno)
     return found
+
+
+def names_in(path: Path, functions: set[str]) -> set[str]:
+    """The names that these functions of a file speak of."""
+    places = places_of(path)
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.Name, ast.Attribute))
+        and places.get(node.lineno, ("",))[0] in functions
+    }
 
 
 def _names(outermost: ast.stmt) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.changes import ROOT, places_of
+from tests.mutants.changes import ROOT, names_in, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,9 +40,9 @@ class Reached:
     """What one test runs.
 
     Attributes:
-        seconds: Its CPU, watched; infinite where it took too much.
+        seconds: Its CPU; infinite where it took too much.
         lines: The lines of the files looked at: file, function, how far below its first.
-        names: What the functions of the package that it enters speak of.
+        names: What the functions that it enters there speak of.
     """
 
     seconds: float = 0.0
@@ -81,39 +81,59 @@ def _work_and_leave(work: Callable[[], Any], answer: Connection, seconds: float 
         os._exit(0)
 
 
-def reached(item: pytest.Item, files: frozenset[str]) -> Reached:
-    """What a test runs, alone: nothing that others have cached."""
-    seen = Reached()
-    lines: set[tuple[str, int]] = set()
-    codes: set[CodeType] = set()
-    package = str(ROOT / "gomem")
-
-    def line(frame: FrameType, event: str, _: object) -> Any:
-        if event == "line":
-            lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return line
-
-    def call(frame: FrameType, _: str, __: object) -> Any:
-        code = frame.f_code
-        if code.co_filename.startswith(package):
-            codes.add(code)
-            if code.co_filename in files:
-                lines.add((code.co_filename, frame.f_lineno))
-                return line
-        return None
-
+def reached(item: pytest.Item) -> Reached:
+    """What a test runs of what is marked, alone: nothing that others have cached."""
+    _RUN.clear()
     begin = time.process_time()
-    sys.settrace(call)
-    try:
-        passed = not any(one.failed for one in runtestprotocol(item, log=False))
-    finally:
-        sys.settrace(None)
+    passed = not any(one.failed for one in runtestprotocol(item, log=False))
     assert passed, item
-    seen.seconds = time.process_time() - begin
-    places = {file: places_of(Path(file)) for file in {file for file, _ in lines}}
-    seen.lines = {(file, *places[file][line]) for file, line in lines if line in places[file]}
-    seen.names = {name for code in codes for name in code.co_names}
+    seen = Reached(time.process_time() - begin)
+    for file in {file for file, _ in _RUN}:
+        places = places_of(Path(file))
+        lines = {places[line] for name, line in _RUN if name == file and line in places}
+        seen.lines |= {(file, *place) for place in lines}
+        seen.names |= names_in(Path(file), {function for function, _ in lines})
     return seen
+
+
+_RUN: set[tuple[str, int]] = set()  # file and line of each statement that a test ran
+
+
+class _Marked(ast.NodeTransformer):
+    """A file with a mark before every statement of its functions."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        for inner in ast.walk(node):
+            for name in ("body", "orelse", "finalbody"):
+                statements = getattr(inner, name, None)
+                if isinstance(statements, list) and not isinstance(inner, ast.ClassDef):
+                    marked = [part for one in statements for part in (self._mark(one), one)]
+                    setattr(inner, name, marked)
+        return ast.fix_missing_locations(node)
+
+    def _mark(self, before: ast.stmt) -> ast.stmt:
+        mark = ast.parse(f"_RUN.add(({self.file!r}, {before.lineno}))").body[0]
+        return ast.copy_location(mark, before)
+
+
+def mark_all(files: Iterable[str]) -> None:
+    """Put marks into loaded modules, which tell what runs at hardly any cost."""
+    for file in files:
+        space = vars(_module_of(Path(file)))
+        space["_RUN"] = _RUN
+        for top in ast.parse(Path(file).read_text()).body:
+            if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
+                marked = ast.Module([_Marked(file).visit(top)], [])
+                fresh = dict(space)
+                exec(compile(marked, file, "exec"), fresh)
+                _graft(space[top.name], fresh[top.name], set())
+
+
+def _module_of(path: Path) -> ModuleType:
+    return sys.modules[".".join(path.relative_to(ROOT).with_suffix("").parts)]
 
 
 def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
@@ -131,8 +151,7 @@ def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
 
 def put_in_place(mutant: Mutant) -> None:
     """Put a change into a loaded module."""
-    relative = mutant.path.relative_to(ROOT).with_suffix("")
-    module = sys.modules[".".join(relative.parts)]
+    module = _module_of(mutant.path)
     tree = ast.parse(mutant.text)
     top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
     space = vars(module)
