@@ -133,7 +133,8 @@ def mark_all(files: Iterable[str]) -> None:
 
 
 def _module_of(path: Path) -> ModuleType:
-    return sys.modules[".".join(path.relative_to(ROOT).with_suffix("").parts)]
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return sys.modules[".".join(part for part in parts if part != "__init__")]
 
 
 def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
