@@ -17,8 +17,9 @@ alone and list all moments. What it names lies in the folder that it lies in.
         "num_gc": {"before": 12, "after": 12},
         "missing": [{"artefact": "heap", "why": "…"}]}]}
 
-`time` is when the reading began. `num_gc` is the number of collections by readings of the runtime
-on both sides of the kernel's files: where they are the same, none ran in between. `missing` says
+`time` is when the reading began. `num_gc` is the number of collections when the kernel's files were
+begun and when they were done, by readings of the runtime before and behind them, and by LastGC of
+the latter: where they are the same, none ended in between. `missing` says
 what was tried and could not be had. Of several readings of one kind `artefacts` may be a list.
 """
 

@@ -49,7 +49,8 @@ def find(answers: Answers) -> list[Finding]:
 CAUSE = Cause(
     code="data-missing",
     mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
-    remedy="Collect both at one moment: cat /proc/PID/smaps > smaps, and MemStats as JSON.",
+    remedy="Collect both at one moment: gomem capture PID -o DIR; or by hand, "
+    "cat /proc/PID/smaps > smaps and, at once behind it, MemStats as JSON.",
     references=(),
     rule=find,
 )

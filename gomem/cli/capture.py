@@ -169,11 +169,13 @@ def collector_script() -> str:
 
 def _conclude(session: Session, output: Path, why: str) -> None:
     """Say what there is, and exit as the way it ended asks for."""
+    from gomem.views.words import how_many
+
     count = session.folder.moments
     shown = readable_name(str(output))
-    if not count:
+    if not count and why != "interrupted":
         raise CaptureError(f"{shown}: nothing could be captured: {why}")
-    moments = "1 moment" if count == 1 else f"{count} moments"
+    moments = how_many(count, "moment") if count else "no moment"
     said = [f"{moments} in {shown}" + ("" if why == "done" else f"; {why}")]
     if session.apart is not None:
         median, most = session.apart

@@ -13,8 +13,9 @@
 #   gomem capture --script | kubectl exec -i POD -- sh -s -- 1 > capture.tar
 #   gomem capture --script | docker exec -i CONTAINER sh -s -- 1 > capture.tar
 #
-# A moment is read in this order: MemStats, the kernel's files at once behind it, NumGC again; then
-# limits, the metrics page, profiles. If a collection ended in between, the first three are read once
+# A moment is read in this order: MemStats, the kernel's files at once behind it, MemStats again; then
+# the control group's files, limits, the metrics page, profiles. If a collection ended in between,
+# but before the kernel's files, the second MemStats are kept; else the first three are read once
 # more, up to three times.
 set -u
 export LC_ALL=C
@@ -232,11 +233,12 @@ copy() { # kind, path
   fi
 }
 runtime() { # MemStats into a file; sets kind, file and num_gc
-  num_gc='' began=$(now)
+  num_gc='' last_gc='' began=$(now)
   if [ -n "$expvar" ]; then
     kind=memstats file=memstats.json
     get "$expvar" "$1" || return 1
     num_gc=$(sed -n 's/.*"NumGC":\([0-9]*\).*/\1/p' "$1")
+    last_gc=$(sed -n 's/.*"LastGC":\([0-9]*\).*/\1/p' "$1")
   elif [ -n "$has_memstats" ]; then
     kind=metrics file=metrics.txt
     get "$metrics" "$1" || return 1
@@ -245,6 +247,7 @@ runtime() { # MemStats into a file; sets kind, file and num_gc
     kind=heap_text file=heap.txt
     get "$pprof/heap?debug=1" "$1" || return 1
     num_gc=$(sed -n 's/^# NumGC = \([0-9]*\)$/\1/p' "$1")
+    last_gc=$(sed -n 's/^# LastGC = \([0-9]*\)$/\1/p' "$1")
   else
     return 2
   fi
@@ -258,11 +261,18 @@ both_sides() {
   before_line="$kind $file $began $took" before=$num_gc
   while :; do
     loop_began=$(now) entries='' missing=''
+    kernel_began=$loop_began
     copy smaps "$proc/smaps"
     for name in smaps_rollup status statm; do copy $name "$proc/$name"; done
-    for path in $paths; do copy "${path##*/}" "$path"; done
     is_running && grep -q '^VmRSS:' "$proc/status" 2>/dev/null || return 1
     [ $have -eq 0 ] && runtime "$work/after" || num_gc=''
+    # A collection that ended before the kernel's files is in what was read behind them.
+    if [ -n "$num_gc" ] && [ -n "$before" ] && [ "$num_gc" -gt "$before" ] && [ -n "$last_gc" ] &&
+      [ -n "$has_nanoseconds" ] && [ $((last_gc / 1000)) -lt "$kernel_began" ]; then
+      mv "$work/after" "$work/before"
+      before_line="$kind $file $began $took" before=$num_gc
+      break
+    fi
     [ -n "$num_gc" ] && [ -n "$before" ] && [ "$num_gc" -gt "$before" ] && [ $attempt -lt $ATTEMPTS ] &&
       [ $(($(now) - loop_began)) -le $DEAR_US ] || break
     mv "$work/after" "$work/before"
@@ -275,6 +285,7 @@ both_sides() {
 $entries" ;;
     1) lack memstats 'did not answer' ;;
   esac
+  for path in $paths; do copy "${path##*/}" "$path"; done
   # Of expvar's page MemStats alone: it has the command line, too.
   [ $have -ne 0 ] || [ "$file" != memstats.json ] || {
     sed -n 's/^"memstats": \({.*}\),\{0,1\}$/\1/p' "$moment/$file" > "$work/stats" && mv "$work/stats" "$moment/$file"

@@ -7,11 +7,12 @@ this order, as the cheapest answer disturbs the process least. Each counts colle
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.pprof.parse import starts_like_pprof
@@ -36,8 +37,11 @@ _METRIC_GOROUTINES = re.compile(rb"(?m)^go_goroutines ([0-9.e+]+)")
 _HAS_MEMSTATS = re.compile(rb"(?m)^go_memstats_heap_sys_bytes ")
 _RELEASE = re.compile(rb'(?m)^go_info\{version="(go1\.[\w.]+)[^"]*"\} 1')
 _STARTED = re.compile(rb"(?m)^process_start_time_seconds ([0-9.e+]+)")
+_METRIC_LAST = re.compile(rb"(?m)^go_memstats_last_gc_time_seconds ([0-9.e+]+)")
+_TEXT_LAST = re.compile(rb"(?m)^# LastGC = (\d+)")
 _TEXT_COUNT = re.compile(rb"(?m)^# NumGC = (\d+)")
 _TEXT_GOROUTINES = re.compile(rb"goroutine profile: total (\d+)")
+NANOSECONDS = 1e9
 GZIP = b"\x1f\x8b"
 
 
@@ -49,11 +53,13 @@ class RuntimeReading:
         kind: What the manifest calls the file: `memstats`, `metrics` or `heap_text`.
         answer: The file and when it was asked for.
         collections: NumGC; None where it is not there.
+        last_gc_seconds: LastGC, since the epoch; None where it is not there.
     """
 
     kind: str
     answer: Answer
     collections: int | None
+    last_gc_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,16 +117,22 @@ class Doors:
         """
         if self.expvar is not None:
             answer = self.expvar.get(VARS)
-            data, count = memstats_of_expvar(answer.data)
-            return RuntimeReading("memstats", replace(answer, data=data), count)
+            stats = memstats_of_expvar(answer.data)
+            data = json.dumps(stats).encode() + b"\n"
+            last = stats.get("LastGC")
+            seconds = last / NANOSECONDS if isinstance(last, int) else None
+            return RuntimeReading("memstats", replace(answer, data=data), stats["NumGC"], seconds)
         if self.metrics is not None and self.has_memstats:
             answer = self.read_metrics()
-            return RuntimeReading("metrics", answer, _number(_METRIC_COUNTS, answer.data))
+            seconds = _decimal((_METRIC_LAST,), answer.data)
+            return RuntimeReading("metrics", answer, _number(_METRIC_COUNTS, answer.data), seconds)
         if self.pprof is not None:
             answer = self.pprof.get(HEAP_TEXT)
             if not answer.data.startswith(b"heap profile:"):
                 raise NoAnswer(f"answered {seen_as(answer.data)}, not a heap profile as text")
-            return RuntimeReading("heap_text", answer, _number((_TEXT_COUNT,), answer.data))
+            count, last = (_number((one,), answer.data) for one in (_TEXT_COUNT, _TEXT_LAST))
+            seconds = None if last is None else last / NANOSECONDS
+            return RuntimeReading("heap_text", answer, count, seconds)
         raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
 
     def read_metrics(self) -> Answer:
@@ -242,8 +254,8 @@ def _enter_metrics(doors: Doors, address: Endpoints, page: bytes) -> Doors:
     )
 
 
-def memstats_of_expvar(data: bytes) -> tuple[bytes, int | None]:
-    """MemStats alone, as expvar's page has them, and NumGC.
+def memstats_of_expvar(data: bytes) -> dict[str, Any]:
+    """MemStats alone, as expvar's page has them, with a NumGC that is a number.
 
     The rest of the page is left there: it has the command line, and what the program publishes.
 
@@ -251,12 +263,11 @@ def memstats_of_expvar(data: bytes) -> tuple[bytes, int | None]:
         NoAnswer: They are not in it.
     """
     try:
-        page = json.loads(data)
-        stats = page["memstats"]
-        count = stats["NumGC"]
+        stats: dict[str, Any] = json.loads(data)["memstats"]
+        stats["NumGC"] = int(stats["NumGC"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise NoAnswer(f"answered {seen_as(data)}, not expvar with MemStats in it") from error
-    return json.dumps(stats).encode() + b"\n", count if isinstance(count, int) else None
+    return stats
 
 
 def is_metrics_page(data: bytes) -> bool:
@@ -297,8 +308,15 @@ def seen_as(data: bytes) -> str:
 
 
 def _number(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> int | None:
+    value = _decimal(patterns, data)
+    return None if value is None else int(value)
+
+
+def _decimal(patterns: Sequence[re.Pattern[bytes]], data: bytes) -> float | None:
+    """The first number that is there; None if there is none, or if it is beyond all bounds."""
     found = next((match for one in patterns if (match := one.search(data))), None)
     try:
-        return None if found is None else int(float(found[1]))
-    except (ValueError, OverflowError):
+        value = math.inf if found is None else float(found[1])
+    except ValueError:
         return None
+    return value if math.isfinite(value) else None

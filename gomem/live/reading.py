@@ -4,11 +4,12 @@
    connection and buffers are there already.
 2. The kernel's files at once behind it, smaps first: the two sides are then as close as they can
    be. Reading them costs the process nothing but a lock on its mappings.
-3. NumGC again. If a collection ended in between, 2 and 3 are done once more, up to three times,
-   and what was read last becomes the MemStats of the moment: so a pair is kept that belongs
-   together, wherever the process leaves time for one.
-4. What changes slowly or costs most: limits, the metrics page, profiles last. A profile makes
-   garbage of its own in the process, so nothing is measured behind it.
+3. MemStats again. If a collection ended in between, and LastGC says that this was before the
+   kernel's files were begun, this second reading is the one that belongs to them. Else 2 and 3 are
+   done once more, up to three times: so a pair is kept that belongs together, wherever the process
+   leaves time for one.
+4. What changes slowly or costs most: the control group's files, limits, the metrics page, profiles
+   last. A profile makes garbage of its own in the process, so nothing is measured behind it.
 """
 
 from __future__ import annotations
@@ -139,13 +140,33 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
         began = time.perf_counter()
         moment.readings = []
         _keep(moment, before)
-        _kernel(moment, process, of_cgroup)
+        _kernel(moment, process)
         after = _runtime(moment, doors) if before is not None else None
         moment.num_gc = _counts(before, after)
+        if _ended_before(after, moment):
+            moment.readings = [one for one in moment.readings if one.kind in OF_KERNEL]
+            _keep(moment, after)
+            moment.num_gc = _counts(after, after)
         same = moment.num_gc is None or moment.num_gc[0] == moment.num_gc[1]
         if same or attempt == ATTEMPTS or time.perf_counter() - began > DEAR_SECONDS:
-            return
+            break
         before = after
+    for path in of_cgroup:
+        _add(moment, path.name, partial(read_file, path))
+
+
+def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
+    """Whether a collection ended between the readings, but before the kernel's files were begun.
+
+    Then what was read behind them belongs to them. Both times are of this machine's clock.
+    """
+    kernel = next((one for one in moment.readings if one.kind in OF_KERNEL), None)
+    counts = moment.num_gc
+    if counts is None or counts[0] == counts[1] or kernel is None:
+        return False
+    assert after is not None
+    last = after.last_gc_seconds
+    return last is not None and 0 < last < kernel.time.timestamp()
 
 
 def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
@@ -178,7 +199,7 @@ def _keep(moment: Moment, runtime: RuntimeReading | None) -> None:
         moment.readings.append(Reading(runtime.kind, answer.data, answer.time, answer.seconds))
 
 
-def _kernel(moment: Moment, process: Process, of_cgroup: Sequence[Path]) -> None:
+def _kernel(moment: Moment, process: Process) -> None:
     """The kernel's files, nearest to MemStats first.
 
     The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
@@ -191,8 +212,6 @@ def _kernel(moment: Moment, process: Process, of_cgroup: Sequence[Path]) -> None
     try:
         for name in OF_KERNEL:
             _add(moment, name, partial(process.read, name))
-        for path in of_cgroup:
-            _add(moment, path.name, partial(read_file, path))
         _check_running(moment, process)
     except Ended:
         moment.readings = before

@@ -29,6 +29,8 @@ def expvar():
     stats = json.loads((MOMENT / "memstats.json").read_text())
     COUNTS["/debug/vars"] += 1
     stats["NumGC"] += COUNTS["/debug/vars"] * int(os.environ.get("COLLECTIONS", "0"))
+    if "GC_AGO" in os.environ:
+        stats["LastGC"] = time.time_ns() - int(float(os.environ["GC_AGO"]) * 1e9)
     words = arguments().decode().split("\0")
     page = {"cmdline": words, "memstats": stats, "token": "s3cr3t"}
     lines = [

@@ -127,6 +127,19 @@ def test_a_bad_profile_is_left_out_and_said(how, tmp_path):
     assert ["heap"] == [one["artefact"] for one in moment["missing"]]
 
 
+@pytest.mark.parametrize(("ago", "between"), [("0", 1), ("60", 0)])
+def test_a_collection_between_is_counted_and_one_before_is_none(ago, between, tmp_path):
+    shell = shutil.which("dash") or "sh"
+    with fake_service(GOOD, COLLECTIONS="1", GC_AGO=ago) as service:
+        tar, _ = collected(([shell], dict(os.environ)), service.pid)
+
+    folder = unpacked(tar, tmp_path)
+    (moment,) = manifests(folder)
+    assert between == moment["num_gc"]["after"] - moment["num_gc"]["before"]
+    kept = json.loads(next(folder.glob("*/memstats.json")).read_text())
+    assert moment["num_gc"]["before"] == kept["NumGC"]
+
+
 def test_the_process_ends_half_way(shell, tmp_path):
     command, environment = shell
     with fake_service(GOOD) as service:
