@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 OF_THE_DATA = "data-"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 MOVED = 1 / 3
+LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
 # recognised by shape and place, which they are by the other files of the moment.
 UNCOUNTED = frozenset({"left over", "inferred"})
@@ -78,7 +79,8 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     own = list(diagnosis.capture.by_moment)
     renamed = set(own) - set(moments) and len(own) == len(moments)
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
-    words = _renamer(names)
+    files = {one.source.name: "a file" for one in diagnosis.capture.files}
+    words = _renamer(files | names)
     headline = share(verdict(diagnosis), hidden(diagnosis))
     return Told(
         moments=tuple(names.values()),
@@ -121,8 +123,9 @@ def _finding(
         "next_step": words(one.next_step),
         "mechanism": words(one.mechanism),
         "evidence": [
-            (_artefact(each.artefact), each.field, _value(each.value, words), each.unit)
+            (_artefact(each.artefact), words(each.field), _value(each.value, words), each.unit)
             for each in one.evidence
+            if not each.field.endswith(LINE)
         ],
     }
 
