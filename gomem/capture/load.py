@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
+from gomem.capture.cut_mappings import cut_mappings
 from gomem.capture.manifest import MANIFEST, MANIFEST_SCHEMA, Manifest, is_manifest
 from gomem.capture.moment import Artefact, Moment
 from gomem.capture.place import place
@@ -77,6 +78,8 @@ def load(
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
     gathering.damage += wrong
+    damaged = {one.source for one in gathering.damage}
+    gathering.damage += cut_mappings(gathering.artefacts, damaged)
     return Capture(
         name=readable_name(str(paths[0])),
         by_moment=_moments(gathering.artefacts, manifest),

@@ -414,6 +414,23 @@ def one_cut_short(files: Files, path: str) -> Handed:
     return Handed(files | {path: _cut(files[path])})
 
 
+_MAPPING = re.compile(rb"(?m)^[0-9a-f]+-[0-9a-f]+ ")
+
+
+def _several_smaps(files: Files) -> list[str]:
+    """The last of several smaps: the others show what such a file ends with."""
+    smaps = [path for path in _in_order(files) if re.split(r"[/.-]", path)[-1] == "smaps"]
+    return smaps[-1:] if len(smaps) > 1 else []
+
+
+@harm(_several_smaps, harms=True)
+def one_cut_between_mappings(files: Files, path: str) -> Handed:
+    """The same, where the kernel's pieces of a file end."""
+    half = len(files[path]) // 2
+    begins = [one.start() for one in _MAPPING.finditer(files[path])]
+    return Handed(files | {path: files[path][: min(begins, key=lambda at: abs(at - half))]})
+
+
 def _cut(data: bytes) -> bytes:
     """About its first half; of text, to the middle of a line that shows that it is cut.
 

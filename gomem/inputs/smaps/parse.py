@@ -190,6 +190,8 @@ def _uniform(data: bytes) -> Mappings | None:
         for name, values in entries.fields.items()
     }
     words = {line: _flags_of(line) for line in set(entries.flags)}
+    if not all(map(_whole_flags, words.values())):
+        return None
     flags = [words[line] for line in entries.flags] or [""] * len(behind)
     numbers = np.arange(len(behind), dtype=np.int64) * entries.stride + 1
     return _mappings(addresses, behind, fields, flags, numbers)
@@ -214,7 +216,7 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
     headers: list[re.Match[bytes]] = []
     numbers: list[int] = []
     entries: list[dict[bytes, int]] = []
-    flags: list[str] = []
+    flags: list[str | None] = []
     words: list[dict[bytes, bytes]] = []
     damage: list[Damage] = []
     measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
@@ -225,14 +227,14 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
             headers.append(header)
             numbers.append(number)
             entries.append({})
-            flags.append("")
+            flags.append(None)
             words.append({})
         elif (size := _size(line)) is not None:
             if not headers or size[0] in entries[-1]:
                 headers.append(NO_HEADER)
                 numbers.append(number)
                 entries.append({})
-                flags.append("")
+                flags.append(None)
                 words.append({})
                 damage.append(_line_damage(source, number, line, LOST_HEADER))
             entries[-1][size[0]] = size[1]
@@ -245,11 +247,13 @@ def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
     damage += _short_entries(headers, entries, numbers, source)
+    damage += _cut_flags(headers, entries, flags, numbers, source)
     pairs = [(int(header[1], 16), int(header[2], 16)) for header in headers]
     addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
     behind = [header[0].partition(b" ")[2] for header in headers]
     places = np.array(numbers, dtype=np.int64)
-    mappings = _mappings(addresses, behind, _fields(entries), flags, places)
+    whole = [flag or "" for flag in flags]
+    mappings = _mappings(addresses, behind, _fields(entries), whole, places)
     return _with_words(mappings, words), damage
 
 
@@ -308,6 +312,35 @@ def _short_entries(
         for header, entry, number in zip(headers, entries, numbers, strict=True)
         if len(entry) < fullest
     ]
+
+
+def _cut_flags(
+    headers: Sequence[re.Match[bytes]],
+    entries: Sequence[dict[bytes, int]],
+    flags: Sequence[str | None],
+    numbers: Sequence[int],
+    source: str,
+) -> list[Damage]:
+    """Entries with all fields and no VmFlags where others have them, or with half a flag."""
+    fullest = max(map(len, entries), default=0)
+    if all(one is None for one in flags):
+        return []
+    return [
+        Damage(
+            source,
+            f"line {number}",
+            "the mapping's VmFlags are cut, others have them whole: mappings may be missing behind "
+            "it; copy the file again in one read",
+            excerpt(header[0]),
+        )
+        for header, entry, flag, number in zip(headers, entries, flags, numbers, strict=True)
+        if len(entry) == fullest and (flag is None or not _whole_flags(flag))
+    ]
+
+
+def _whole_flags(flags: str) -> bool:
+    """Whether each is of the two letters that every flag of the kernel's has."""
+    return all(len(flag) == 2 for flag in flags.split())
 
 
 def _line_damage(source: str, number: int, line: bytes, wanted: str) -> Damage:

@@ -285,3 +285,21 @@ def test_a_size_without_a_number_is_damage_where_no_other_line_has_one(said):
 
 def test_the_fields_that_hold_numbers_are_those_of_the_table():
     assert {name.encode() for name, _ in SIZES} == SIZE_FIELDS
+
+
+@pytest.mark.parametrize(
+    ("kept", "cut"),
+    [
+        pytest.param("rd wr mr mw me nr sd ", False, id="whole"),
+        pytest.param("rd wr m", True, id="within-a-flag"),
+        pytest.param(None, True, id="before-the-line"),
+    ],
+)
+def test_a_file_that_ends_in_the_flags_of_a_mapping_is_cut(kept, cut):
+    entry = smaps_entry(0x7F0000000000, 0x7F0000001000).rstrip("\n").partition("VmFlags")[0]
+    whole = f"{entry}VmFlags: rd wr mr mw me nr sd \n"
+    last = entry if kept is None else f"{entry}VmFlags: {kept}"
+
+    _, damage = parse_smaps((whole * 3 + last).encode(), source="smaps")
+
+    assert ["VmFlags are cut" in one.what for one in damage] == ([True] if cut else [])

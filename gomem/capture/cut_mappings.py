@@ -1,0 +1,83 @@
+"""Which smaps end early, between two mappings? Such a file looks whole; only others tell.
+
+The kernel writes smaps in pieces that end behind a mapping, so that a copy which broke off often
+does, too. That is said where it is certain:
+
+- The kernel's own mappings lie above all others, and stay for a process's life. If another file of
+  the capture has one and this one has not, its end is missing.
+- Without [stack], which every process has, the kernel's own sum of the same moment is larger.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.errors import Damage
+from gomem.units import KIB, format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gomem.capture.moment import Artefact
+
+STACK = "[stack]"
+LAST = (STACK, "[vdso]", "[vsyscall]")
+OF_MAPPINGS = frozenset({"smaps", "maps"})
+SUMS = {"smaps_rollup": ("mappings", "Rss"), "status": ("status", "VmRSS")}
+ROUNDING, SHARE = 64 * KIB, 0.01  # by which two readings of a running process may differ
+_WAY_OUT = "the file is cut between two mappings; copy it again in one read"
+
+
+def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Iterator[Damage]:
+    """Damage for each file of mappings that ends early, and is not known as damaged.
+
+    Args:
+        artefacts: The files of a capture, with their moments.
+        damaged: Those of which damage is known already.
+    """
+    known = set(damaged)
+    files = [
+        one
+        for one in artefacts
+        if one.kind.name in OF_MAPPINGS and one.source.name not in known and len(_paths(one))
+    ]
+    for one in files:
+        why = _shorter_than_another(one, files) or _less_than_a_sum(one, artefacts)
+        if why:
+            line = int(one.parsed.mappings["line"].iloc[-1])
+            yield Damage(one.source.name, f"line {line}", f"{why}: {_WAY_OUT}")
+
+
+def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
+    """What it lacks of the mappings that all files of a process end with."""
+    mine = set(_paths(one))
+    for other in files:
+        missing = sorted(set(LAST) & (set(_paths(other)) - mine))
+        if missing:
+            return f"the last mapping; {' and '.join(missing)}, as in {other.source.name}, missing"
+    return ""
+
+
+def _less_than_a_sum(one: Artefact, artefacts: Sequence[Artefact]) -> str:
+    """A sum of the kernel's at the same moment that is larger, where there is no stack."""
+    sizes = one.parsed.mappings["Rss"]
+    if STACK in set(_paths(one)) or sizes.isna().all():
+        return ""
+    mine = int(sizes.sum())
+    for other in artefacts:
+        if other.moment != one.moment or other.kind.name not in SUMS:
+            continue
+        frame, name = SUMS[other.kind.name]
+        said = getattr(other.parsed, frame)[name].iloc[-1]
+        if pd.notna(said) and int(said) - mine > max(ROUNDING, SHARE * int(said)):
+            return (
+                f"the last mapping; no {STACK}, and {format_bytes(mine)} resident where "
+                f"{other.source.name} says {format_bytes(int(said))}"
+            )
+    return ""
+
+
+def _paths(one: Artefact) -> pd.Series:
+    return one.parsed.mappings["path"]
