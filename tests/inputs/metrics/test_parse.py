@@ -6,7 +6,7 @@ import math
 import pytest
 
 from gomem.errors import FormatError
-from gomem.inputs.metrics.parse import parse_metrics
+from gomem.inputs.metrics.parse import is_metrics, looks_like_readings, parse_metrics
 
 
 def test_scalars_and_histograms_come_apart():
@@ -42,3 +42,83 @@ def test_a_value_of_neither_kind_is_damage():
 def test_json_without_metrics_is_an_error_that_names_what_was_found():
     with pytest.raises(FormatError, match="found the keys a"):
         parse_metrics(b'{"a": 1}', source="m.json")
+
+
+def test_a_cut_reading_is_an_error_with_its_place():
+    with pytest.raises(FormatError, match=r"m\.json: line 1: cannot be read as JSON"):
+        parse_metrics(b'{"/gc/heap/live:bytes": 42', source="m.json")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"),
+    [
+        ({"/gc/gogc:percent": 1}, True),
+        ({"/gc/gogc:percent": 1, "a": 2}, False),
+        ({"/gc/gogc:percent": 1, "/gc/heap/goal:bytes": 1, "a": 2}, True),
+        ({}, False),
+        ([], False),
+    ],
+    ids=str,
+)
+def test_most_of_a_readings_keys_are_names_of_metrics(value, is_one):
+    assert is_one == is_metrics(value)
+
+
+@pytest.mark.parametrize(
+    ("data", "looks"),
+    [
+        (b'{"/gc/gogc:percent": 100}', True),
+        (b'{"port": 80}', False),
+        (b'{"/memory/classes/heap/free:bytes": 1', True),
+        (b'{"/gc/gogc:percent": 1', False),
+    ],
+)
+def test_of_a_cut_text_the_names_of_memory_tell(data, looks):
+    assert looks == looks_like_readings(data)
+
+
+PAUSES = "/gc/pauses:seconds"
+
+
+@pytest.mark.parametrize(
+    ("item", "known"),
+    [
+        ({"Counts": [1], "Buckets": [0, 1]}, True),
+        ({"counts": [], "buckets": [0]}, True),
+        ({"counts": [0, 2**63 - 1], "buckets": [0, 1, 2]}, True),
+        ({"counts": [1, 2], "buckets": [0, 1]}, False),
+        ({"counts": [-1], "buckets": [0, 1]}, False),
+        ({"counts": [2**63], "buckets": [0, 1]}, False),
+        ({"counts": [1.0], "buckets": [0, 1]}, False),
+        ({"counts": [1], "buckets": [0, "far"]}, False),
+        ({"counts": [1], "buckets": [0, None]}, False),
+        ({"counts": 1, "buckets": [0, 1]}, False),
+        ({"counts": [1], "buckets": 1}, False),
+        ({"buckets": [0, 1]}, False),
+        (True, False),
+        ("1", False),
+    ],
+    ids=str,
+)
+def test_what_can_be_a_histogram(item, known):
+    (reading,), damage = parse_metrics(json.dumps({PAUSES: item}).encode(), source="m")
+
+    assert known == (PAUSES in reading.histograms)
+    assert known == (not damage)
+
+
+def test_what_has_no_value_is_unknown_and_no_damage():
+    text = b'{"/gc/gogc:percent": null, "/gc/heap/goal:bytes": 1, "x": "y"}'
+
+    (reading,), damage = parse_metrics(text, source="m")
+
+    assert ({"/gc/heap/goal:bytes": 1.0}, []) == (reading.scalars, damage)
+
+
+def test_damage_is_of_the_line_of_its_reading():
+    text = b'{"/gc/gogc:percent": 1}\n{"/gc/gogc:percent": "2"}'
+
+    readings, damage = parse_metrics(text, source="m")
+
+    assert (2, ["line 2"]) == (len(readings), [one.where for one in damage])
+    assert "'2'" == damage[0].text
