@@ -141,6 +141,14 @@ class MomentFacts:
         return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
 
     @property
+    def counter_reading(self) -> CounterReading | None:
+        """What the process counted until then; None without MemStats."""
+        if self.memstats is None:
+            return None
+        paths = self.path("memstats"), self.path("metrics")
+        return CounterReading(self.memstats, self.metrics, *paths, self.name)
+
+    @property
     def goroutine_count(self) -> int | None:
         """How many there are, by a profile, by runtime/metrics, by a page; None without either.
 
@@ -308,15 +316,8 @@ class Answers:
     @cached_property
     def counters(self) -> CollectorCounters | None:
         """What the process's own counters say of its collections; None where none counts them."""
-        return collector_counters(
-            [
-                CounterReading(
-                    one.memstats, one.metrics, one.path("memstats"), one.path("metrics"), one.name
-                )
-                for one in self.moments
-                if one.memstats is not None
-            ]
-        )
+        readings = [one.counter_reading for one in self.moments]
+        return collector_counters([one for one in readings if one is not None])
 
     @property
     def quiet_seconds(self) -> float:

@@ -61,7 +61,7 @@ def compare(
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option(help="Exit with 1 if the verdict, or any metric, is worse.")
+        FailOn | None, typer.Option(help="Exit with 1 if the verdict is worse, or mixed.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
@@ -83,8 +83,7 @@ def compare(
     write(_rendered(comparison, chosen, target, names), target)
     if target is not None:
         tell_where(target)
-    worse = comparison.judgement.verdict in {"worse", "mixed"} or len(comparison.regressions)
-    if fail_on is FailOn.regression and worse:
+    if fail_on is FailOn.regression and comparison.judgement.verdict in {"worse", "mixed"}:
         raise typer.Exit(1)
 
 

@@ -46,6 +46,7 @@ from gomem.capture.load import load
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
 from gomem.diagnosis.judgement import findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
+from gomem.diagnosis.span import Span
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
@@ -53,7 +54,7 @@ from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.sources.listing import list_capture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from gomem.causes.answers import MomentFacts
@@ -165,9 +166,12 @@ def compare_diagnoses(
     old_profiles, new_profiles = (side[0].capture.heap_profiles for side in (old, new))
     profiled = counterparts(list(old_profiles), list(new_profiles))[-1:]
     benches = _compare_benches(old, new)
-    levels = _compare_levels((old, last[0]), (new, last[1]))
+    first = pairs[0] if pairs else ("", "")
+    spans = [(old, first[0], last[0]), (new, first[1], last[1])]
+    levels = _compare_levels(*spans)
     sites = _compare_profiles(old[0], new[0], profiled)
-    notes = [*_notes(old, new, [*pairs[-1:], *profiled]), *benches.notes, *levels.notes]
+    notes = [*_notes(old, new, [*pairs[-1:], *profiled]), *_not_covered(*spans)]
+    notes += [*benches.notes, *levels.notes]
     compared = Comparison(
         metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
         geomeans=benches.geomeans,
@@ -218,7 +222,7 @@ def _joined(benches: Sequence[Bench]) -> Bench:
     )
 
 
-_Side: TypeAlias = "tuple[Sequence[Diagnosis], str]"  # its captures, and the moment to look at
+_Side: TypeAlias = "tuple[Sequence[Diagnosis], str, str]"  # its captures, first and last moment
 
 
 def _compare_levels(before: _Side, after: _Side) -> Comparison:
@@ -226,16 +230,41 @@ def _compare_levels(before: _Side, after: _Side) -> Comparison:
     return compare_samples(old, new) if len(old) or len(new) else Comparison(empty(METRICS))
 
 
-def _levels(captures: Sequence[Diagnosis], moment: str) -> pd.DataFrame:
+def _levels(captures: Sequence[Diagnosis], first: str, last: str) -> pd.DataFrame:
     """One value per capture for each level, as samples to compare."""
-    return pd.concat([_levels_of(one, _facts_at(one, moment)) for one in captures])
+    return pd.concat([_levels_of(one, _span(one, first, last)) for one in captures])
 
 
-def _levels_of(diagnosis: Diagnosis, facts: MomentFacts | None) -> pd.DataFrame:
-    collector = None if diagnosis.collector is None else diagnosis.collector.cost.values
+def _levels_of(diagnosis: Diagnosis, span: Span) -> pd.DataFrame:
+    facts = span.last
+    collector = {**_of_log(diagnosis, span), **span.rates}
     if facts is None:
         return levels_of(None, None, None, collector)
     return levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
+
+
+def _of_log(diagnosis: Diagnosis, span: Span) -> Mapping[str, Any]:
+    """What the log says, unless it ends before what the moments are of."""
+    if diagnosis.collector is None or not span.is_covered_by(diagnosis.collector.last_number):
+        return {}
+    return diagnosis.collector.cost.values
+
+
+def _not_covered(*sides: _Side) -> Iterator[str]:
+    for word, (captures, first, last) in zip(("before", "after"), sides, strict=True):
+        for one in captures:
+            span = _span(one, first, last)
+            number = None if one.collector is None else one.collector.last_number
+            if number is not None and not span.is_covered_by(number):
+                assert span.last is not None
+                yield (
+                    f"{word}: the GC log ends at collection {number}, of the {span.ended} until "
+                    f"{span.last.name}; what it says is not compared"
+                )
+
+
+def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
+    return Span(_facts_at(diagnosis, first), _facts_at(diagnosis, last))
 
 
 def _facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:

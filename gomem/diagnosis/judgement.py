@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.comparison.before_after import BENCHMARK, NO_CLAIM, NOTHING_MEASURED, Judgement
+from gomem.analysis.comparison.before_after import (
+    ALPHA,
+    BENCHMARK,
+    NO_CLAIM,
+    NOTHING_MEASURED,
+    Judgement,
+)
 from gomem.analysis.comparison.judgement import (
     BETTER,
     LEAST_CPU,
@@ -192,10 +198,25 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
         if one in counts
     ]
     noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
-    largest = _largest(comparison)
-    sentence = f"{len(measured)} {noun}: {', '.join([*found, *rest])}{largest}."
-    verdicts = [one for one in (BETTER, WORSE, TOO_FEW) if one in counts]
-    return together(verdicts), sentence
+    verdicts = [one for one in (BETTER, WORSE) if one in counts and _is_no_chance(measured, one)]
+    by_chance = "" if verdicts or not found else ", no more than chance alone makes"
+    sentence = f"{len(measured)} {noun}: {', '.join([*found, *rest])}{by_chance}"
+    unsure = [TOO_FEW] if TOO_FEW in counts or by_chance else []
+    return together([*verdicts, *unsure]), f"{sentence}{_largest(comparison)}."
+
+
+def _is_no_chance(metrics: pd.DataFrame, verdict: str) -> bool:
+    """Whether some of these changes stand for the whole table, or they are too many for chance.
+
+    Where nothing changed, as many of the comparisons made come out on one side, at 2.5 % each, as a
+    binomial has it.
+    """
+    rows = metrics[metrics["verdict"] == verdict]
+    if ((rows["p_adjusted"] <= ALPHA) | rows["p_value"].isna()).any():
+        return True
+    from scipy.stats import binom
+
+    return len(rows) > binom.ppf(1 - ALPHA, int(metrics["p_value"].notna().sum()), ALPHA / 2)
 
 
 def _largest(comparison: Comparison) -> str:

@@ -214,7 +214,8 @@ def test_a_log_is_one_measurement_however_many_collections_it_has(pooled):
     collector = pooled.metrics[pooled.metrics["layer"] == "collector"]
 
     assert diagnosed(DROWNING).collector.cost.cycles > 100
-    assert {1} == set(collector["before_n"]) | set(collector["after_n"])
+    assert {0, 1} >= set(collector["before_n"])
+    assert {0, 1} >= set(collector["after_n"])
     assert {"?"} == set(collector["verdict"])
 
 

@@ -61,6 +61,33 @@ def test_benchmarks_are_counted(before, after, verdict, sentence):
     assert () == judgement.details
 
 
+def chance(worse, of):
+    """Benchmarks of which so many have a p of 0.021, and the rest one of 1."""
+    higher = [4.5, 6.5, 7.5, 9, 10, 11, 12, 5.5]
+    sides = [b"", b""]
+    for number in range(of):
+        after = higher if number < worse else range(1, 9)
+        for side, values in enumerate((range(1, 9), after)):
+            lines = [f"BenchmarkA{number}-2 1 {one} ns/op\n" for one in values]
+            sides[side] += "".join(lines).encode()
+    return compare(*map(read_bench, sides))
+
+
+@pytest.mark.parametrize(
+    ("worse", "of", "verdict"),
+    [(1, 1, "worse"), (1, 20, "?"), (2, 20, "?"), (3, 20, "worse")],
+)
+def test_as_many_changes_as_chance_makes_are_no_verdict(worse, of, verdict):
+    """
+    Of 20 comparisons of unchanged code, at most 2 are worse in 95 of 100 tables.
+    """
+    compared = chance(worse, of)
+
+    assert [worse, 0.021] == [len(compared.regressions), round(compared.metrics["p_value"][0], 3)]
+    assert verdict == compared.judgement.verdict
+    assert ("chance alone" in compared.judgement.sentence) == (verdict == "?")
+
+
 def test_better_and_worse_at_once_are_mixed():
     old = read_bench(b"".join(b"BenchmarkA-2 1 %d ns/op %d B/op\n" % (n, 90 + n) for n in range(6)))
     new = read_bench(b"".join(b"BenchmarkA-2 1 %d ns/op %d B/op\n" % (90 + n, n) for n in range(6)))

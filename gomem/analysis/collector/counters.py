@@ -55,6 +55,7 @@ class CollectorCounters:
         seconds: From the last collection before the first reading to the last before the last one;
             None since the start.
         paused_seconds: For how long they stopped the world; None where that is not counted.
+        allocated_bytes: TotalAlloc's difference; None where that is not counted.
         cpu_fraction: Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
         cpu_field: What says so.
         cpu_path: The artefact that does.
@@ -67,6 +68,7 @@ class CollectorCounters:
     forced: int | None
     seconds: float | None
     paused_seconds: float | None
+    allocated_bytes: int | None
     cpu_fraction: float | None
     cpu_field: str
     cpu_path: str
@@ -125,6 +127,7 @@ def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
         forced=last.count("NumForcedGC"),
         seconds=None,
         paused_seconds=None if paused is None else paused / 1e9,
+        allocated_bytes=last.count("TotalAlloc"),
         cpu_fraction=fraction,
         cpu_field=field,
         cpu_path=path,
@@ -145,6 +148,7 @@ def _between(first: CounterReading, last: CounterReading, cycles: int) -> Collec
         forced=_difference(first, last, "NumForcedGC"),
         seconds=_seconds_between(first, last),
         paused_seconds=None if paused is None else paused / 1e9,
+        allocated_bytes=_difference(first, last, "TotalAlloc"),
         cpu_fraction=fraction,
         cpu_field=field,
         cpu_path=path,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MEMORY, COLLECTOR = "memory", "collector"
 LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
+ALLOCATION_RATE = "allocation_rate_bytes_per_second"
 RSS, HEAP, GOROUTINES, GC_CPU = "RSS", "HeapAlloc", "goroutines", "gc_cpu_fraction"
 # Name, unit, and which way is better.
 OF_MEMSTATS = (
@@ -35,11 +36,13 @@ OF_COLLECTOR = (
     ("longest_stop_seconds", "s", LOWER),
     (GC_CPU, "fraction", LOWER),
     ("assist_fraction", "fraction", LOWER),
-    ("allocation_rate_bytes_per_second", "B/s", LOWER),
+    (ALLOCATION_RATE, "B/s", LOWER),
     ("heap_live_last_bytes", "B", LOWER),
     ("heap_peak_bytes", "B", LOWER),
     ("heap_goal_bytes", "B", NEITHER),
 )
+# A quantile of fewer values is one of the largest few: it says nothing of the rest.
+CARRIED_BY = {"stw_p99_seconds": ("stw_n", 100)}
 COLUMNS = ("name", "unit", "layer", "better", "value")
 
 
@@ -66,8 +69,14 @@ def levels_of(
         *((name, unit, MEMORY, better, stats.get(name)) for name, unit, better in OF_MEMSTATS),
         (GOROUTINES, "count", MEMORY, LOWER, goroutines),
         *(
-            (name, unit, COLLECTOR, better, (collector or {}).get(name))
+            (name, unit, COLLECTOR, better, _carried(name, collector or {}))
             for name, unit, better in OF_COLLECTOR
         ),
     ]
     return pd.DataFrame([row for row in rows if not pd.isna(row[-1])], columns=list(COLUMNS))
+
+
+def _carried(name: str, values: Mapping[str, Any]) -> Any:
+    """A value of the collector's; None for a quantile of too few."""
+    count, least = CARRIED_BY.get(name, ("", 0))
+    return values.get(name) if (values.get(count) or 0) >= least else None
