@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-PROBE_SECONDS = 3.0
+PROBE_SECONDS = 3.0  # for an address that nobody named
 SAME_START_SECONDS = 3.0
 MOST_ADDRESSES = 16  # a process that listens at more is no service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
@@ -229,7 +229,7 @@ def _with(
         if is_known(doors):
             continue
         try:
-            answer = address.get(path, timeout_seconds=PROBE_SECONDS)
+            answer = address.get(path, timeout_seconds=None if wanted else PROBE_SECONDS)
         except NoAnswer as error:
             if error.silent:  # at the other paths, too; a service has ports for other things
                 unheard.append(f"{address.base}: {error}")

@@ -99,10 +99,14 @@ class Endpoints:
     def get(self, path: str, *, timeout_seconds: float | None = None) -> Answer:
         """What stands at a path, whole.
 
+        Args:
+            path: Behind the base, with its query.
+            timeout_seconds: For how long to wait, where that is less than what was given.
+
         Raises:
             NoAnswer: It did not come, was refused, or is too large.
         """
-        seconds = timeout_seconds or self._timeout_seconds
+        seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
         with _sentences(seconds):
             data = self._get(self.base + path, began + seconds, seconds)
