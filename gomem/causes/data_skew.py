@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.units import format_seconds
+from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
@@ -20,14 +22,19 @@ if TYPE_CHECKING:
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose two sides do not belong together, or may not.
 
-    A warning where that is known; a note where time has passed and nobody knows.
+    A warning where that is known, and by how much the parts can be off matters; else a note, as
+    where time has passed and nobody knows.
     """
-    findings = []
+    findings, limits = [], answers.thresholds
     for moment in answers.moments:
         doubtful = doubtful_parts(moment)
         if doubtful:
-            findings.append(_finding(moment, doubtful, Severity.WARNING))
-        elif moment.mappings is not None and _far_apart(moment, answers.thresholds.skew_seconds):
+            far = limits.notable(limits.skew_bytes, moment.rss_bytes)
+            apart = abs(bytes_apart(moment))
+            little = not moment.skew.crosses_a_collection and 0 < apart < far
+            severity = Severity.INFO if little else Severity.WARNING
+            findings.append(_finding(moment, doubtful, severity))
+        elif moment.mappings is not None and _far_apart(moment, limits.skew_seconds):
             findings.append(_finding(moment, doubtful, Severity.INFO))
     return findings
 
@@ -53,6 +60,29 @@ def doubtful_parts(moment: MomentFacts) -> list[str]:
     return list(parts.loc[parts["confidence"] == "doubtful", "part"])
 
 
+def bytes_apart(moment: MomentFacts) -> int:
+    """Heap that is mapped in smaps and not counted by MemStats; below 0 the other way round.
+
+    GC work buffers lie in the arenas, uncounted: as much as they can be is taken off.
+    """
+    if moment.mappings is None or moment.memstats is None:
+        return 0
+    beyond = _mapped_bytes(moment) - _counted_bytes(moment)
+    buffers = moment.memstats["GCSys"]
+    return min(beyond, 0) or max(0, beyond - (0 if pd.isna(buffers) else int(buffers)))
+
+
+def _counted_bytes(moment: MomentFacts) -> int:
+    assert moment.memstats is not None
+    return int(moment.memstats["HeapSys"]) + int(moment.memstats["StackInuse"])
+
+
+def _mapped_bytes(moment: MomentFacts) -> int:
+    assert moment.mappings is not None
+    arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
+    return int(arenas.loc[arenas["perms"] != "---p", "Size"].sum())
+
+
 def _far_apart(moment: MomentFacts, least_seconds: float) -> bool:
     """Whether so much time lies between the readings that a collection may have run, uncounted."""
     skew = moment.skew
@@ -62,14 +92,14 @@ def _far_apart(moment: MomentFacts, least_seconds: float) -> bool:
 def _finding(moment: MomentFacts, doubtful: list[str], severity: Severity) -> Finding:
     return CAUSE.finding(
         severity,
-        _title(moment, doubtful),
+        _title(moment, doubtful, severity),
         moment=moment.name,
         evidence=_evidence(moment, doubtful),
         confidence="certain" if doubtful else "possible",
     )
 
 
-def _title(moment: MomentFacts, doubtful: list[str]) -> str:
+def _title(moment: MomentFacts, doubtful: list[str], severity: Severity) -> str:
     skew = moment.skew
     apart = "" if skew.seconds is None else f" {format_seconds(skew.seconds)} apart,"
     if skew.crosses_a_collection:
@@ -78,8 +108,15 @@ def _title(moment: MomentFacts, doubtful: list[str]) -> str:
             f"MemStats and smaps were read{apart} with {ran} in between: do not trust the heap's "
             "parts"
         )
+    if severity == Severity.INFO and doubtful:
+        grew = "grew" if bytes_apart(moment) > 0 else "differs"
+        return (
+            f"between reading MemStats and smaps the heap {grew} by "
+            f"{format_bytes(abs(bytes_apart(moment)))}: its parts may be off by about as much"
+        )
     if doubtful:
-        return "MemStats and smaps contradict each other: do not trust the heap's parts"
+        by = f" by {format_bytes(abs(bytes_apart(moment)))}" if bytes_apart(moment) else ""
+        return f"MemStats and smaps contradict each other{by}: do not trust the heap's parts"
     return f"MemStats and smaps were read{apart} and nothing says whether a collection ran between"
 
 
@@ -91,13 +128,11 @@ def _evidence(moment: MomentFacts, doubtful: list[str]) -> list[Evidence]:
     if skew.collections is not None:
         evidence.append(Evidence(skew.source, "collections between", skew.collections, "count"))
     if moment.memstats is not None:
-        held = int(moment.memstats["HeapSys"]) + int(moment.memstats["StackInuse"])
+        held = _counted_bytes(moment)
         evidence.append(Evidence(moment.path("memstats"), "HeapSys + StackInuse", held, "B"))
     if moment.mappings is not None and doubtful:
-        arenas = moment.mappings[moment.mappings["kind"] == "go-heap"]
-        used = arenas[arenas["perms"] != "---p"]
-        size = int(used["Size"].sum())
-        evidence.append(Evidence(moment.path("smaps"), "Size of go-heap", size, "B"))
+        mapped = _mapped_bytes(moment)
+        evidence.append(Evidence(moment.path("smaps"), "Size of go-heap", mapped, "B"))
     if doubtful:
         evidence.append(Evidence("ledger", "parts that cannot be trusted", ", ".join(doubtful), ""))
     return evidence

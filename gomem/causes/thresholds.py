@@ -147,6 +147,9 @@ class Thresholds:
     Attributes:
         skew_seconds: data-skew. Time between MemStats and smaps in which a collection may have run
             uncounted; readings made by one command take less.
+        skew_bytes: data-skew. Heap that one reading has and the other has not, where no collection
+            is known between them: two of the steps of 4 MiB by which a heap grows, since one comes
+            at any time, and puts no more than itself into the wrong part.
     """
 
     notable_rss_fraction: float = 0.10
@@ -213,6 +216,7 @@ class Thresholds:
     headroom_fraction: float = 0.25
 
     skew_seconds: float = 1.0
+    skew_bytes: int = 8 * MIB
 
     def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
         """Bytes worth a finding: the cause's own minimum, and a share of RSS if that is known.

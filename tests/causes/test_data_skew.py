@@ -1,8 +1,11 @@
 """Two files that are not of one state: a warning where it is known, a note where it may be."""
 
+import pytest
+
 from gomem.analysis.memory.skew import Skew
-from gomem.causes.data_skew import find
+from gomem.causes.data_skew import bytes_apart, find
 from gomem.causes.finding import Severity
+from gomem.units import MIB
 from tests.causes.situations import answers, facts
 
 
@@ -21,6 +24,41 @@ def test_arenas_that_contradict_memstats_are_a_warning_without_any_clock():
 
     assert Severity.WARNING == found.severity
     assert "contradict" in found.title
+
+
+@pytest.mark.parametrize(
+    ("heap_sys", "said", "severity"),
+    [
+        pytest.param(60, "the heap grew by 4.00 MiB: its parts may", Severity.INFO, id="a-step"),
+        pytest.param(68, "the heap differs by 4.00 MiB: its", Severity.INFO, id="a-step-less"),
+        pytest.param(57, "the heap grew by 7.00 MiB", Severity.INFO, id="less-than-two"),
+        pytest.param(56, "contradict each other by 8.00 MiB: do", Severity.WARNING, id="two"),
+        pytest.param(72, "contradict each other by 8.00 MiB: do", Severity.WARNING, id="two-less"),
+    ],
+)
+def test_how_much_it_matters_follows_how_far_the_numbers_can_be_off(heap_sys, said, severity):
+    """
+    64 MiB of arenas; the heap grows by 4 MiB at a time.
+    """
+    (found,) = find(answers(facts(HeapSys=heap_sys)))
+
+    assert severity == found.severity
+    assert said in found.title
+
+
+def test_a_collection_between_is_a_warning_however_little_the_arenas_differ():
+    """
+    It turns objects into free heap, which no size of the arenas shows.
+    """
+    (found,) = find(answers(facts(HeapSys=60, skew=Skew(2.5, 1, "log"))))
+
+    assert Severity.WARNING == found.severity
+
+
+def test_work_buffers_lie_in_the_arenas_uncounted():
+    apart = [bytes_apart(facts(HeapSys=50, GCSys=gc)) // MIB for gc in (0, 3, 20)]
+
+    assert [14, 11, 0] == apart
 
 
 def test_seconds_of_which_nobody_knows_are_a_note():

@@ -107,6 +107,7 @@ def test_the_usual_thresholds():
         "headroom_bytes": 64 * MIB,
         "headroom_fraction": 0.25,
         "skew_seconds": 1.0,
+        "skew_bytes": 8 * MIB,
     } == asdict(Thresholds())
 
 
