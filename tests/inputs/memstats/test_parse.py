@@ -7,6 +7,7 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.memstats.parse import parse_memstats
+from gomem.inputs.memstats.table import read_memstats
 from tests.builders import FIXTURES, MOMENTS, memstats_json, moment_id
 
 MALFORMED = FIXTURES / "malformed" / "memstats"
@@ -220,3 +221,20 @@ def test_a_fraction_is_a_number(fraction, known):
     dumps, _ = parse_memstats(json.dumps({**DUMP, "GCCPUFraction": fraction}).encode(), source="m")
 
     assert known == (not np.isnan(dumps.gc_cpu_fraction[0]))
+
+
+def test_a_time_of_nothing_is_unknown():
+    """
+    A slot whose end is 0, beside one of a nanosecond after 1970 began; and no last collection.
+    """
+    dump = ring(2, LastGC=0)
+    dump["PauseEnd"][1], dump["PauseEnd"][0] = 0, 1
+
+    read = read_memstats(json.dumps(dump).encode())
+
+    assert [False, True] == list(read.pauses["end"].isna())
+    assert 1 == read.pauses["end"].iloc[0].value
+    assert [1e-9, 2e-9] == pytest.approx(list(read.pauses["pause_seconds"]))
+    assert read.stats["LastGC"].isna().all()
+    last = read_memstats(json.dumps({**dump, "LastGC": 7}).encode()).stats["LastGC"]
+    assert 7 == last.iloc[0].value

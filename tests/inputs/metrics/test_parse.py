@@ -6,6 +6,7 @@ import math
 import pytest
 
 from gomem.errors import FormatError
+from gomem.inputs.metrics.page import is_page, looks_like_page
 from gomem.inputs.metrics.parse import is_metrics, looks_like_readings, parse_metrics
 
 
@@ -122,3 +123,27 @@ def test_damage_is_of_the_line_of_its_reading():
 
     assert (2, ["line 2"]) == (len(readings), [one.where for one in damage])
     assert "'2'" == damage[0].text
+
+
+@pytest.mark.parametrize(
+    ("data", "is_one"),
+    [
+        (b"# HELP go_goroutines Goroutines.\nno sample\nnor this\n", True),
+        (b"go_goroutines 7\n", True),
+        (b"go_goroutines 7\nno sample at all\n", False),
+        (b"go_goroutines 7\nno sample at all\ngo_threads 8\n", True),
+        (b"# a comment\n\ngo_goroutines 7\nRss:   968 kB\n", False),
+        (b"go_goroutines 7\ncut off in the mid", True),
+        (b"", False),
+    ],
+)
+def test_a_page_begins_with_its_comments_or_is_mostly_samples(data, is_one):
+    """
+    More than half of the whole lines; the last one may be cut.
+    """
+    assert is_one == is_page(data)
+
+
+def test_a_page_says_something_of_go():
+    assert looks_like_page(b"go_goroutines 7\n")
+    assert not looks_like_page(b"python_threads 7\n")

@@ -5,6 +5,7 @@ import pytest
 from gomem.errors import FormatError
 from gomem.inputs.smaps.parse import parse_smaps
 from gomem.inputs.status.parse import looks_like_statm, parse_statm, parse_status
+from gomem.inputs.status.table import read_status
 from tests.builders import FIXTURES, MOMENTS, moment_id
 
 TEXT = b"Name:\tapi server\nUid:\t1000\t1000\nPid:\t42\nVmRSS:\t    9392 kB\nThreads:\t7\n"
@@ -115,3 +116,14 @@ def test_pages_fit_into_an_address_space(pages, fits):
 )
 def test_statm_is_seven_numbers(data, is_one):
     assert is_one == looks_like_statm(data)
+
+
+def test_a_count_alone_is_a_status_and_a_name_alone_is_none():
+    """
+    A thread of the kernel has no memory of its own.
+    """
+    kernel = read_status(b"Name:\tkswapd0\nPid:\t42\nThreads:\t1\n").status.iloc[0]
+
+    assert ("kswapd0", 1) == (kernel["Name"], kernel["Threads"])
+    with pytest.raises(FormatError, match="wanted /proc/PID/status"):
+        read_status(b"Name:\tkswapd0\nPid:\tnone\n")
