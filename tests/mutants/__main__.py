@@ -169,7 +169,12 @@ def main() -> int:
     given = parser.parse_args()
     files = [file for path in given.paths for file in _files(ROOT / path)]
     known = known_equivalents()
-    mutants = [one for file in files for one in mutants_of(file) if one.name not in known]
+    made = [one for file in files for one in mutants_of(file)]
+    mutants = [one for one in made if one.name not in known]
+    paths = tuple(f"{file.relative_to(ROOT)}: " for file in files)
+    for name in sorted(known - {one.name for one in made}):
+        if name.startswith(paths):
+            print(f"listed, and no change any more: {name}")
     if given.again is not None:
         listed = {line.partition("  # ")[0] for line in given.again.read_text().splitlines()}
         mutants = [one for one in mutants if one.name in listed]
