@@ -303,3 +303,79 @@ def test_a_file_that_ends_in_the_flags_of_a_mapping_is_cut(kept, cut):
     _, damage = parse_smaps((whole * 3 + last).encode(), source="smaps")
 
     assert ["VmFlags are cut" in one.what for one in damage] == ([True] if cut else [])
+
+
+def extents(*pairs):
+    """What is read of mappings at these pages."""
+    text = smaps_text(*(smaps_entry(first << 12, behind << 12) for first, behind in pairs))
+    mappings, _ = parse_smaps(text, source="smaps")
+    return [(int(one) >> 12, int(two) >> 12)
+            for one, two in zip(mappings.start, mappings.end, strict=True)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("printed", "read"),
+    [
+        pytest.param([(1, 2), (1, 3)], [(1, 3)], id="it has grown"),
+        pytest.param([(4, 5), (2, 6)], [(2, 6)], id="it has joined one below"),
+        pytest.param([(1, 2), (4, 5), (6, 7), (4, 8)], [(1, 2), (4, 8)], id="it has joined two"),
+        pytest.param([(1, 2), (4, 5), (3, 6)], [(1, 2), (3, 6)], id="not what lies below"),
+        pytest.param([(1, 2), (4, 5), (1, 6)], [(1, 6)], id="all of them"),
+        pytest.param([(1, 3), (1, 3)], [(1, 3), (1, 3)], id="as large as before"),
+        pytest.param([(1, 3), (2, 4)], [(1, 3), (2, 4)], id="it begins above"),
+        pytest.param([(4, 5), (1, 2), (4, 5)], [(4, 5), (1, 2), (4, 5)], id="two processes"),
+        pytest.param([(4, 6), (1, 6)], [(4, 6), (1, 6)], id="it ends where it ended"),
+    ],
+)
+def test_what_is_printed_once_more_as_part_of_what_grew(printed, read):
+    assert read == extents(*printed)
+
+
+def sizes(line):
+    text = smaps_entry(0x1000, 0x2000).replace("LazyFree:              0 kB", line)
+    mappings, damage = parse_smaps(text.encode(), source="smaps")
+    return {name: int(of[0]) for name, of in mappings.fields.items() if of[0] is not None}, damage
+
+
+@pytest.mark.parametrize(("kib", "fits"), [(1 << 47, True), ((1 << 47) + 1, False)])
+def test_a_size_fits_into_an_address_space(kib, fits):
+    found, damage = sizes(f"Zram: {kib} kB")
+
+    assert fits == (found.get("Zram") == kib * 1024)
+    assert fits == (damage == [])
+
+
+@pytest.mark.parametrize(
+    ("line", "known"),
+    [("Zram: 12 kB", True), ("Zram:\t\t12 kB", True), ("Zram: 12", False), ("THPeligible: 1", True),
+     ("THPeligible:\t\t1", True), ("THPeligible: 1 kB", False)],
+)  # fmt: skip
+def test_a_size_has_its_unit_and_a_flag_has_none(line, known):
+    found, _ = sizes(line)
+
+    assert known == (line.partition(":")[0] in found)
+
+
+HEADER = "00400000-00500000 r-xp 00000000 00:00 7 /app/api\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (HEADER + "Size: 4 kB\n", "smaps"),
+        (HEADER + "Name: x\nSize: 4 kB\n", "smaps"),
+        (HEADER + HEADER, "maps"),
+        (HEADER, "maps"),
+        ("00400000-7fff000 ---p 00000000 00:00 0 [rollup]\nRss: 4 kB\n", "smaps_rollup"),
+        ("Size: 4 kB\nVmFlags: rd\n" + HEADER, "smaps"),
+        ("Size: 4 kB\nhello\n" + HEADER, None),
+        ("Size: 4 kB\n", None),
+        ("hello\n", None),
+    ],
+)
+def test_what_kind_of_mappings_a_text_is(text, kind):
+    """
+    Where the first header is lost, fields alone stand before the next.
+    """
+    assert kind == kind_of_mappings(text.encode())
+    assert kind == kind_of_mappings(text.replace("\n", "\r\n").encode())
