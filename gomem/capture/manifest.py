@@ -12,7 +12,7 @@ alone and list all moments. What it names lies in the folder that it lies in.
      "endpoints": ["http://127.0.0.1:6060"],  never with a name or password, nor with a query
      "collector": "gomem 0.1.0",
      "moments": [
-       {"name": "1-20260102T030406Z", "time": "2026-01-02T03:04:06.000000Z",
+       {"name": "1-030406", "time": "2026-01-02T03:04:06.000000Z",
         "artefacts": {"smaps": {"path": "smaps", "time": "…", "duration_seconds": 0.0012}},
         "num_gc": {"before": 12, "after": 12},
         "missing": [{"artefact": "heap", "why": "…"}]}]}

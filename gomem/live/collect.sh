@@ -372,7 +372,7 @@ while [ -z "$count" ] || [ $number -lt "$count" ]; do
   mkdir "$moment" || fail 'no space left'
   both_sides || { say "the process ended; $((number - 1)) moments were collected"; break; }
   costly
-  manifest "$called" "$at" > "$moment/gomem.json" || fail 'no space left'
+  manifest "$number-$(date -u -d "@$((at / 1000000))" +%H%M%S)" "$at" > "$moment/gomem.json" || fail 'no space left'
   add_to_tar "capture/$called" || { say 'nobody reads any more, or no space is left'; exit 2; }
   rm -rf "$moment"
   [ -z "$count" ] || [ $number -lt "$count" ] || break

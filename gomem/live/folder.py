@@ -94,7 +94,9 @@ class CaptureFolder:
             CaptureError: It cannot be written; then nothing of it is there.
         """
         time = min((one.time for one in moment.readings), default=datetime.now(UTC))
-        name = f"{self.moments + 1}-{time.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        number, utc = self.moments + 1, time.astimezone(UTC)
+        name = f"{number}-{utc:%H%M%S}"
+        folder = f"{number}-{utc:%Y%m%dT%H%M%SZ}"  # with its date, in case the manifest gets lost
         beside = self.path / f"{HIDDEN}{os.urandom(6).hex()}"
         files = self._files(moment)
         with _said(self.path):
@@ -103,7 +105,7 @@ class CaptureFolder:
                 for file_name, data in files.items():
                     (beside / file_name).write_bytes(data)
                 (beside / MANIFEST).write_bytes(_text(self._manifest(name, time, moment)))
-                beside.rename(self.path / name)
+                beside.rename(self.path / folder)
             except BaseException:
                 shutil.rmtree(beside, ignore_errors=True)
                 raise

@@ -379,6 +379,23 @@ def interrupted(delay, work):
         signal.signal(signal.SIGALRM, before)
 
 
+def test_a_moment_is_called_shortly_and_its_folder_has_the_date(out):
+    """
+    Reports name the moment over and over; without the manifest the folder still says when it was.
+    """
+    with fake_service(GOOD) as service:
+        run(["capture", service.pid, "-o", str(out), "--profiles", "heap"])
+    with_manifest = read_back(out)
+    for path in out.rglob("gomem.json"):
+        path.unlink()
+    without = read_back(out)
+
+    (name,), (folder,) = with_manifest.by_moment, without.by_moment
+    time = with_manifest.moments["time"].iloc[0]
+    assert (f"1-{time:%H%M%S}", f"1-{time:%Y%m%dT%H%M%SZ}") == (name, folder)
+    assert time.floor("s") == without.moments["time"].iloc[0]
+
+
 def test_a_capture_goes_on_in_its_folder(out):
     with fake_service(GOOD) as service:
         for _ in range(2):
