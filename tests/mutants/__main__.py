@@ -166,6 +166,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="only list the changes")
     parser.add_argument("--again", type=Path, help="only the changes that this output lists")
     parser.add_argument("--traces", type=Path, help="where to keep which test gets to which line")
+    parser.add_argument("--tests", nargs="*", type=Path, help="only these files of tests")
     given = parser.parse_args()
     files = [file for path in given.paths for file in _files(ROOT / path)]
     known = known_equivalents()
@@ -183,10 +184,10 @@ def main() -> int:
     if given.list:
         print(*(one.name for one in mutants), sep="\n")
         return 0
-    return _run(mutants, files, given.traces)
+    return _run(mutants, files, given.tests or tests_of(files), given.traces)
 
 
-def _run(mutants: list[Mutant], files: list[Path], traces: Path | None) -> int:
+def _run(mutants: list[Mutant], files: list[Path], tests: list[Path], traces: Path | None) -> int:
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as folder:
         loop = Loop(mutants, files, traces or Path(folder) / "traces")
@@ -198,7 +199,7 @@ def _run(mutants: list[Mutant], files: list[Path], traces: Path | None) -> int:
             f"--basetemp={folder}/tests",
             "--hypothesis-seed=0",
         ]
-        pytest.main([*options, *map(str, tests_of(files))], plugins=[loop])
+        pytest.main([*options, *map(str, tests)], plugins=[loop])
     if len(loop.by) < len(mutants):
         print("the tests could not be collected")
         return 2
