@@ -749,7 +749,7 @@ def test_what_forced_collections_show():
 
     assert finding.title == (
         "the program forced 10 of 40 collections (25.0 %) in 39.0 s: marking for them takes 1.0 % "
-        "of CPU"
+        "of the CPU"
     )
     assert [("forced", 10), ("cycles", 40)] == [(one[1], one[2]) for one in shown(finding)[:2]]
     assert ["gc_cpu_seconds of forced", "stopped_seconds of forced"] == [
