@@ -277,3 +277,24 @@ def test_a_unit_line_without_a_unit_is_damage():
     _, damage = parse("Unit ", RESULT)
 
     assert ["a Unit line without a unit"] == [one.what for one in damage]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_result"),
+    [
+        ("  BenchmarkRead-8 1000 12.5 ns/op", True),
+        ("\tBenchmarkRead-8 1000 12.5 ns/op", True),
+        ("  total: 1000 12.5 ns/op", False),
+        ("  BenchmarkRead-8 took 12.5 ns/op", False),
+        ("Benchmarking 1000 12.5 times", False),
+        ("Benchmarking-8 1000 12.5 ns/op", True),
+        ("  ", False),
+    ],
+)
+def test_an_indented_line_is_a_result_where_it_is_a_whole_one(line, is_result):
+    """
+    And so is one whose name goes on in lower case: a word of prose has no unit with a stroke.
+    """
+    parsed, _ = parse_gobench(f"BenchmarkA-8 1 2 ns/op\n{line}\n".encode(), source="b")
+
+    assert (2 if is_result else 1) == len(parsed.measurements.name)
