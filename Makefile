@@ -18,7 +18,7 @@ check: ## All that CI runs, in an environment of its own
 test: ## Run the tests
 	$(BIN)/python -m pytest
 
-stranger: ## Hand every capture on in every way that happens to captures (an hour or more)
+stranger: ## Hand every capture on in every way that happens to captures (about an hour of CPU)
 	$(BIN)/python -m pytest tests/stranger --every-stranger --dist=loadgroup
 
 bench: ## Time gomem against Go's own readers, where Go is present

@@ -82,13 +82,24 @@ class Transformation:
 TRANSFORMATIONS: dict[str, Transformation] = {}
 
 
-def transformation(lost: Loss) -> Callable[[Callable[[Files], Handed]], Callable[[Files], Handed]]:
+def _always(_: Files) -> list[str]:
+    return [""]
+
+
+def _with_a_clock(files: Files) -> list[str]:
+    """Where something says when it was: of others, a time in a name says what nothing else does."""
+    return [""] if MANIFEST in files or any(path.endswith(".pb.gz") for path in files) else []
+
+
+def transformation(
+    lost: Loss, choices: Callable[[Files], list[str]] = _always
+) -> Callable[[Callable[[Files], Handed]], Callable[[Files], Handed]]:
     """Add a transformation of whole captures to the list."""
 
     def add(function: Callable[[Files], Handed]) -> Callable[[Files], Handed]:
         name = function.__name__
         TRANSFORMATIONS[name] = Transformation(
-            name, lost, lambda files, _: function(files), lambda _: [""]
+            name, lost, lambda files, _: function(files), choices
         )
         return function
 
@@ -248,13 +259,13 @@ def flattened_by_words(files: Files) -> Handed:
     return _flat(files, lambda name, stem: f"before-{chr(ord('a') + int(stem) - 1)}.{name}")
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _with_a_clock)
 def flattened_by_seconds(files: Files) -> Handed:
     """`smaps-1700000090`, by a script whose clock is years behind the process's."""
     return _flat(files, lambda name, stem: _with_stem(name, str(_moment_seconds(stem))))
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _with_a_clock)
 def flattened_by_local_time(files: Files) -> Handed:
     """`smaps-20261120-114549`: of a zone that nothing names, hours ahead of the process's clock."""
     return _flat(files, lambda name, stem: _with_stem(name, _local(_moment_seconds(stem))))
