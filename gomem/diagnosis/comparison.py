@@ -43,6 +43,7 @@ from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
+from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
 from gomem.diagnosis.judgement import findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from gomem.analysis.memory.ledger_change import LedgerChange
     from gomem.causes.answers import MomentFacts
     from gomem.errors import Damage
     from gomem.inputs.pprof.table import Profile
@@ -180,12 +182,16 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
+        change=_change(_facts_at(old[0], last[0]), _facts_at(new[0], last[1])),
         findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=_change_trees(old[0], new[0], profiled),
     )
-    facts = _facts_at(old[0], last[0]), _facts_at(new[0], last[1])
-    known = None if facts[0] is None or facts[1] is None else (facts[0], facts[1])
-    return replace(compared, judgement=judge(compared, old, new, known))
+    return replace(compared, judgement=judge(compared, old, new))
+
+
+def _change(before: MomentFacts | None, after: MomentFacts | None) -> LedgerChange | None:
+    change = change_between(before, after) if before is not None and after is not None else None
+    return None if change is None else change.ledger
 
 
 def _several(side: Any) -> list[Any]:

@@ -27,7 +27,6 @@ from gomem.analysis.comparison.judgement import (
 )
 from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
 from gomem.causes.finding import Severity
-from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.findings import OF_DATA
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes, format_fraction, format_relative, is_unknown
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.comparison.before_after import Comparison
-    from gomem.causes.answers import MomentFacts
+    from gomem.analysis.memory.ledger_change import LedgerChange
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
 
@@ -83,7 +82,6 @@ def judge(
     comparison: Comparison,
     before: Sequence[Diagnosis] = (),
     after: Sequence[Diagnosis] = (),
-    moments: tuple[MomentFacts, MomentFacts] | None = None,
 ) -> Judgement:
     """What a comparison comes down to.
 
@@ -91,12 +89,11 @@ def judge(
         comparison: Its numbers.
         before: The captures of one side; none if benchmark files were compared.
         after: Those of the other.
-        moments: The two moments that the metrics of memory are of, of each side's first capture.
     """
     parts = [
         part
         for part in (
-            _memory(comparison, before, after, moments),
+            _memory(comparison, before, after),
             _collector(comparison, (*before, *after)),
             _benchmarks(comparison),
             _findings(comparison),
@@ -115,10 +112,7 @@ _Part = tuple[str, str]  # a verdict of one layer, and its sentence
 
 
 def _memory(
-    comparison: Comparison,
-    before: Sequence[Diagnosis],
-    after: Sequence[Diagnosis],
-    moments: tuple[MomentFacts, MomentFacts] | None,
+    comparison: Comparison, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
 ) -> _Part | None:
     """RSS with what moved it; heap objects where no file on one side says how much is resident."""
     row = _metric(comparison, RSS)
@@ -137,21 +131,18 @@ def _memory(
             before_series=series[0],
             after_series=series[1],
         )
-    return _of_metric(verdict), _rss_sentence(row, verdict, moments)
+    return _of_metric(verdict), _rss_sentence(row, verdict, comparison.change)
 
 
-def _rss_sentence(
-    row: dict[str, Any], verdict: str, moments: tuple[MomentFacts, MomentFacts] | None
-) -> str:
+def _rss_sentence(row: dict[str, Any], verdict: str, change: LedgerChange | None) -> str:
     sizes = [format_bytes(row[f"{side}_median"]) for side in ("before", "after")]
     several = "" if row["before_n"] + row["after_n"] == 2 else " (medians)"
     if verdict in {SAME, NO_CLAIM}:
         return f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{several}."
     span = f"from {sizes[0]} to {sizes[1]} ({format_relative(row['change'])}){several}"
-    change = change_between(*moments) if moments is not None else None
-    if change is None or several or change.ledger.verdict == "unknown":
+    if change is None or several or change.verdict == "unknown":
         return f"RSS {'rose' if row['difference'] > 0 else 'fell'} {span}."
-    return f"F{span[1:]}, {change.ledger.sentence}."
+    return f"F{span[1:]}, {change.sentence}."
 
 
 def _heap(row: dict[str, Any]) -> _Part:

@@ -129,6 +129,9 @@ class Comparison:
         moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
+        change: How the ledger of the last moment differs, part by part: a
+            `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
+            captures on a side it is that of the first ones.
         findings: Which causes are new, gone or the same, for captures; see there.
         judgement: What it comes down to.
         notes: What to know before trusting any of it.
@@ -142,6 +145,7 @@ class Comparison:
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
+    change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
     judgement: Judgement = NOTHING_MEASURED
     notes: tuple[str, ...] = ()

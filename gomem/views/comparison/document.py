@@ -25,6 +25,7 @@ from gomem.views.comparison.words import (
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Folded, Notes, Paragraph, Section, Verdict
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
+from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
@@ -117,7 +118,12 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     known = comparison.moments
     if pair is None or known.empty:
         return None
-    blocks: list[Block] = [tables.moments_table(known)] if len(known) > 1 else []
+    blocks: list[Block] = []
+    if comparison.change is not None:
+        moved = {"change": comparison.change, "before": pair.before, "after": pair.after}
+        caption = "To the right what rose, to the left what fell; together they are RSS's change."
+        blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
+    blocks += [tables.moments_table(known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
     others = known[known["change_bytes"].notna() & ~known["of_metrics"]].to_dict("records")
     blocks += [fold for row in others if (fold := _folded_parts(comparison, row))]
@@ -191,10 +197,10 @@ def _heading(words: str, pair: Pair | None) -> str:
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     _findings_section,
+    _ledger_section,
     _benchmarks_section,
     _memory_section,
     _collector_section,
-    _ledger_section,
     _sites_section,
     _notes_section,
     _damage_section,
