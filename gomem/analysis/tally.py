@@ -14,10 +14,16 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+EXACTLY = 1e-9  # 100 × (1 - 0.99) is a little less than 1
 MOST_VALUES = 1 << 20
 ROUNDED_DIGITS = 4
 ROUNDING_ERROR = 0.5 * 10 ** (1 - ROUNDED_DIGITS)
 """By how much of its value a rounded one is off, at most."""
+
+
+def carries(n: int, quantile: float) -> bool:
+    """Whether so many values carry a quantile: fewer, and it is just the largest of them."""
+    return n > 0 and (quantile == 1 or n * (1 - quantile) >= 1 - EXACTLY)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.capture.levels import levels_of
 from gomem.capture.manifest import Manifest
 from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
 from gomem.errors import did_you_mean
@@ -53,7 +54,8 @@ class Capture(WithDamage):
     `capture["3-later"]` is a moment, and each moment holds its own frames. Over all moments, made
     when they are asked for, with `moment` first and `artefact` last: `memstats`, `metrics`,
     `process` (what a page of metrics says of it), `smaps`, `rollups` (the kernel's own sums),
-    `status`, `statm`, `cgroup`, `limits` and `size_classes` (BySize of MemStats).
+    `status`, `statm`, `cgroup`, `limits`, `goroutine_stacks`, `pauses` and `size_classes` (BySize
+    of MemStats).
 
     Attributes:
         name: What reports call it.
@@ -110,7 +112,11 @@ class Capture(WithDamage):
 
     @cached_property
     def artefacts(self) -> pd.DataFrame:
-        """A row per file, in natural order of their paths; see `ARTEFACTS`."""
+        """A row per file, in natural order of their paths; see `ARTEFACTS`.
+
+        A file with a series of dumps stands with its first moment.
+        """
+        files = {one.source.name: one for one in reversed(self.files)}
         rows = [
             (
                 one.source.name,
@@ -122,7 +128,7 @@ class Capture(WithDamage):
                 one.time_source,
                 "",
             )
-            for one in self.files
+            for one in files.values()
         ]
         rows += [
             (one.name, "", "", one.stored_bytes, one.sha256, None, "", self.looks.get(one.name, ""))
@@ -163,6 +169,20 @@ class Capture(WithDamage):
     def escapes(self) -> Mapping[str, EscapeAnalysis]:
         """The compiler's escape analysis, by path."""
         return self.of_kind("escapes")
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """One wide row a moment, by time where that is known; see `capture.levels.levels_of`.
+
+        `Diagnosis.levels` has RSS and the ledger's parts beside it.
+        """
+        return levels_of(self.by_moment.values())
+
+    @cached_property
+    def pauses(self) -> pd.DataFrame:
+        """Pauses that MemStats remember, each once, though dumps share most of them."""
+        frame = self.__getattr__("pauses")
+        return frame.drop_duplicates(["number", "end"]).reset_index(drop=True)
 
     @property
     def builds(self) -> Mapping[str, Build]:

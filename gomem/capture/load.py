@@ -15,7 +15,7 @@ from gomem.capture.moment import Artefact, Moment
 from gomem.capture.place import place
 from gomem.errors import CaptureError, Damage, FormatError
 from gomem.inputs.json_text import first_value, json_values
-from gomem.inputs.kinds import BY_NAME, is_named_as_one, kind_of
+from gomem.inputs.kinds import BY_NAME, OF_A_MOMENT, is_named_as_one, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gomem.sources.artefact import Source
     from gomem.sources.entries import Entry
 
-LOG = BY_NAME["gctrace"]
+LOG, SERIES = BY_NAME["gctrace"], "memstats"
 PATH = "a path"
 RELEASE_IS_SAID_BY = ("build information", "go_info", PATH)  # the first choice first
 
@@ -74,6 +74,7 @@ def load(
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
         raise CaptureError(_nothing_readable(readable_name(str(paths[0])), gathering))
+    gathering.artefacts = _series(gathering.artefacts)
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
     gathering.artefacts, wrong = place(gathering.artefacts, manifest, present)
@@ -226,6 +227,23 @@ def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> Go
                 return version
     ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
     return ranges[0] if ranges else GoVersion()
+
+
+def _series(artefacts: list[Artefact]) -> list[Artefact]:
+    """Of one file of many MemStats, and of no other of a moment, each dump as a moment of its own.
+
+    Beside other files nothing says which dump is of their moment: then the last one counts.
+    """
+    of_moments = [one for one in artefacts if one.kind.scope == OF_A_MOMENT]
+    if len(of_moments) != 1 or of_moments[0].kind.name != SERIES:
+        return artefacts
+    (series,) = of_moments
+    if len(series.parsed.stats) < 2:
+        return artefacts
+    dumps = [
+        replace(series, parsed=dump, time=None, time_source="") for dump in series.parsed.dumps
+    ]
+    return [*(one for one in artefacts if one is not series), *dumps]
 
 
 def _says_release_by(artefact: Artefact) -> int:

@@ -69,8 +69,8 @@ class Moment:
     """One point in time of a capture; its frames are attributes, as a capture's are.
 
     `memstats`, `metrics`, `process`, `smaps`, `rollups`, `status`, `statm`, `cgroup`, `limits`,
-    `goroutine_stacks` and `size_classes` are those that `gomem.inputs.kinds` fills. Each has
-    `moment` first and `artefact` last, and no rows where the moment has no such artefact.
+    `goroutine_stacks`, `pauses` and `size_classes` are those that `gomem.inputs.kinds` fills. Each
+    has `moment` first and `artefact` last, and no rows where the moment has no such artefact.
 
     Attributes:
         name: What it is called.

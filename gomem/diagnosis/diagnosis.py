@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.gc_cost import COSTS
+from gomem.analysis.level_quantiles import LEAST_MOMENTS as LEAST_LEVELS
+from gomem.analysis.level_quantiles import LEVEL_QUANTILES, level_quantiles
 from gomem.analysis.memory.address_space import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
@@ -131,6 +133,36 @@ class Diagnosis:
             if facts.mappings is not None
         }
         return _by_moment(frames, BY_KIND)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """One wide row a moment, by time where that is known: all that it counts, side by side.
+
+        `moment`, `rss_bytes`, the parts of its ledger, then the columns of `Capture.levels`.
+        """
+        told = [
+            {"moment": name, "rss_bytes": ledger.rss_bytes}
+            | dict(zip(ledger.parts["part"], ledger.parts["bytes"].tolist(), strict=True))
+            for name, ledger in self.ledgers.items()
+        ]
+        wide = self.capture.levels
+        if not told:
+            return wide
+        parts = pd.DataFrame(told).set_index("moment").reindex(wide["moment"]).astype("Int64")
+        named = pd.concat([parts.reset_index(), wide.drop(columns="moment").reset_index()], axis=1)
+        return named.set_index("time")
+
+    @cached_property
+    def level_quantiles(self) -> pd.DataFrame:
+        """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
+        if len(self.moments) < LEAST_LEVELS:
+            return empty(LEVEL_QUANTILES)
+        told = [
+            {"rss_bytes": one.rss_bytes}
+            | ({} if one.memstats is None else dict(one.memstats[["HeapAlloc", "HeapInuse"]]))
+            for one in self.moments
+        ]
+        return level_quantiles(pd.DataFrame(told))
 
     @cached_property
     def heap(self) -> pd.DataFrame:

@@ -21,6 +21,8 @@ from gomem.analysis.memory.skew import (
 from gomem.causes.answers import ON_PAGE, MomentFacts, gomemlimit_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
+from gomem.inputs.status.parse import SMALLEST_PAGE_BYTES
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from gomem.capture.moment import Moment
     from gomem.releases import GoVersion
 
+OF_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
+LARGEST_PAGE_BYTES = 64 * KIB
 SCRAPED = (SCRAPED_RSS, ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
@@ -51,7 +55,17 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     sides = [_Sides.of(moment, damaged) for moment in moments]
     heaps = _heaps(sides, capture.go_version)
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
-    return tuple(_facts(one, ends, heaps, marked) for one in sides)
+    page_bytes = _page_bytes_of(capture)
+    return tuple(_facts(one, ends, heaps, marked, page_bytes) for one in sides)
+
+
+def _page_bytes_of(capture: Capture) -> int | None:
+    """The kernel's page size: the manifest has it, and of some processors there is only one."""
+    noted = capture.manifest.fact("page_size")
+    if type(noted) is int and SMALLEST_PAGE_BYTES <= noted <= LARGEST_PAGE_BYTES:
+        return noted
+    built_for = {one.build["goarch"].iloc[0] for one in capture.builds.values()}
+    return SMALLEST_PAGE_BYTES if built_for and built_for <= OF_ONE_PAGE_SIZE else None
 
 
 def _collection_ends(capture: Capture) -> pd.Series | None:
@@ -110,6 +124,7 @@ def _facts(
     ends: pd.Series | None,
     heaps: Mapping[str, pd.Series],
     marked: Mapping[int, int],
+    page_bytes: int | None,
 ) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
     skew = _skew(moment, ends)
@@ -117,7 +132,7 @@ def _facts(
     classes = moment.size_classes
     return MomentFacts(
         name=moment.name,
-        ledger=_ledger(sides, skew, cgroup),
+        ledger=_ledger(sides, skew, cgroup, page_bytes),
         memstats=sides.memstats,
         heap=heaps.get(moment.name),
         mappings=None if classified is None else classified.mappings,
@@ -188,7 +203,9 @@ def _heap_row(stats: pd.DataFrame) -> pd.Series | None:
     return stats.iloc[-1] if len(stats) and has_heap_fields(stats.iloc[-1]) else None
 
 
-def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger | None:
+def _ledger(
+    sides: _Sides, skew: Skew, cgroup: dict[str, int | None], page_bytes: int | None
+) -> Ledger | None:
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
     scraped = _scraped(moment)
@@ -204,7 +221,7 @@ def _ledger(sides: _Sides, skew: Skew, cgroup: dict[str, int | None]) -> Ledger 
         collections_between=skew.collections,
         rollup=rollup,
         statm=statm,
-        page_bytes=_page_bytes(moment.smaps),
+        page_bytes=_page_bytes(moment.smaps) or page_bytes,
         cgroup=cgroup,
         scraped=scraped,
         from_metrics=sides.from_metrics,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.pauses import carries
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import own_code
 from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
+from gomem.analysis.tally import carries
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.units import (
     MIB,
@@ -198,8 +198,13 @@ def _by_goroutines(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     count = int(last["goroutines"].sum())
     by_function = last.groupby("function")["goroutines"].sum().sort_values(ascending=False)
     there, most = int(by_function.iloc[0]), str(by_function.index[0]) or "the runtime"
-    text = f"{format_count(count)} goroutines, {format_count(there)} of them in {most}."
-    return text, False, NO_BYTES
+    text = f"{format_count(count)} goroutines, {format_count(there)} of them in {most}"
+    states = last[last["function"] == by_function.index[0]].groupby("state")["goroutines"].sum()
+    if len(states):
+        text += (
+            f" (most in state {states.idxmax()})" if len(states) > 1 else f" ({states.index[0]})"
+        )
+    return f"{text}.", False, NO_BYTES
 
 
 def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:

@@ -131,8 +131,8 @@ KINDS = (
         "memstats", "MemStats as JSON or printed", looks_like_memstats,
         "memstats.table.read_memstats",
         frames=("stats", "pauses", "size_classes", "damage"),
-        fills={"memstats": "stats", "size_classes": "size_classes"},
-        words=("memstats", "expvar", "vars", "json"),
+        fills={"memstats": "stats", "pauses": "pauses", "size_classes": "size_classes"},
+        words=("memstats", "expvar", "vars", "json", "jsonl", "ndjson"),
     ),
     Kind(
         "status", "status", _content(looks_like_status), "status.table.read_status",
@@ -150,7 +150,7 @@ KINDS = (
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),
         "pprof.read.read_pprof",
         frames=_PROFILE, instead=_IN_PROFILES,
-        fills={"memstats": "memstats.stats"},
+        fills={"memstats": "memstats.stats", "pauses": "memstats.pauses"},
     ),
     Kind(
         "count_text", "goroutines in text (debug=1)", _content(looks_like_count_text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gomem.analysis.level_quantiles import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS
 from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Severity
@@ -137,6 +138,7 @@ def report_schema() -> Schema:
         ledger=LEDGER,
         mappings=MAPPINGS,
         changes=CHANGES,
+        levels=rows(LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments."),
         limits=LIMITS,
         gc=GC,
         collector=COLLECTOR,

@@ -23,7 +23,7 @@ from gomem.analysis.collector.steps import (
     overlapping,
     stopped_seconds,
 )
-from gomem.analysis.tally import Tally
+from gomem.analysis.tally import Tally, carries
 from gomem.inputs.schema import Column, build
 
 FloatArray = npt.NDArray[np.float64]
@@ -103,11 +103,6 @@ def quantile_interval(
         float(ordered[low - 1]) if low >= 1 else None,
         float(ordered[high - 1]) if high <= n else None,
     )
-
-
-def carries(n: int, quantile: float) -> bool:
-    """Whether so many values carry a quantile: fewer, and it is just the largest of them."""
-    return n > 0 and (quantile == 1 or n * (1 - quantile) >= 1 - EXACTLY)
 
 
 def _binomial_quantile(probability: float, n: int, share: float) -> int:

@@ -30,6 +30,16 @@ COUNTERS = (
 REQUIRED = frozenset({"HeapAlloc", "HeapSys", "Sys"})
 NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there is none
 RING = 256
+# What holds in every release from Go 1.5 on: the world stands still while the runtime counts.
+IDENTITIES = {
+    "Sys": (
+        (1, "HeapSys"), (1, "StackSys"), (1, "MSpanSys"), (1, "MCacheSys"), (1, "BuckHashSys"),
+        (1, "GCSys"), (1, "OtherSys"),
+    ),
+    "HeapSys": ((1, "HeapInuse"), (1, "HeapIdle")),
+    "HeapObjects": ((1, "Mallocs"), (-1, "Frees")),
+    "HeapAlloc": ((1, "Alloc"),),
+}  # fmt: skip
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 
 
@@ -130,6 +140,7 @@ def _columns(
             np.array([value or 0 for value in values], dtype=np.int64),
             mask=[value is None for value in values],
         )
+    damage += _breaches(counters, places, source)
     fractions = [dump.get("GCCPUFraction") for dump in dumps]
     return MemStatsDumps(
         counters,
@@ -142,6 +153,22 @@ def _columns(
             [row for i, dump in enumerate(dumps) for row in _size_classes(i, dump)], np.int64
         ).reshape(-1, 4),
     )
+
+
+def _breaches(
+    counters: dict[str, np.ma.MaskedArray], places: list[str], source: str
+) -> list[Damage]:
+    """Dumps that do not add up, though the runtime stops the world to count: a number is wrong."""
+    found = []
+    for whole, parts in IDENTITIES.items():
+        total: Any = sum(sign * counters[name] for sign, name in parts)
+        for row, place in enumerate(places):
+            size, added = counters[whole][row], total[row]
+            if size is not np.ma.masked and added is not np.ma.masked and size != added:
+                terms = " ".join(f"{'+' if sign > 0 else '-'} {name}" for sign, name in parts)
+                what = f"{whole} is {size}, and {terms.removeprefix('+ ')} is {added}"
+                found.append(Damage(source, place, f"{what}: a number of this dump is wrong"))
+    return found
 
 
 def _counter(

@@ -18,7 +18,7 @@ from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
@@ -74,7 +74,7 @@ class MemStats(WithDamage):
 
     Attributes:
         stats: A row per dump; see `STATS`.
-        pauses: A row per remembered pause, at most 256 a dump; see `PAUSES`.
+        pauses: A row per pause, of the first dump that remembers it; see `PAUSES`.
         size_classes: A row per entry of BySize; see `SIZE_CLASSES`.
         damaged: What could not be read.
     """
@@ -83,6 +83,14 @@ class MemStats(WithDamage):
     pauses: pd.DataFrame
     size_classes: pd.DataFrame
     damaged: tuple[Damage, ...] = ()
+
+    @property
+    def dumps(self) -> Iterator[MemStats]:
+        """Each dump alone, in the file's order; what could not be read stays with the file."""
+        for row in range(len(self.stats)):
+            own = (frame[frame["dump"] == row] for frame in (self.pauses, self.size_classes))
+            pauses, classes = (frame.reset_index(drop=True) for frame in own)
+            yield MemStats(self.stats.iloc[[row]].reset_index(drop=True), pauses, classes)
 
     def _repr_html_(self) -> str:
         last = self.stats.iloc[-1]
@@ -103,7 +111,8 @@ def memstats_tables(dumps: MemStatsDumps, damage: Sequence[Damage]) -> MemStats:
         "GCCPUFraction": dumps.gc_cpu_fraction,
         "place": dumps.place,
     }
-    dump, number, end, length = dumps.pauses.T
+    _, first = np.unique(dumps.pauses[:, 1:3], axis=0, return_index=True)
+    dump, number, end, length = dumps.pauses[np.sort(first)].T  # dumps share most of their rings
     pauses = {
         "dump": dump,
         "number": number,

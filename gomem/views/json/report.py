@@ -52,6 +52,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
         "mappings": [row | {"moment": named(row["moment"])} for row in rows_json(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
+        "levels": rows_json(diagnosis.level_quantiles),
         "limits": limits_json(diagnosis),
         "gc": diagnosis.collection_cost,
         "collector": collector_json(diagnosis.collector),

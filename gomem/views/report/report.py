@@ -14,6 +14,7 @@ from gomem.views.report.findings import findings_section
 from gomem.views.report.growth import growth_section
 from gomem.views.report.inputs import inputs_section
 from gomem.views.report.ledger import ledger_section
+from gomem.views.report.levels import levels_section
 from gomem.views.report.limits import limits_section
 from gomem.views.report.mappings import mappings_section
 from gomem.views.report.moments import moments_section
@@ -33,6 +34,7 @@ SECTIONS: tuple[Callable[[Diagnosis], Section | None], ...] = (
     findings_section,
     ledger_section,
     moments_section,
+    levels_section,
     changes_section,
     mappings_section,
     limits_section,

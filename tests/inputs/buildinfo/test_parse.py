@@ -148,6 +148,22 @@ def test_a_core_dump_is_none():
     assert kind_of(elf_with(inline_section("go1.24.2", MODULES), kind=4)) is None
 
 
+@pytest.mark.parametrize(("goarch", "assumed"), [("amd64", False), ("386", False), ("arm64", True)])
+def test_the_processor_says_how_large_a_page_is_where_there_is_one_size(goarch, assumed, tmp_path):
+    """
+    statm counts pages: of 4 KiB on amd64, of 4, 16 or 64 KiB on arm64.
+    """
+    (tmp_path / "buildinfo.txt").write_bytes(
+        f"/app/api: go1.24.2\n\tpath\tapi\n\tbuild\tGOARCH={goarch}\n".encode()
+    )
+    (tmp_path / "statm").write_bytes(b"1000 500 100 10 0 300 0\n")
+
+    (ledger,) = gomem.diagnose(tmp_path).ledgers.values()
+
+    assert 500 * 4096 == ledger.rss_bytes
+    assert assumed == any("is assumed" in note for note in ledger.notes)
+
+
 def test_a_second_executables_lines_are_said_to_be_left_out():
     printed = b"/app/a: go1.24.2\n\tpath\ta\n/app/b: go1.23.4\n\tpath\tb\n"
 

@@ -198,3 +198,11 @@ def test_a_leak_names_what_they_wait_for(tmp_path):
     fields = {one.field: one.value for one in finding.evidence}
     assert 10_000 == fields["in state chan receive"]
     assert 300.0 == fields["longest wait, at least"]
+
+
+def test_a_dump_alone_is_told_in_a_sentence(tmp_path):
+    (tmp_path / "stacks.txt").write_bytes(text_of("go1.24.2", "goroutine-2"))
+
+    sentence = gomem.diagnose(tmp_path).verdict.sentence
+
+    assert "21 goroutines, 10 of them in main.receives (chan receive)." == sentence

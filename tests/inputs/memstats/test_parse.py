@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import gomem
 from gomem.errors import FormatError
 from gomem.inputs.memstats.parse import parse_memstats
 from gomem.inputs.memstats.table import read_memstats
@@ -238,3 +239,42 @@ def test_a_time_of_nothing_is_unknown():
     assert read.stats["LastGC"].isna().all()
     last = read_memstats(json.dumps({**dump, "LastGC": 7}).encode()).stats["LastGC"]
     assert 7 == last.iloc[0].value
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("GCSys", "Sys is "),
+        ("HeapIdle", "HeapSys is "),
+        ("Frees", "HeapObjects is "),
+        ("Alloc", "HeapAlloc is "),
+    ],
+)
+def test_a_dump_that_does_not_add_up_is_damage(field, said):
+    """
+    The world stands still while the runtime counts: one byte off, and a number is wrong.
+    """
+    dump = json.loads((FIXTURES / "doors/go1.24.2/memstats.json").read_bytes())
+    whole = json.dumps(dump).encode()
+    dump[field] += 1
+
+    _, damage = parse_memstats(json.dumps(dump).encode(), source="m")
+
+    assert [] == parse_memstats(whole, source="m")[1]
+    assert [True] == [one.what.startswith(said) for one in damage]
+
+
+def test_a_dump_with_a_part_missing_cannot_be_added_up():
+    dump = {"HeapAlloc": 1, "HeapSys": 9, "HeapInuse": 3, "Sys": 12}
+
+    assert [] == parse_memstats(json.dumps(dump).encode(), source="m")[1]
+
+
+def test_dumps_that_share_their_rings_give_each_pause_once():
+    dump = json.loads((FIXTURES / "doors/go1.24.2/memstats.json").read_bytes())
+    lines = b"\n".join([json.dumps(dump).encode()] * 3)
+
+    read = gomem.read_memstats(lines)
+
+    assert 3 == len(read.stats)
+    assert list(range(1, dump["NumGC"] + 1)) == read.pauses["number"].to_list()

@@ -1,7 +1,10 @@
 """/proc/PID/status and statm."""
 
+import json
+
 import pytest
 
+import gomem
 from gomem.errors import FormatError
 from gomem.inputs.smaps.parse import parse_smaps
 from gomem.inputs.status.parse import looks_like_statm, parse_statm, parse_status
@@ -127,3 +130,17 @@ def test_a_count_alone_is_a_status_and_a_name_alone_is_none():
     assert ("kswapd0", 1) == (kernel["Name"], kernel["Threads"])
     with pytest.raises(FormatError, match="wanted /proc/PID/status"):
         read_status(b"Name:\tkswapd0\nPid:\tnone\n")
+
+
+def test_statm_counts_in_the_pages_that_the_manifest_says(tmp_path):
+    """
+    On arm64 a page may be 16 KiB; the collector noted it.
+    """
+    manifest = {"schema": "gomem.capture/1", "page_size": 16384, "moments": []}
+    (tmp_path / "gomem.json").write_text(json.dumps(manifest))
+    (tmp_path / "statm").write_bytes(b"1000 500 100 10 0 300 0\n")
+
+    (ledger,) = gomem.diagnose(tmp_path).ledgers.values()
+
+    assert 500 * 16384 == ledger.rss_bytes
+    assert not any("is assumed" in note for note in ledger.notes)

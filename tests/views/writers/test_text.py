@@ -25,7 +25,7 @@ def test_the_verdict_of_a_capture_of_one_file(tmp_path):
     """
     It says what is known, and that the rest is not.
     """
-    memstats = memstats_json(HeapAlloc=5000, HeapInuse=7000, StackInuse=3000)
+    memstats = memstats_json(HeapAlloc=5000, HeapInuse=7000, HeapSys=7000, StackInuse=3000)
 
     text = as_text(diagnosis_of(tmp_path / "api", m_json=memstats))
 

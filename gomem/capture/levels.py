@@ -1,0 +1,58 @@
+"""One wide row a moment: what its files count, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gomem.capture.moment import Moment
+
+NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "go_version"})
+ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
+
+
+def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
+    """A row a moment, by time where that is known.
+
+    Its columns are `moment`, MemStats' fields, what status and a page of metrics count, `Rss` and
+    others of smaps or smaps_rollup as sums, `goroutines`, `max_rss_bytes` of a heap profile in
+    text, and the scalars of runtime/metrics by their names. Of several dumps of a moment it is the
+    last; what a moment does not say is missing.
+    """
+    rows = list(moments)
+    times = pd.to_datetime([one.time for one in rows], utc=True).as_unit("ns")
+    frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(times, name="time"))
+    return frame if len(frame.columns) else pd.DataFrame({"moment": []}, index=frame.index)
+
+
+def _row(moment: Moment) -> dict[str, Any]:
+    row: dict[str, Any] = {"moment": moment.name}
+    for name in ("memstats", "status", "process"):
+        frame = getattr(moment, name)
+        if len(frame):
+            last = frame.iloc[-1]
+            row |= {field: last[field] for field in frame.columns if field not in NO_LEVELS}
+    row |= _mapped(moment)
+    if len(moment.goroutines):
+        row["goroutines"] = int(moment.goroutines["goroutines"].sum())
+    peaks = [one.max_rss_bytes for one in moment.profiles.values() if one.max_rss_bytes]
+    if peaks:
+        row["max_rss_bytes"] = max(peaks)
+    metrics = moment.metrics
+    metrics = metrics[metrics["artefact"] == moment.paths.get("metrics")]
+    last_reading = metrics[metrics["reading"] == metrics["reading"].max()]
+    return row | dict(zip(last_reading["name"], last_reading["value"], strict=True))
+
+
+def _mapped(moment: Moment) -> dict[str, int]:
+    """Sums over smaps; of a moment without them the kernel's own, of smaps_rollup."""
+    frame = moment.smaps if len(moment.smaps) else moment.rollups
+    return {
+        name: int(frame[name].sum())
+        for name in ROLLUP_FIELDS
+        if name in frame and frame[name].notna().any()
+    }

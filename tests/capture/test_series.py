@@ -1,0 +1,62 @@
+"""A file of many MemStats is a series; beside other files, its last dump counts."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import gomem
+from tests.builders import FIXTURES
+
+SPIKY = FIXTURES / "captures/healthy-go1.27.3"
+DUMPS = [
+    json.loads(path.read_bytes()) for path in sorted(SPIKY.glob("*/memstats.json"))
+]  # of three moments of one process
+
+
+def lines(dumps):
+    return b"\n".join(json.dumps(dump).encode() for dump in dumps)
+
+
+@pytest.mark.parametrize("text", [lines(DUMPS), json.dumps(DUMPS).encode(), lines(reversed(DUMPS))])
+def test_each_dump_is_a_moment_in_the_order_of_their_last_collections(text, tmp_path):
+    """
+    JSON Lines or an array; written backwards, LastGC puts them right.
+    """
+    (tmp_path / "memstats.jsonl").write_bytes(text)
+
+    capture = gomem.load(tmp_path)
+
+    assert 3 == len(capture.by_moment)
+    assert [dump["HeapAlloc"] for dump in DUMPS] == capture.levels["HeapAlloc"].to_list()
+    assert ["memstats.jsonl"] == capture.artefacts["path"].to_list()
+    assert DUMPS[-1]["NumGC"] == len(capture.pauses)
+    assert {"capture-1", "capture-2", "capture-3"} == set(capture.by_moment)
+    assert 61 == len(capture["capture-1"].size_classes)
+
+
+def test_a_series_of_dumps_is_reported_over_its_moments(tmp_path):
+    (tmp_path / "memstats.jsonl").write_bytes(lines(DUMPS))
+
+    ledgers = gomem.diagnose(tmp_path).ledgers
+
+    assert [dump["HeapAlloc"] for dump in DUMPS] == [
+        one.part("heap_objects") for one in ledgers.values()
+    ]
+
+
+def test_beside_smaps_the_last_dump_counts(tmp_path):
+    (tmp_path / "memstats.jsonl").write_bytes(lines(DUMPS))
+    (tmp_path / "smaps").write_bytes((SPIKY / "3-later/smaps").read_bytes())
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert ["capture"] == list(diagnosis.capture.by_moment)
+    assert DUMPS[-1]["HeapAlloc"] == diagnosis.moments[0].memstats["HeapAlloc"]
+
+
+def test_levels_without_a_clock_have_no_time(tmp_path):
+    (tmp_path / "memstats.jsonl").write_bytes(lines(DUMPS))
+
+    assert gomem.load(tmp_path).levels.index.isna().all()
+    assert pd.DatetimeIndex is type(gomem.load(tmp_path).levels.index)
