@@ -102,7 +102,7 @@ def test_a_count_of_too_many_digits_is_damage_and_the_other_fields_stay(digits, 
     """
     Python reads no integer of 4 301 digits, and no float of 310.
     """
-    dump = memstats_json(HeapAlloc=1234, HeapSys=4096)
+    dump = memstats_json(HeapAlloc=1234, HeapSys=4096, HeapInuse=4096)
 
     read = read_memstats(dump.replace(b"1234", b"9" * digits))
 
