@@ -201,6 +201,7 @@ def test_a_burst_that_a_profile_met_is_found_by_its_level():
     (finding,) = level_of(*BURST)
 
     assert ("05", "certain") == (finding.moment, finding.confidence)
+    assert "warning" == str(finding.severity)
     assert pytest.approx(322 * 526_338, rel=1e-4) == finding.bytes
     assert "jumped from 20.1 MiB to 182 MiB within 1.00 s, 4.00 s after the first" in finding.title
     assert "and fell back; main.leaf has 162 MiB more" in finding.title
@@ -260,6 +261,7 @@ def test_heap_alloc_says_so_where_there_are_no_profiles():
     (finding,) = allocation_spike.find(heap_alloc(20, 20, 20, 60, 20, 20, 20, 20, 20))
 
     assert ("03", "likely", 40 * MIB) == (finding.moment, finding.confidence, finding.bytes)
+    assert "warning" == str(finding.severity)
     assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 60, 20, 20, 20, 20))
     assert [] == allocation_spike.find(heap_alloc(20, 20, 20, 20, 20, 20, 20, 20, 60))
     assert [] == allocation_spike.find(heap_alloc(35, 35, 35, 60, 35, 35, 35, 35, 35))

@@ -23,6 +23,7 @@ from gomem.causes import (
     huge_pages,
     idle_heap_kept,
     long_pauses,
+    memory_limit_thrash,
     native_memory,
     released_but_resident,
     stack_growth,
@@ -37,6 +38,8 @@ from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
+from tests.causes.test_counted_causes import LIMITED
+from tests.causes.test_counted_causes import moment as counted_moment
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
 
@@ -934,7 +937,7 @@ def test_collections_at_one_time_have_no_share_of_any():
 # ---- what is not there
 
 
-def test_without_its_artefact_nothing_is_counted():
+def test_stacks_that_nobody_counted_are_none():
     """
     Not one byte, so that no threshold can find it.
     """
@@ -942,8 +945,41 @@ def test_without_its_artefact_nothing_is_counted():
     nothing = {"notable_rss_fraction": 0, "stack_bytes": 0, "large_rss_fraction": 0}
 
     assert [] == stack_growth.find(answers(moment, **nothing))
-    assert 0 == huge_pages.huge_bytes(replace(facts(huge_mib=8), mappings=None))
+
+
+def test_huge_pages_that_nobody_counted_are_none():
+    moment = facts(huge_mib=8)
+
+    assert 0 == huge_pages.huge_bytes(replace(moment, mappings=None))
+    assert 0 == huge_pages.excess_bytes(replace(moment, memstats=None))
+
+
+def test_a_heap_within_its_goal_keeps_nothing():
     assert 0 == idle_heap_kept.kept_bytes(facts(HeapInuse=8, NextGC=60), GoVersion())
+
+
+def test_without_smaps_no_size_of_the_arenas_is_evidence_of_skew():
+    moment = replace(facts(skew=Skew(2.5, 1, "NumGC")), mappings=None)
+
+    assert "Size of go-heap" not in {one[1] for one in shown(data_skew.find(answers(moment))[0])}
+
+
+def test_a_log_without_a_collection_has_no_long_stop_whatever_the_thresholds():
+    limits = replace(of_log().thresholds, long_cycles=0)
+
+    assert [] == long_pauses.find(replace(of_log(), thresholds=limits))
+    assert () == of_log().gc.notes
+
+
+def test_a_limit_that_drives_collections_since_the_start():
+    """
+    Of a single moment nobody knows how often they come: what they cost says it.
+    """
+    limited = counted_moment("1", 40, 100.0, **LIMITED)
+
+    (finding,) = memory_limit_thrash.find(Answers((limited,), GoVersion()))
+
+    assert ("memory-limit-thrash", 0.2) == (finding.code, finding.cpu_fraction)
 
 
 def test_an_empty_goroutine_profile_counts_nobody():
@@ -986,7 +1022,9 @@ def test_stacks_of_one_goroutine_are_its_own():
 @pytest.mark.parametrize("setting", ["growth_bytes", "=5", "grwth_bytes=5", "growth_bytes=-1",
                                      "growth_bytes=nan", "growth_bytes=much"])  # fmt: skip
 def test_what_sets_no_threshold_is_an_error(setting):
-    with pytest.raises(CaptureError, match="wanted"):
+    what = "is not a number" if setting.startswith("growth_bytes=") else "not a threshold"
+
+    with pytest.raises(CaptureError, match=what):
         Thresholds.of([setting])
 
 

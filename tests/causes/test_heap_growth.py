@@ -7,7 +7,7 @@ import pytest
 
 from gomem.analysis.profiles.growth import growth, series_of
 from gomem.causes import heap_growth
-from gomem.causes.answers import Answers
+from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
@@ -368,8 +368,11 @@ def test_what_others_allocate_is_not_the_goroutines():
 
 def resident(*mib):
     """Moments of smaps alone."""
-    told = [facts(name=str(place), heap_mib=size) for place, size in enumerate(mib)]
-    return Answers(tuple(replace(one, memstats=None) for one in told), GoVersion())
+    told = [
+        MomentFacts(str(n), mappings=pd.DataFrame({"kind": ["go-heap"], "Rss": [size * MIB]}))
+        for n, size in enumerate(mib)
+    ]
+    return Answers(tuple(told), GoVersion())
 
 
 def test_resident_memory_alone_is_a_note():
@@ -381,6 +384,8 @@ def test_resident_memory_alone_is_a_note():
         finding.bytes,
     )
     assert "whether that is in use, no file says" in finding.title
+    assert "4" == finding.moment
+    assert [10 * MIB, 50 * MIB] == [one.value for one in finding.evidence]
     assert [] == heap_growth.find(resident(10, 20, 30, 40))
     assert [] == heap_growth.find(resident(10, 12, 14, 16, 17))
     assert [] == heap_growth.find(resident(10, 30, 50, 50, 50))
