@@ -24,13 +24,15 @@ from gomem.analysis.memory.scavenger import (
     counts_fresh_as_released,
     has_scavenger,
 )
+from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.answers import Answers, LimitedGoal, MomentFacts
+    from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
 
 WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, from 1.17 on by 4 MiB
@@ -55,7 +57,48 @@ def find(answers: Answers) -> list[Finding]:
         lasts = not after or much[place + 1] or _collected_itself(one, after[0])
         if much[place]:
             findings.append(_finding(one, size, lasts, answers.go_version))
+    return findings or _kept_for_a_limit(told, limits)
+
+
+def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Finding]:
+    """A note for each moment that is mostly idle heap, because GOMEMLIMIT makes a far goal.
+
+    With GOGC off, or far above what fits, the goal of a heap that shrank stays at the limit, and
+    the scavenger keeps what lies below: by intention, and for as long as the process lives.
+    """
+    findings = []
+    for one in told:
+        assert one.ledger is not None
+        goal, rss = one.limited_goal, one.rss_bytes
+        idle = one.ledger.part("heap_idle") + one.ledger.part("heap_untouched")
+        if goal is None or rss is None or idle < limits.idle_by_limit_fraction * rss:
+            continue
+        if idle >= limits.notable(limits.idle_heap_bytes, rss):
+            findings.append(_for_a_limit(one, idle, goal))
     return findings
+
+
+def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{format_bytes(idle)} of heap is idle and kept on purpose: GOMEMLIMIT makes a heap goal "
+        f"of {format_bytes(goal.goal_bytes)}, with {format_bytes(goal.live_bytes)} live",
+        moment=moment.name,
+        size=idle,
+        evidence=(
+            Evidence(moment.path("memstats"), "HeapIdle less HeapReleased", idle, "B"),
+            Evidence(moment.path("memstats"), "NextGC", goal.goal_bytes, "B"),
+            Evidence(moment.path("metrics"), GOMEMLIMIT, goal.limit_bytes, "B"),
+            Evidence(moment.path("metrics"), LIVE, goal.live_bytes, "B"),
+            *moment.rss_evidence,
+        ),
+        mechanism=f"{_KEPT}The scavenger leaves what lies below the heap goal, and where GOGC is "
+        "off or large the goal is what GOMEMLIMIT leaves: a peak stays resident, and no collection "
+        "comes to change it before the limit is near.",
+        next_step="If others need the memory, set GOGC beside GOMEMLIMIT (100 is the default), or "
+        "call debug.FreeOSMemory after the peak.",
+        confidence=_confidence(moment),
+    )
 
 
 def _collected_itself(before: MomentFacts, after: MomentFacts) -> bool:

@@ -35,6 +35,8 @@ class Thresholds:
         idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
             goes by itself. The runtime's goal follows from the heap in use at the last collection,
             which no file has, and lies above 1.1 × NextGC by as much.
+        idle_by_limit_fraction: idle-heap-kept, share of RSS that idle heap must be to be a note where
+            GOMEMLIMIT makes a goal that keeps it: without it RSS would be less than half.
         released_bytes: released-but-resident. One step of heap growth, likewise.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
@@ -155,6 +157,7 @@ class Thresholds:
     notable_rss_fraction: float = 0.10
     large_rss_fraction: float = 0.25
     idle_heap_bytes: int = 8 * MIB
+    idle_by_limit_fraction: float = 0.50
     released_bytes: int = 4 * MIB
     untouched_bytes: int = 8 * MIB
     untouched_resident_fraction: float = 0.90

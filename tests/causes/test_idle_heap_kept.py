@@ -1,5 +1,6 @@
 """Idle heap beyond the goal is a finding; the slack that the pacer wants is not."""
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -9,7 +10,7 @@ from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
 from gomem.releases import GoVersion, known_version
@@ -123,6 +124,31 @@ def test_a_memory_limit_lowers_the_goal():
     assert 45 * MIB == finding.bytes
     fields = {one.field: one.value for one in finding.evidence}
     assert 19 * MIB == fields["goal"] == fields["goal that GOMEMLIMIT sets"]
+
+
+@pytest.mark.parametrize(
+    ("idle", "gogc", "told"),
+    [
+        pytest.param(32, math.inf, True, id="half-of-rss"),
+        pytest.param(31, math.inf, False, id="less-than-half"),
+        pytest.param(32, 100.0, False, id="a-goal-of-gogcs-own"),
+    ],
+)
+def test_a_heap_that_is_mostly_idle_because_of_a_far_limit_is_a_note(idle, gogc, told):
+    """
+    64 MiB resident, 1900 the goal, GOGC off: nothing goes back, and by intention.
+    """
+    used = 64 - idle
+    case = answers(rss_mib=64, HeapAlloc=used, HeapInuse=used, HeapIdle=idle, NextGC=1900)
+    metrics = {LIVE: (1900.0 if gogc == 100 else 1) * MIB, GOGC: gogc, GOMEMLIMIT: 2000.0 * MIB}
+    case = replace(case, moments=(replace(case.moments[0], metrics=metrics),))
+
+    found = find(case)
+
+    assert [(Severity.INFO, 32 * MIB)] * told == [(one.severity, one.bytes) for one in found]
+    assert all(
+        "kept on purpose: GOMEMLIMIT makes a heap goal of 1.86 GiB" in f.title for f in found
+    )
 
 
 def test_where_a_collection_ran_between_the_files_it_is_only_possible():
