@@ -35,8 +35,8 @@ class Thresholds:
         idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
             goes by itself. The runtime's goal follows from the heap in use at the last collection,
             which no file has, and lies above 1.1 × NextGC by as much.
-        idle_by_limit_fraction: idle-heap-kept, share of RSS that idle heap must be to be a note where
-            GOMEMLIMIT makes a goal that keeps it: without it RSS would be less than half.
+        idle_by_limit_fraction: idle-heap-kept. Share of RSS from which idle heap that a far
+            GOMEMLIMIT keeps is a note: without it RSS would be half.
         released_bytes: released-but-resident. One step of heap growth, likewise.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be

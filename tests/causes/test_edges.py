@@ -49,6 +49,7 @@ def test_the_usual_thresholds():
         "notable_rss_fraction": 0.10,
         "large_rss_fraction": 0.25,
         "idle_heap_bytes": 8 * MIB,
+        "idle_by_limit_fraction": 0.50,
         "released_bytes": 4 * MIB,
         "untouched_bytes": 8 * MIB,
         "untouched_resident_fraction": 0.90,

@@ -140,7 +140,7 @@ def test_a_heap_that_is_mostly_idle_because_of_a_far_limit_is_a_note(idle, gogc,
     """
     used = 64 - idle
     case = answers(rss_mib=64, HeapAlloc=used, HeapInuse=used, HeapIdle=idle, NextGC=1900)
-    metrics = {LIVE: (1900.0 if gogc == 100 else 1) * MIB, GOGC: gogc, GOMEMLIMIT: 2000.0 * MIB}
+    metrics = {LIVE: (950.0 if gogc == 100 else 1) * MIB, GOGC: gogc, GOMEMLIMIT: 2000.0 * MIB}
     case = replace(case, moments=(replace(case.moments[0], metrics=metrics),))
 
     found = find(case)
