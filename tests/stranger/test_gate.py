@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import gomem
+from gomem.errors import CaptureError
 from tests.builders import FIXTURES
 from tests.stranger.remembered import remembering
 from tests.stranger.told import contradictions, differences, told_by
@@ -100,7 +101,12 @@ def read_as_handed_on(capture, one, choice):
 def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, choice, memory):
     whole = memory.told(as_recorded(capture))
 
-    told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
+    try:
+        told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
+    except CaptureError as nothing_left:
+        if one.harms and choice in str(nothing_left):
+            return  # the only file there is: what is left of it tells nothing, and that is said
+        raise
 
     if one.lost is Loss.EVIDENCE:
         said = contradictions(whole, told)

@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.capture.clock import time_in_name
 from gomem.capture.manifest import MANIFEST
 from gomem.sources.names import natural_key
 
@@ -86,9 +87,15 @@ def _always(_: Files) -> list[str]:
     return [""]
 
 
+def _untimed_names(files: Files) -> list[str]:
+    """Where no name says when it was: else another name takes that away."""
+    return [""] if not any(map(time_in_name, moments_of(files))) else []
+
+
 def _with_a_clock(files: Files) -> list[str]:
     """Where something says when it was: of others, a time in a name says what nothing else does."""
-    return [""] if MANIFEST in files or any(path.endswith(".pb.gz") for path in files) else []
+    clock = MANIFEST in files or any(path.endswith(".pb.gz") for path in files)
+    return _untimed_names(files) if clock else []
 
 
 def transformation(
@@ -211,7 +218,7 @@ def folders_further_down_without_manifest(files: Files) -> Handed:
     return _by_hand({f"tmp/api/{path}": data for path, data in files.items()}, files)
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _untimed_names)
 def moments_renamed(files: Files) -> Handed:
     """Names that say nothing, in the same order."""
     number = {moment: f"m{n:02}" for n, moment in enumerate(moments_of(files), start=1)}
@@ -241,19 +248,19 @@ def tarred(files: Files) -> Handed:
     return Handed({"api.tar.gz": packed.getvalue()}, at="api.tar.gz")
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _untimed_names)
 def flattened(files: Files) -> Handed:
     """`smaps-0007` and `heap-0007.pb.gz`, all in one folder."""
     return _flat(files, _with_stem)
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _untimed_names)
 def flattened_stem_first(files: Files) -> Handed:
     """`0007-smaps` and `0007-heap.pb.gz`."""
     return _flat(files, lambda name, stem: f"{stem}-{name}")
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _untimed_names)
 def flattened_by_words(files: Files) -> Handed:
     """`before-b.smaps` and `before-b.heap.pb.gz`: no number to sort by."""
     return _flat(files, lambda name, stem: f"before-{chr(ord('a') + int(stem) - 1)}.{name}")
@@ -277,7 +284,7 @@ def listed(files: Files) -> Handed:
     return Handed(files, listed=True)
 
 
-@transformation(Loss.CLOCK)
+@transformation(Loss.CLOCK, _untimed_names)
 def flattened_and_listed(files: Files) -> Handed:
     """Loose files, each named."""
     flat = flattened(files)
@@ -386,12 +393,16 @@ def _artefacts(files: Files) -> list[str]:
 
 
 def _names(files: Files) -> list[str]:
-    """The names of the files that several moments have."""
+    """The names of the files that several moments have, beside others."""
     names = [PurePosixPath(path).name for path in _in_order(files)]
-    return sorted({name for name in names if names.count(name) > 1})
+    return sorted({name for name in names if 1 < names.count(name) < len(names)})
 
 
-@harm(_artefacts)
+def _one_of_several(files: Files) -> list[str]:
+    return _artefacts(files) if len(_no_manifest(files)) > 1 else []
+
+
+@harm(_one_of_several)
 def one_left_out(files: Files, path: str) -> Handed:
     """A file that was not collected."""
     return _by_hand({other: data for other, data in files.items() if other != path}, files)
