@@ -136,3 +136,38 @@ def test_unknown_is_not_zero():
 
 def test_one_moment_has_none():
     assert held([20], [40], (1,)) is None
+
+
+def totals(allocated, goals, total):
+    """With what was allocated in all, in MiB."""
+    stats = pd.DataFrame(
+        {
+            "HeapAlloc": np.array(allocated) * MIB,
+            "NextGC": np.array(goals) * MIB,
+            "NumGC": range(0, 2 * len(allocated), 2),
+            "TotalAlloc": np.array(total) * MIB,
+        }
+    )
+    return held_heap(stats)
+
+
+def test_of_what_was_allocated_since_the_mark_as_much_stays_as_of_all():
+    """
+    Marks of 10 to 50 while 400 were allocated: a tenth stays, so of the 20 beyond each mark, 2.
+    """
+    found = totals([30, 40, 50, 60, 70], [20, 40, 60, 80, 100], [30, 130, 230, 330, 430])
+
+    assert (12 * MIB, 52 * MIB) == (found.held.first, found.held.last)
+
+
+def test_where_nothing_was_allocated_or_nobody_knows_nothing_is_told_of_what_stays():
+    assert totals([30] * 5, [20] * 5, [30] * 5).held is None
+    assert totals([30] * 5, [np.nan] * 5, [30, 130, 230, 330, 430]).held is None
+    assert held([30, 40, 50, 60, 70], [20, 40, 60, 80, 100]).held is None
+
+
+def test_without_marks_only_heap_alloc_can_have_stopped():
+    unknown = [np.nan] * 5
+
+    assert not held([20, 90, 30, 80, 20], unknown).stopped
+    assert held([20, 60, 100, 100, 101], unknown).stopped

@@ -440,3 +440,34 @@ def test_however_mappings_are_cut_the_sizes_add_up(data):
         assert int(whole[name].sum()) == int(parts[name].sum())
         assert (halves[name] <= halves["Size"]).all()
     assert list(halves["Size"]) == list((halves["end"] - halves["start"]).astype("int64"))
+
+
+@pytest.mark.parametrize("unknown", ["HeapSys", "StackInuse"])
+def test_work_buffers_take_both_counts(unknown):
+    """
+    64 MiB of arenas, 60 and 3 of them counted: a MiB is the collector's.
+    """
+    frame = classify_mappings(mappings(PROGRAM, smaps_entry(HEAP, HEAP + ARENA))).mappings
+    row = memstats_row(HeapSys=60 * MIB, StackInuse=3 * MIB, GCSys=2 * MIB)
+
+    assert MIB == work_buffer_bytes(frame, row)
+    row[unknown] = pd.NA
+    assert work_buffer_bytes(frame, row) is None
+
+
+@pytest.mark.parametrize(("gc_kib", "found"), [(1024, True), (1023, False)])
+def test_work_buffers_are_part_of_what_the_collector_counts(gc_kib, found):
+    frame = classify_mappings(mappings(PROGRAM, smaps_entry(HEAP, HEAP + ARENA))).mappings
+    row = memstats_row(HeapSys=60 * MIB, StackInuse=3 * MIB, GCSys=gc_kib * KIB)
+
+    assert found == (work_buffer_bytes(frame, row) is not None)
+
+
+@pytest.mark.parametrize(
+    ("heap", "buffers"), [(64 * MIB, 0), (64 * MIB - 8 * KIB, 8 * KIB), (64 * MIB - 4 * KIB, None),
+                          (64 * MIB + 8 * KIB, None)]
+)  # fmt: skip
+def test_work_buffers_are_whole_pages_of_gos_and_not_below_nothing(heap, buffers):
+    frame = classify_mappings(mappings(PROGRAM, smaps_entry(HEAP, HEAP + ARENA))).mappings
+
+    assert buffers == work_buffer_bytes(frame, memstats_row(HeapSys=heap, GCSys=MIB))
