@@ -74,10 +74,12 @@ def _gravest(
             f"{share} of the limit of {size} cannot be reclaimed, most of it {most}",
         )
     if growth is not None and _is_soon(growth, limits):
-        return Severity.WARNING, (
+        near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
+        return Severity.WARNING if near else Severity.INFO, (
             f"at a growth of {format_bytes(growth.slope_bytes_per_second)}/s, the limit of {size} "
             f"is reached in {format_seconds(growth.seconds)} "
             f"({format_seconds(growth.soonest_seconds)} to {format_seconds(growth.latest_seconds)})"
+            + ("" if near else f"; only {format_bytes(growth.seen_bytes)} of growth was seen")
         )
     return _by_what_may_come(moment, use, limits)
 

@@ -71,6 +71,8 @@ class Thresholds:
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
         limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
             who reads the report today must know.
+        limit_reach_times: limit-risk. How many times the growth that was seen may be left to the
+            limit: what lies an order of magnitude beyond its points, a line does not say.
 
     Growth and spikes:
 
@@ -179,6 +181,7 @@ class Thresholds:
     stack_each_bytes: int = 64 * KIB
     limit_full_fraction: float = 0.90
     limit_soon_seconds: float = 24 * 3600.0
+    limit_reach_times: float = 10.0
 
     growth_bytes: int = 8 * MIB
     growth_fraction: float = 0.10

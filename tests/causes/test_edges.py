@@ -70,6 +70,7 @@ def test_the_usual_thresholds():
         "stack_bytes": 8 * MIB,
         "stack_each_bytes": 64 * KIB,
         "limit_full_fraction": 0.90,
+        "limit_reach_times": 10.0,
         "limit_soon_seconds": 86_400.0,
         "growth_bytes": 8 * MIB,
         "growth_fraction": 0.10,

@@ -1,6 +1,7 @@
 """The limit: reached already, nearly, soon, or at worst."""
 
 import pandas as pd
+import pytest
 
 from gomem.causes.finding import Severity
 from gomem.causes.limit_risk import find
@@ -74,6 +75,24 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     assert "3" == found.moment
     assert "is reached in 1.67 min" in found.title
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
+
+
+@pytest.mark.parametrize(("limit", "severity"), [(430, Severity.WARNING), (431, Severity.INFO)])
+def test_a_limit_an_order_of_magnitude_beyond_what_was_seen_is_a_note(limit, severity):
+    """
+    30 MiB of growth were seen, up to 130; 300 MiB are left, and one more.
+    """
+    moments = [
+        facts(name=str(n), **USED, cgroup=cgroup(limit, 0) | held(100 + 10 * n),
+              time=NOON + pd.Timedelta(seconds=10 * n))
+        for n in range(4)
+    ]  # fmt: skip
+
+    (found,) = find(answers(*moments))
+
+    assert severity is found.severity
+    seen = found.title.endswith("; only 30.0 MiB of growth was seen")
+    assert seen == (severity is Severity.INFO)
 
 
 def test_the_advice_shows_its_arithmetic():

@@ -264,6 +264,8 @@ class TimeToLimit:
         soonest_seconds: At the upper end of the slope.
         latest_seconds: At the lower end; `inf` if the size may not be growing at all.
         points: Moments that the line runs through.
+        seen_bytes: How much of the way the line runs through: the slope times the moments' span.
+        left_bytes: How much is left to the limit.
         goes_on: Whether it grows to the end, by the shape of its path where there are five moments
             or more: memory that has filled and levelled off reaches no limit. An interval of the
             later half's own slope would ask too much: of three moments it has one degree of
@@ -277,6 +279,8 @@ class TimeToLimit:
     soonest_seconds: float
     latest_seconds: float
     points: int
+    seen_bytes: float
+    left_bytes: float
     goes_on: bool = True
 
 
@@ -306,7 +310,8 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     left = limit_bytes - float(y[np.argmax(x)])
     return TimeToLimit(
         float(slope), float(low), float(high),
-        _reach(left, slope), _reach(left, high), _reach(left, low), len(x), goes_on,
+        _reach(left, slope), _reach(left, high), _reach(left, low), len(x),
+        float(slope * (x.max() - x.min())), left, goes_on,
     )  # fmt: skip
 
 
