@@ -320,19 +320,6 @@ class Answers:
         return collector_counters([one for one in readings if one is not None])
 
     @property
-    def quiet_seconds(self) -> float:
-        """From the log's last collection to the last moment, if MemStats counts none in between."""
-        told = [one for one in self.moments if one.memstats is not None and one.time is not None]
-        if self.gc is None or not told:
-            return 0.0
-        stats, time = told[-1].memstats, told[-1].time
-        assert stats is not None
-        number, ended = stats.get("NumGC"), stats.get("LastGC")
-        if pd.isna(number) or pd.isna(ended) or int(number) != self.gc.last_number:
-            return 0.0
-        return max(0.0, (time - ended).total_seconds())
-
-    @property
     def limited_goal(self) -> LimitedGoal | None:
         """The heap goal that GOMEMLIMIT makes at the last moment; None where GOGC makes it."""
         told = [one for one in self.moments if one.memstats is not None]

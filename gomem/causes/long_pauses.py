@@ -8,9 +8,8 @@ of the time that long stops take: from a hundredth on the p99 shows it, and it i
 is the program's. A program that cannot be stopped delays most stops. A kernel with more to run than
 CPUs delays some, by some tens of milliseconds, while the others are as short as ever; it delays
 requests as much without any collection. So where most stops are short, long ones are a note, unless
-several take a tenth of a second, which users notice: once or twice any kernel does. The time is
-that of the log, and what came after its last collection, where the process's own count says that
-no other came: a log ends with a collection, the process does not.
+several take a tenth of a second, which users notice: once or twice any kernel does. Of few
+collections nobody knows what most are like.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.thresholds import Thresholds
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -45,20 +45,21 @@ def find(answers: Answers) -> list[Finding]:
     often = long >= max(limits.long_cycles, limits.long_fraction * len(stopped))
     if not often and not stopped.at_least(limits.worst_pause_seconds):
         return []
-    return [_finding(facts, facts.longest_stop, long, answers)]
+    return [_finding(facts, facts.longest_stop, long, limits)]
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
-    """A mean that is long needs long stops, and not just one; of few, one can make it."""
+    """A mean that is long needs long stops, and not just one; but whether most are, it says not.
+
+    So it is a note, unless the mean is what users notice.
+    """
     counters, limits = answers.counters, answers.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:
         return []
     each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
     if each < limits.pause_seconds or counters.cycles < limits.long_cycles:
         return []
-    many = counters.cycles >= limits.enough_cycles
-    often = many and (share or 0.0) >= limits.stopped_fraction
-    dear = often or each >= limits.worst_pause_seconds
+    dear = each >= limits.worst_pause_seconds
     in_all = "" if share is None else f"; stops took {format_fraction(share)} of the time"
     return [
         CAUSE.finding(
@@ -67,19 +68,17 @@ def _by_counters(answers: Answers) -> list[Finding]:
             f"{format_seconds(each)} on average{in_all}",
             cpu_fraction=share,
             evidence=counted_evidence(counters),
-            confidence="likely",
+            confidence="likely" if dear else "possible",
         )
     ]
 
 
-def stopped_fraction(answers: Answers, bound_seconds: float) -> float | None:
+def stopped_fraction(facts: CollectorAnswers, bound_seconds: float) -> float | None:
     """Share of the time watched in stops of a length or more; None where no time was watched."""
-    facts = answers.gc
-    watched = None if facts is None else facts.cost.seconds
-    if facts is None or watched is None or not watched > 0:
+    watched = facts.cost.seconds
+    if watched is None or not watched > 0:
         return None
-    stopped = facts.pauses.stopped.sum_at_least(bound_seconds)
-    return min(1.0, stopped / (watched + answers.quiet_seconds))
+    return min(1.0, facts.pauses.stopped.sum_at_least(bound_seconds) / watched)
 
 
 _AT_FIRST = (
@@ -119,13 +118,13 @@ def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
     return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
 
 
-def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answers) -> Finding:
-    limits = answers.thresholds
-    bound, share = limits.pause_seconds, stopped_fraction(answers, limits.pause_seconds)
+def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, limits: Thresholds) -> Finding:
+    bound, share = limits.pause_seconds, stopped_fraction(facts, limits.pause_seconds)
     first, last = (float(worst[name]) for name in STOPS)
     stopped = facts.pauses.stopped
     longest = stopped.max or 0.0
-    usual = long >= limits.deciding_fraction * len(stopped)
+    enough = len(stopped) >= limits.enough_cycles
+    usual = enough and long >= limits.deciding_fraction * len(stopped)
     often = usual and (share or 0.0) >= limits.stopped_fraction
     grave = stopped.at_least(limits.worst_pause_seconds)
     dear = often or (grave > 0 if usual else grave >= limits.long_cycles)
@@ -148,7 +147,7 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, answers: Answ
             CAUSE.mechanism
             + (_AT_FIRST if first >= last else _AT_LAST)
             + (_FORCED if worst["forced"] else "")
-            + ("" if usual else _SOME)
+            + ("" if usual or not enough else _SOME)
         ),
         confidence="likely" if usual else "possible",
     )

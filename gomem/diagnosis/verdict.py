@@ -134,7 +134,11 @@ def _named(diagnosis: Diagnosis, facts: MomentFacts | None) -> Finding | None:
     present = [one for one in found if one.now and one.severity >= Severity.WARNING]
     # A note of the whole log can be of more than there is left at the last moment.
     whole = facts.rss_bytes if facts is not None and facts.rss_bytes is not None else math.inf
-    notes = [one for one in found if one.severity >= Severity.WARNING or (one.bytes or 0) <= whole]
+    notes = [
+        one
+        for one in found
+        if one.severity >= Severity.WARNING or one.moment is not None or (one.bytes or 0) <= whole
+    ]
     return next(iter([*present, *notes]), None)
 
 

@@ -143,25 +143,23 @@ def test_a_limit_that_takes_a_quarter_is_critical():
 
 def test_stops_that_are_long_on_average():
     """
-    40 × 10 ms of 40 s are a hundredth.
+    40 × 10 ms, and a little less; 3 × 10 ms, and two.
     """
     assert ["long-pauses"] == found(share=0, paused_ms=400)
     assert [] == found(share=0, paused_ms=399)
     assert ["long-pauses"] == found(3, share=0, paused_ms=30)
     assert [] == found(2, share=0, paused_ms=20)
-    assert "warning" == severity(long_pauses, paused_ms=400, seconds=40.0)
-    assert "info" == severity(long_pauses, paused_ms=400, seconds=40.001)
+
+
+def test_a_mean_does_not_say_whether_most_stops_are_long():
+    """
+    40 of 100 ms, and a little less: a note until users notice.
+    """
     assert "warning" == severity(long_pauses, paused_ms=4000, seconds=4000.0)
     assert "info" == severity(long_pauses, paused_ms=3999, seconds=4000.0)
-
-
-def test_one_stray_stop_makes_the_mean_of_few():
-    """
-    20 × 10 ms of 2 s, and 19; 19 that take a tenth of a second each.
-    """
-    assert "warning" == severity(long_pauses, cycles=20, paused_ms=200, seconds=2.0)
-    assert "info" == severity(long_pauses, cycles=19, paused_ms=190, seconds=1.9)
-    assert "warning" == severity(long_pauses, cycles=19, paused_ms=1901, seconds=19.0)
+    assert "info" == severity(long_pauses, paused_ms=3999, seconds=4.0)
+    assert "likely" == long_pauses.find(answers(paused_ms=4000))[0].confidence
+    assert "possible" == long_pauses.find(answers(paused_ms=3999))[0].confidence
 
 
 def test_titles_say_since_when():
