@@ -56,7 +56,10 @@ def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
     for other in files:
         missing = sorted(set(LAST) & (set(_paths(other)) - mine))
         if missing:
-            return f"the last mapping; {' and '.join(missing)}, as in {other.source.name}, missing"
+            *most, last = missing
+            named = f"{', '.join(most)} and {last}" if most else last
+            verb = "are" if most else "is"
+            return f"it ends here; {named}, which {other.source.name} has, {verb} missing"
     return ""
 
 

@@ -45,7 +45,7 @@ def test_what_another_moment_ends_with_is_missing(capture, missing):
 
     assert f"{LAST}/smaps" == source
     assert missing.decode() in what
-    assert f"as in {OTHER}/smaps, missing" in what
+    assert f"which {OTHER}/smaps has, " in what
 
 
 def test_alone_it_is_cut_where_the_kernels_sum_is_larger(capture):

@@ -129,19 +129,37 @@ def test_a_cut_smaps_gives_a_coarser_ledger_and_never_a_smaller_rss(tmp_path):
     assert {"data-damaged", "data-missing"} == {finding.code for finding in diagnosis.findings}
 
 
-def test_a_smaps_cut_between_two_mappings_is_suspected(tmp_path):
-    """
-    Nothing in it is malformed, but a process without a stack does not exist.
-    """
-    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
-    smaps = tmp_path / "c/2-steady/smaps"
+def cut_between_two_mappings(folder):
+    smaps = folder / "smaps"
     text = smaps.read_bytes()
     smaps.write_bytes(text[: text.index(b"7f")])
 
-    notes = gomem.diagnose(tmp_path / "c").ledgers["2-steady"].notes
 
-    assert any("no [stack]" in note for note in notes)
-    assert any("smaps_rollup Rss differs" in note for note in notes)
+def test_a_smaps_cut_between_two_mappings_is_damage_where_others_show_it(tmp_path):
+    shutil.copytree(FIXTURES / "captures/healthy-go1.27.3", tmp_path / "c")
+    cut_between_two_mappings(tmp_path / "c/2-steady")
+
+    diagnosis = gomem.diagnose(tmp_path / "c")
+
+    (damage,) = diagnosis.capture.damaged
+    assert "2-steady/smaps" == damage.source
+    assert "[stack], [vdso] and [vsyscall], which 1-start/smaps has, are missing" in damage.what
+    assert any("no complete smaps" in note for note in diagnosis.ledgers["2-steady"].notes)
+
+
+def test_a_smaps_cut_between_two_mappings_is_suspected_where_it_stands_alone(tmp_path):
+    """
+    Nothing in it is malformed, but a process without a stack does not exist.
+    """
+    for name in ("smaps", "memstats.json"):
+        shutil.copy(FIXTURES / "captures/healthy-go1.27.3/2-steady" / name, tmp_path)
+    cut_between_two_mappings(tmp_path)
+
+    diagnosis = gomem.diagnose(tmp_path)
+
+    assert () == diagnosis.capture.damaged
+    (ledger,) = diagnosis.ledgers.values()
+    assert any("no [stack]" in note for note in ledger.notes)
 
 
 def test_a_stray_file_is_listed_and_is_no_damage(tmp_path):

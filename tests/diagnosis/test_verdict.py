@@ -70,6 +70,23 @@ def test_a_fifth_is_where_growth_is_told(tmp_path, last_kib, severity):
     assert severity == gomem.diagnose(tmp_path).verdict.severity
 
 
+def test_where_one_side_cannot_be_divided_nothing_small_is_called_the_largest_change(tmp_path):
+    """
+    RSS rises by 99 MiB; all that both moments tell apart are 8 KiB of stack.
+    """
+    for name, kib in (("1", 12), ("2", 20)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "memstats.json").write_bytes(memstats_json(StackInuse=kib << 10))
+    (tmp_path / "1/status").write_text("Name:\tapp\nPid:\t7\nVmRSS:\t   41370 kB\n")
+    (tmp_path / "2/smaps").write_bytes(
+        smaps_text(smaps_entry(0x7F0000000000, 0x7F0010000000, rss_kib=142_000), STACK)
+    )
+
+    said = verdict(tmp_path).sentence
+
+    assert "It was 40.4 MiB at 1." in said
+
+
 def test_what_is_over_and_given_back_is_a_note_in_the_past():
     said = diagnosed(FIXTURES / "captures/cache-shrink-go1.27.3").verdict
 
