@@ -41,7 +41,6 @@ WORTH_NAMING = 0.05  # of RSS
 LEAST_CHANGE = MIB  # pages of the program come and go by as much
 LEAST_CHANGE_SHARE = 0.02  # of RSS, likewise
 ROSE = 1.2  # by a fifth: never without a word
-MOST_OF_IT = 0.25  # of RSS's change: a group that moved by less did not make it
 PEAK = 1.25  # times the last RSS: an earlier moment worth naming
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
@@ -266,18 +265,14 @@ def _since(before: MomentFacts, after: MomentFacts, place: str, peak: str) -> st
         return f"It was about the same {place}, {was}{peak}."
     rose = (after.rss_bytes or 0) > (before.rss_bytes or 0)
     text = f"It was {was} {place}{peak}"
-    least = MOST_OF_IT * abs((after.rss_bytes or 0) - (before.rss_bytes or 0))
-    main = _main_change(before.groups, after.groups, least, rose=rose)
+    main = _main_change(before.groups, after.groups, rose=rose)
     return f"{text}; {main}." if main else f"{text}."
 
 
-def _main_change(before: MemoryGroups, after: MemoryGroups, least: float, *, rose: bool) -> str:
-    """The group that moved most, in the direction of RSS, if it is a good part of it.
-
-    Where one side's files divide the memory and the other's do not, what can be compared is little.
-    """
+def _main_change(before: MemoryGroups, after: MemoryGroups, *, rose: bool) -> str:
+    """The group that moved most, in the direction of RSS."""
     for group, size in group_changes(before, after).items():
-        if (size > 0) == rose and abs(size) >= max(1.0, least):
+        if (size > 0) == rose and size:
             more = "more" if rose else "less"
             return f"the largest change is {format_bytes(abs(size))} {more} {NAMES[group]}"
     return ""

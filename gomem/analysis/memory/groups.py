@@ -188,13 +188,21 @@ def group_changes(before: MemoryGroups, after: MemoryGroups) -> dict[str, int]:
 def _with_one_heap(sizes: Mapping[str, int]) -> dict[str, int]:
     inside = (HEAP, *OF_GO_HEAP)
     others = {group: size for group, size in sizes.items() if group not in inside}
-    return others | {HEAP: sum(sizes.get(group, 0) for group in inside)}
+    return _with_sum(others, HEAP, sizes, inside)
 
 
 def _with_one_kind_of_objects(sizes: Mapping[str, int]) -> dict[str, int]:
     objects = (OBJECTS, LIVE, GARBAGE)
     others = {group: size for group, size in sizes.items() if group not in objects}
-    return others | {OBJECTS: sum(sizes.get(group, 0) for group in objects)}
+    return _with_sum(others, OBJECTS, sizes, objects)
+
+
+def _with_sum(
+    others: dict[str, int], group: str, sizes: Mapping[str, int], inside: tuple[str, ...]
+) -> dict[str, int]:
+    """With a group that is the sum of others; without it where nothing says how large they are."""
+    known = [sizes[one] for one in inside if one in sizes]
+    return others if UNDIVIDED in sizes and not known else others | {group: sum(known)}
 
 
 def memory_groups(
