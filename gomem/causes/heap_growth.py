@@ -97,6 +97,10 @@ _TAKE_TWO = (
     "Take two heap profiles some minutes apart and look at what grew between them: go tool pprof "
     "-diff_base, or gomem compare."
 )
+_LOOK_AT_LAST = (
+    "Look at who holds the most in the last heap profile: gomem top. These profiles have too few "
+    "collections between them to show which site grows: take two further apart."
+)
 _WATCH = " Watch for longer, too: a cache that fills looks the same."
 _IN_PROFILES = (
     "A heap profile counts what a collection found in use. What rises in one profile after "
@@ -325,7 +329,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
             *(() if site is None else _of_site(site, answers)),
         ),
         mechanism=_OF_GOROUTINES if theirs else _IN_PROFILES if best is None else best.mechanism,
-        next_step=_next(site) + ("" if long else _WATCH),
+        next_step=_next(site, answers) + ("" if long else _WATCH),
         confidence="likely" if long or agree else "possible",
     )
 
@@ -371,9 +375,9 @@ def _of_site(site: GrowingSite, answers: Answers) -> tuple[Evidence, ...]:
     )
 
 
-def _next(site: GrowingSite | None) -> str:
+def _next(site: GrowingSite | None, answers: Answers) -> str:
     if site is None:
-        return _TAKE_TWO
+        return _LOOK_AT_LAST if len(answers.heap_paths) > 1 else _TAKE_TWO
     return (
         f"Look at who keeps what {site.who} returns: go tool pprof -peek, or the section on growth "
         "in gomem report."

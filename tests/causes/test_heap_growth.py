@@ -187,6 +187,19 @@ def test_five_moments_of_memstats_are_enough():
     assert "the heap in use grows by 40.0 MiB over 5 moments, to 60.0 MiB" == finding.title
 
 
+@pytest.mark.parametrize(
+    ("profiles", "step"),
+    [(1, "Take two heap profiles"), (2, "Look at who holds the most in the last heap profile")],
+)
+def test_profiles_that_are_there_are_not_asked_for(profiles, step):
+    paths = {str(number): f"{number}/heap.pb.gz" for number in range(profiles)}
+    case = Answers(counted(moments(20, 30, 40, 50, 60)), GoVersion(), heap_paths=paths)
+
+    (finding,) = heap_growth.find(case)
+
+    assert finding.next_step.startswith(step)
+
+
 def test_times_give_a_rate():
     told = [
         replace(one, time=pd.Timestamp("2026-11-22T06:00Z") + pd.Timedelta(seconds=place))
