@@ -16,7 +16,7 @@ from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compres
 from gomem.sources.file_dates import file_time
 from gomem.sources.missing import no_such_path
 from gomem.sources.names import readable_name
-from gomem.units import format_bytes
+from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     Readable: TypeAlias = (
         str | PathLike[str] | bytes | bytearray | memoryview | IO[bytes] | "Source"
     )
+
+
+# `gzip -r` packs again what is gzip under a name that does not say so, as profiles often are.
+PACKED_TWICE_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,17 @@ def source_of(
     stored_bounds = Bounds(bounds.artefact_bytes, bounds.artefact_bytes)
     stored = b"".join(stored_bounds.within(_readable(chunks, name, damage), name, damage))
     if is_compressed(stored):
-        content = without_mark(decompressed(Tape(io.BytesIO(stored)), name, damage))
-        data = b"".join(bounds.within(content, name, damage, " when decompressed"))
+        data = _unpacked(stored, name, damage, bounds)
+        if is_compressed(data) and len(data) <= PACKED_TWICE_BYTES:
+            data = _unpacked(data, name, damage, bounds)
     else:
         data = b"".join(bounds.within(without_mark([stored]), name, damage))
     return Source(name, data, stored, modified, tuple(damage))
+
+
+def _unpacked(packed: bytes, name: str, damage: list[Damage], bounds: Bounds) -> bytes:
+    content = without_mark(decompressed(Tape(io.BytesIO(packed)), name, damage))
+    return b"".join(bounds.within(content, name, damage, " when decompressed"))
 
 
 def _readable(chunks: Iterable[bytes], name: str, damage: list[Damage]) -> Iterator[bytes]:

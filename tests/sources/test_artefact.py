@@ -42,6 +42,18 @@ def test_what_follows_a_gzip_stream_is_not_its_own(rest):
     assert () == source.damage
 
 
+@pytest.mark.parametrize(("times", "undone"), [(1, True), (2, True), (3, False)])
+def test_what_was_packed_twice_is_undone_and_no_more(times, undone):
+    """
+    `gzip -r` over profiles that are not called .gz.
+    """
+    stored = b"content"
+    for _ in range(times):
+        stored = gzip.compress(stored)
+
+    assert undone == (b"content" == open_source(stored).data)
+
+
 def test_zstd_is_undone():
     buffer = pa.BufferOutputStream()
     with pa.CompressedOutputStream(buffer, "zstd") as stream:
