@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
+REST = "rest"
 COUNTED = {
     "anon": "anonymous memory",
     "shmem": "shared memory",
     "kernel": "the kernel's own",
     "sock": "buffers of sockets",
-    "rest": "what no counter names",
+    REST: "what no counter names",
 }
 
 
@@ -37,8 +38,18 @@ def find(answers: Answers) -> list[Finding]:
         risk = _gravest(moment, use, growth, answers.thresholds)
         if risk is not None:
             severity, title = risk
+            if _is_undivided(use):
+                severity, title = Severity.INFO, f"{title}; {_MAY_BE_CACHE}"
             findings.append(_finding(moment, use, severity, title, growth))
     return findings
+
+
+_MAY_BE_CACHE = "how much of that is page cache, which goes first, only memory.stat says"
+
+
+def _is_undivided(use: CgroupUse) -> bool:
+    """Whether nothing says what is charged: a cgroup full of page cache is a healthy one."""
+    return use.killer == REST and not use.oom_kills
 
 
 CAUSE = Cause(
@@ -110,6 +121,12 @@ def _by_what_may_come(
     return None
 
 
+def _confidence(use: CgroupUse, severity: Severity) -> str:
+    if _is_undivided(use):
+        return "possible"
+    return "certain" if severity is Severity.CRITICAL else "likely"
+
+
 def _is_soon(growth: TimeToLimit, limits: Thresholds) -> bool:
     """Whether it surely grows, still does, and may be there before long."""
     surely = growth.slope_low > 0 and growth.goes_on
@@ -136,7 +153,7 @@ def _finding(
         size=use.unreclaimable_bytes,
         evidence=_evidence(moment, use, growth),
         next_step=_next_step(moment),
-        confidence="certain" if severity is Severity.CRITICAL else "likely",
+        confidence=_confidence(use, severity),
     )
 
 

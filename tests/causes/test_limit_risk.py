@@ -95,6 +95,26 @@ def test_a_limit_an_order_of_magnitude_beyond_what_was_seen_is_a_note(limit, sev
     assert seen == (severity is Severity.INFO)
 
 
+@pytest.mark.parametrize(
+    ("known", "severity", "confidence"),
+    [
+        ({}, Severity.INFO, "possible"),
+        ({"anon": 95 * MIB}, Severity.CRITICAL, "certain"),
+        ({"oom_kill": 1}, Severity.CRITICAL, "certain"),
+    ],
+)
+def test_without_memory_stat_what_is_charged_may_be_page_cache(known, severity, confidence):
+    """
+    A cgroup that reads files is full of them, always; a kill is a kill.
+    """
+    charged = {"memory.max": 100 * MIB, "memory.current": 95 * MIB}
+
+    (found,) = find(answers(facts(**USED, cgroup=charged | known)))
+
+    assert (severity, confidence) == (found.severity, found.confidence)
+    assert ("only memory.stat says" in found.title) == (severity is Severity.INFO)
+
+
 def test_the_advice_shows_its_arithmetic():
     """
     100 of limit - 1 of program and stack - 34 charged beside RSS - 5 of margin.

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 OF_THE_DATA = "data-"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 MOVED = 1 / 3
+INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
 # recognised by shape and place, which they are by the other files of the moment.
@@ -241,7 +242,7 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     said += [
         f"{code}: {artefact} {field} is {value}, not {known[artefact, field]}"
         for artefact, field, value, _ in less["evidence"]
-        if artefact and known.get((artefact, field), value) != value
+        if artefact and field not in INFERRED and known.get((artefact, field), value) != value
     ]
     return said
 
