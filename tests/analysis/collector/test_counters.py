@@ -130,3 +130,47 @@ def test_a_clock_that_stands_tells_no_interval():
 
     assert found.seconds is None
     assert found.interval_seconds is None
+
+
+def without(one, *names):
+    """A reading in which these were not counted."""
+    return CounterReading(
+        one.memstats.drop(list(names)), one.metrics, one.path, one.metrics_path, one.moment
+    )
+
+
+def test_pauses_that_nobody_counted_are_unknown_and_not_none():
+    found = collector_counters(
+        [without(one, "PauseTotalNs") for one in (reading("a"), reading("b", 30, at=110.0))]
+    )
+
+    assert 10 == found.seconds
+    assert found.paused_seconds is None
+    assert found.stopped_fraction is None
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_without_one_of_the_collections_times_there_is_no_time_between(which):
+    readings = [reading("a"), reading("b", 30, at=110.0)]
+    readings[which] = without(readings[which], "LastGC")
+
+    assert collector_counters(readings).seconds is None
+
+
+def test_idle_marking_that_is_not_there_is_none():
+    """
+    3 of 20 s: nothing is taken off.
+    """
+    old = reading("a", **{GC_CPU: 1, ALL_CPU: 10})
+    new = reading("b", 30, at=110.0, **{GC_CPU: 4, ALL_CPU: 30})
+
+    assert collector_counters([old, new]).cpu_fraction == pytest.approx(3 / 20)
+
+
+def test_what_was_allocated_between_is_counted_and_what_nobody_counts_is_unknown():
+    readings = [reading("a"), reading("b", 30, at=110.0)]
+    for one, total in zip(readings, (5, 12), strict=True):
+        one.memstats["TotalAlloc"] = total
+
+    assert 7 == collector_counters(readings).allocated_bytes
+    assert collector_counters([reading("a")]).allocated_bytes is None
