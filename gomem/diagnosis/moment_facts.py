@@ -77,11 +77,22 @@ def _collection_ends(capture: Capture) -> pd.Series | None:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A moment with its MemStats and its mappings, as far as each can be used."""
+    """A moment with its MemStats and its mappings, as far as each can be used.
+
+    Attributes:
+        moment: The moment.
+        memstats: A row of MemStats.
+        metrics: runtime/metrics by name, of the last reading.
+        scraped: What a page of metrics says of the process, by the page's names.
+        from_metrics: Whether runtime/metrics stand in for MemStats, which are not there.
+        classified: Its mappings by kind.
+    """
 
     moment: Moment
     memstats: pd.Series | None
-    from_metrics: bool  # which stand in for MemStats where those are not there
+    metrics: dict[str, float]
+    scraped: dict[str, float]
+    from_metrics: bool
     classified: ClassifiedMappings | None
 
     @classmethod
@@ -89,7 +100,14 @@ class _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
         from_metrics = dumped is None and len(metrics) > 0
         memstats = _heap_row(memstats_of_metrics(metrics)) if from_metrics else dumped
-        return cls(moment, memstats, from_metrics, _classified(moment, memstats, damaged))
+        return cls(
+            moment,
+            memstats,
+            _last_reading(metrics),
+            _scraped(moment),
+            from_metrics,
+            _classified(moment, memstats, damaged),
+        )
 
 
 def _has_memory(moment: Moment) -> bool:
@@ -109,7 +127,7 @@ def _live_bytes(sides: _Sides, marked: Mapping[int, int]) -> int | None:
 
     None before the first collection, and where MemStats and the metrics count different ones.
     """
-    stats, metrics = sides.memstats, _last_metrics(sides.moment)
+    stats, metrics = sides.memstats, sides.metrics
     number = None if stats is None or pd.isna(stats["NumGC"]) else int(stats["NumGC"])
     cycles = metrics.get(TOTAL_CYCLES, number)
     if number == 0 or (number is not None and cycles != number):
@@ -127,7 +145,7 @@ def _facts(
     page_bytes: int | None,
 ) -> MomentFacts:
     moment, classified = sides.moment, sides.classified
-    skew = _skew(moment, ends)
+    skew = _skew(sides, ends)
     cgroup = _cgroup(moment)
     classes = moment.size_classes
     return MomentFacts(
@@ -137,7 +155,7 @@ def _facts(
         heap=heaps.get(moment.name),
         mappings=None if classified is None else classified.mappings,
         size_classes=classes[classes["dump"] == classes["dump"].max()],
-        metrics=_last_metrics(moment),
+        metrics=sides.metrics,
         paths=moment.paths,
         skew=skew,
         goroutines=moment.goroutines,
@@ -145,7 +163,7 @@ def _facts(
         limits=_limits(moment),
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
-        scraped=_scraped(moment),
+        scraped=sides.scraped,
     )
 
 
@@ -208,9 +226,8 @@ def _ledger(
 ) -> Ledger | None:
     moment, classified, memstats = sides.moment, sides.classified, sides.memstats
     status, statm, rollup = map(_last, (moment.status, moment.statm, moment.rollups))
-    scraped = _scraped(moment)
     known = (classified, memstats, status, statm, rollup)
-    if all(one is None for one in known) and not cgroup and SCRAPED_RSS not in scraped:
+    if all(one is None for one in known) and not cgroup and SCRAPED_RSS not in sides.scraped:
         return None
     return reconcile_rss(
         classified,
@@ -223,7 +240,7 @@ def _ledger(
         statm=statm,
         page_bytes=_page_bytes(moment.smaps) or page_bytes,
         cgroup=cgroup,
-        scraped=scraped,
+        scraped=sides.scraped,
         from_metrics=sides.from_metrics,
     )
 
@@ -238,8 +255,9 @@ def _page_bytes(mappings: pd.DataFrame) -> int | None:
     return None if sizes.empty else int(sizes.min())
 
 
-def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
+def _skew(sides: _Sides, ends: pd.Series | None) -> Skew:
     """The time between the two sides, and the collections in it, if they can be counted."""
+    moment = sides.moment
     stats = _last(_dumps(moment))
     runtime, kernel = moment.time_of(*RUNTIME_SIDE), moment.time_of(*KERNEL_SIDE)
     if moment.collections is not None:
@@ -249,16 +267,16 @@ def _skew(moment: Moment, ends: pd.Series | None) -> Skew:
         kernel,
         ends,
         stats,
-        _collections_counted_twice(moment, stats),
+        _collections_counted_twice(sides, stats),
     )
 
 
-def _collections_counted_twice(moment: Moment, stats: pd.Series | None) -> tuple[int, int] | None:
+def _collections_counted_twice(sides: _Sides, stats: pd.Series | None) -> tuple[int, int] | None:
     """NumGC by MemStats and by runtime/metrics, if metrics were read between MemStats and smaps."""
     if stats is None or pd.isna(stats["NumGC"]):
         return None
-    total = _last_metrics(moment).get(TOTAL_CYCLES)
-    first, between, last = map(moment.time_of, ("memstats", "metrics", "smaps"))
+    total = sides.metrics.get(TOTAL_CYCLES)
+    first, between, last = map(sides.moment.time_of, ("memstats", "metrics", "smaps"))
     if total is None or first is None or between is None or last is None:
         return None
     return (int(stats["NumGC"]), int(total)) if first <= between <= last else None
@@ -275,12 +293,11 @@ def _heaps(sides: Sequence[_Sides], version: GoVersion) -> dict[str, pd.Series]:
         for one in sides
         if one.classified is not None
     ]
-    limits = {one.moment.name: gomemlimit_of(_last_metrics(one.moment)) for one in sides}
+    limits = {one.moment.name: gomemlimit_of(one.metrics) for one in sides}
     table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
     return {row["moment"]: row for _, row in table.iterrows()}
 
 
-def _last_metrics(moment: Moment) -> dict[str, float]:
-    values = _metrics(moment)
+def _last_reading(values: pd.DataFrame) -> dict[str, float]:
     last = values[values["reading"] == values["reading"].max()]
     return dict(zip(last["name"], last["value"], strict=True))
