@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -58,7 +57,7 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     """Anonymous mappings that are neither Go's nor most likely malloc's; none without smaps."""
     if moment.mappings is None:
         return pd.DataFrame({"Rss": []})
-    mine = (moment.mappings["kind"] == KIND) & ~malloced_blocks(moment.mappings)
+    mine = (moment.mappings["kind"] == KIND) & ~moment.is_malloced
     return moment.mappings[mine]
 
 

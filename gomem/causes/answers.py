@@ -34,6 +34,7 @@ from gomem.analysis.memory.limits import (
     cgroup_use,
     worst_case_rss,
 )
+from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
 from gomem.analysis.trends import Trend, trend_of
@@ -139,6 +140,11 @@ class MomentFacts:
         if self.ledger is None:
             return None
         return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
+
+    @cached_property
+    def is_malloced(self) -> pd.Series:
+        """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
+        return pd.Series(dtype=bool) if self.mappings is None else malloced_blocks(self.mappings)
 
     @property
     def counter_reading(self) -> CounterReading | None:

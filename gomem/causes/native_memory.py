@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -78,7 +77,7 @@ def native_memory(moment: MomentFacts) -> NativeMemory:
     """C's resident bytes; 0 where nothing says."""
     if moment.ledger is None or moment.mappings is None:
         return NativeMemory(0, 0)
-    blocks = moment.mappings.loc[malloced_blocks(moment.mappings), "Rss"]
+    blocks = moment.mappings.loc[moment.is_malloced, "Rss"]
     return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 

@@ -38,8 +38,7 @@ NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its m
 COSTLY = (
     "gomem.capture.load.kind_of",
     "gomem.capture.moment._goroutines_of",
-    "gomem.causes.anonymous_mapping.malloced_blocks",
-    "gomem.causes.native_memory.malloced_blocks",
+    "gomem.causes.answers.malloced_blocks",
     "gomem.diagnosis.moment_facts.heap_return",
     "gomem.diagnosis.moment_facts.reconcile_rss",
     "gomem.causes.collector_answers.cost_of_collection",
