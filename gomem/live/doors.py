@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.looks_like import looks_like
+from gomem.inputs.metrics.page import is_page
 from gomem.inputs.pprof.parse import starts_like_pprof
 from gomem.live.endpoints import Answer, Endpoints, NoAnswer
 from gomem.sources.artefact import open_source
@@ -28,7 +29,6 @@ SAME_START_SECONDS = 3.0
 MOST_ADDRESSES = 16  # a process that listens at more is no service with a debug port
 VARS, METRICS, INDEX = "/debug/vars", "/metrics", "/debug/pprof/"
 HEAP_TEXT = f"{INDEX}heap?debug=1"
-_SAMPLE = re.compile(rb"(?m)^[a-zA-Z_:][\w:]*(?:\{[^\n]*\})? [-+]?(?:[0-9.eE+-]+|NaN|Inf)")
 _METRIC_COUNTS = (
     re.compile(rb"(?m)^go_gc_duration_seconds_count ([0-9.e+]+)"),
     re.compile(rb"(?m)^go_gc_cycles_total_gc_cycles_total ([0-9.e+]+)"),
@@ -144,7 +144,7 @@ class Doors:
         if self.metrics is None:
             raise NoAnswer("no /metrics is served")
         answer = self.metrics.get(METRICS)
-        if not is_metrics_page(answer.data):
+        if not is_page(answer.data):
             raise NoAnswer(f"answered {seen_as(answer.data)}, not Prometheus text")
         return answer
 
@@ -270,11 +270,6 @@ def memstats_of_expvar(data: bytes) -> dict[str, Any]:
     return stats
 
 
-def is_metrics_page(data: bytes) -> bool:
-    """Whether an answer is Prometheus text: it has a sample, and is no page for people."""
-    return data.lstrip()[:1] != b"<" and _SAMPLE.search(data[: 1 << 20]) is not None
-
-
 # What is asked of an address: the path, whether an answer is what it should be, whether an earlier
 # address has it already, and what is known then.
 _QUESTIONS: tuple[
@@ -298,7 +293,7 @@ _QUESTIONS: tuple[
         lambda doors: doors.expvar is not None,
         lambda doors, address, _: replace(doors, expvar=address),
     ),
-    (METRICS, is_metrics_page, lambda doors: doors.metrics is not None, _enter_metrics),
+    (METRICS, is_page, lambda doors: doors.metrics is not None, _enter_metrics),
 )
 
 

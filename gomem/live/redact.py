@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING
 
+from gomem.inputs.pprof.protobuf.schema import STRING
+from gomem.inputs.pprof.protobuf.wire import WireError, walk
+from gomem.inputs.pprof.protobuf.write import message
 from gomem.views.share import without_home
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-STRING_TABLE = 6  # of profile.proto
-BYTES_FIELD, VARINT_FIELD = 2, 0
+WIRE_TYPES = frozenset({0, 2})  # of a profile's fields: numbers, and what has a length
 HIDDEN_FOLDER = b"/redacted/"
 _MAPPED = re.compile(
     rb"(?m)^([0-9a-f]+-[0-9a-f]+ [rwxps-]{4} [0-9a-f]+ [0-9a-f:]+ \d+ +)"
@@ -63,52 +61,16 @@ def _profile(data: bytes) -> bytes:
     Raises:
         ValueError: It is no profile.
     """
-    message = gzip.decompress(data)
+    profile = gzip.decompress(data)
     out = bytearray()
-    for field, start, end, begins in _fields(message):
-        if field == STRING_TABLE:
-            text = _text(message[begins:end])
-            out += bytes([STRING_TABLE << 3 | BYTES_FIELD]) + _varint(len(text)) + text
-        else:
-            out += message[start:end]
+    try:
+        for field, wire_type, place, start, stop in walk(profile):
+            if wire_type not in WIRE_TYPES:
+                raise ValueError("not a profile")
+            if field == STRING:
+                out += message(STRING, _text(profile[start:stop]))
+            else:
+                out += profile[place:stop]
+    except WireError as error:
+        raise ValueError("not a profile") from error
     return gzip.compress(bytes(out), 1, mtime=0)
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Number, start and end of each field of a message, and where its content begins."""
-    at = 0
-    while at < len(message):
-        start = at
-        key, at = _read_varint(message, at)
-        if key & 7 == BYTES_FIELD:
-            length, at = _read_varint(message, at)
-            begins, at = at, at + length
-        elif key & 7 == VARINT_FIELD:
-            begins = at
-            _, at = _read_varint(message, at)
-        else:
-            raise ValueError("not a profile")
-        if at > len(message):
-            raise ValueError("not a profile")
-        yield key >> 3, start, at, begins
-
-
-def _read_varint(message: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        if at >= len(message) or shift > 63:
-            raise ValueError("not a profile")
-        byte = message[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

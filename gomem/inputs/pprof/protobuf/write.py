@@ -43,21 +43,21 @@ class _Writer:
     def messages(self) -> Iterator[bytes]:
         columns = self.columns
         for one in columns.sample_types:
-            yield _message(SAMPLE_TYPE, self._value_type(one.type, one.unit))
+            yield message(SAMPLE_TYPE, self._value_type(one.type, one.unit))
         yield from self._samples()
         yield from self._mappings()
         yield from self._locations(columns.locations)
         yield from self._functions()
         if columns.period_type.type or columns.period_type.unit:
             period_type = self._value_type(columns.period_type.type, columns.period_type.unit)
-            yield _message(PERIOD_TYPE, period_type)
+            yield message(PERIOD_TYPE, period_type)
         for name in ("time_nanos", "duration_nanos", "period"):
             yield _number(PROFILE[name][0], getattr(columns, name))
         for name in ("default_sample_type", "doc_url", "drop_frames", "keep_frames"):
             yield _number(PROFILE[name][0], self._string(getattr(columns, name)))
         for comment in columns.comments:
-            yield _message(COMMENT, _varint(self._string(comment)))
-        yield from (_message(STRING, text.encode()) for text in self.texts)
+            yield message(COMMENT, _varint(self._string(comment)))
+        yield from (message(STRING, text.encode()) for text in self.texts)
 
     def _string(self, text: str) -> int:
         if text not in self.numbers:
@@ -76,9 +76,7 @@ class _Writer:
         for row, values in enumerate(columns.value.tolist()):
             entries = b"".join([ids[one] for one in stack[offsets[row] : offsets[row + 1]]])
             numbers = b"".join([_varint(value) for value in values])
-            yield _message(
-                SAMPLE, _message(1, entries) + _message(2, numbers) + labels.get(row, b"")
-            )
+            yield message(SAMPLE, message(1, entries) + message(2, numbers) + labels.get(row, b""))
 
     def _mappings(self) -> Iterator[bytes]:
         mappings = self.columns.mappings
@@ -87,16 +85,16 @@ class _Writer:
         fields = (*numbers, mappings.build_id, *flags, mappings.has_inline_frames)
         rows = zip(*(column.tolist() for column in fields), strict=True)
         for row, values in enumerate(rows, start=1):
-            yield _message(MAPPING, _numbers(row, *map(int, values)))
+            yield message(MAPPING, _numbers(row, *map(int, values)))
 
     def _locations(self, locations: Locations) -> Iterator[bytes]:
         entries = enumerate(locations.entries(), start=1)
         for row, (mapping, address, folded, lines) in entries:
             own = b"".join(
-                _message(4, _numbers(function + 1, number, column))
+                message(4, _numbers(function + 1, number, column))
                 for function, number, column in lines
             )
-            yield _message(
+            yield message(
                 LOCATION, _numbers(row, mapping + 1, address) + own + _number(5, int(folded))
             )
 
@@ -105,7 +103,7 @@ class _Writer:
         fields = (functions.name, functions.system_name, functions.file, functions.start_line)
         rows = zip(*(column.tolist() for column in fields), strict=True)
         for row, values in enumerate(rows, start=1):
-            yield _message(FUNCTION, _numbers(row, *values))
+            yield message(FUNCTION, _numbers(row, *values))
 
 
 def _label_messages(labels: Labels) -> dict[int, bytes]:
@@ -114,7 +112,7 @@ def _label_messages(labels: Labels) -> dict[int, bytes]:
     fields = (labels.key, labels.text, labels.number, labels.unit)
     rows = zip(*(column.tolist() for column in fields), strict=True)
     for sample, values in zip(labels.sample.tolist(), rows, strict=True):
-        messages[sample] = messages.get(sample, b"") + _message(3, _numbers(*values))
+        messages[sample] = messages.get(sample, b"") + message(3, _numbers(*values))
     return messages
 
 
@@ -127,7 +125,8 @@ def _number(tag: int, value: int) -> bytes:
     return _varint(tag << 3) + _varint(value) if value else b""
 
 
-def _message(tag: int, body: bytes) -> bytes:
+def message(tag: int, body: bytes) -> bytes:
+    """A field that holds a message, or a text."""
     return _varint(tag << 3 | 2) + _varint(len(body)) + body
 
 
