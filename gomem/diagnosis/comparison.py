@@ -9,7 +9,7 @@ What one capture on each side can say, and what it cannot:
   side cannot say. So there is a difference but no p, and the metric's verdict is `?`. More can be
   given; each adds a value to its side. Measured: in four recordings of one pair of programs, RSS
   changed by +2, -27, 0 and +9 %. The judgement of the whole still speaks where the difference is
-  beyond what a heap does by itself; see `gomem.analysis.comparison.judgement`.
+  beyond what a heap does by itself; see `gomem.diagnosis.direction`.
 * A gctrace log has many pauses and intervals, but they come from one run and depend on one another.
   Their ranks can only tell that two runs differ, and two runs of one program do. So a log, too,
   counts as one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs

@@ -2,7 +2,7 @@
 
 The sentence is made of the change of the ledger, of the collector's share of the CPU, of the
 benchmarks, and of the causes that are new or gone. One capture a side has no p; what it can tell
-is in `gomem.analysis.comparison.judgement.direction`.
+is in `gomem.diagnosis.direction`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,16 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.comparison.before_after import (
     ALPHA,
     BENCHMARK,
+    BETTER,
     NO_CLAIM,
     NOTHING_MEASURED,
-    Judgement,
-)
-from gomem.analysis.comparison.judgement import (
-    BETTER,
-    LEAST_CPU,
-    SAME,
     TOO_FEW,
     WORSE,
-    direction,
-    together,
+    Judgement,
 )
 from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
 from gomem.causes.finding import Severity
+from gomem.diagnosis.direction import LEAST_CPU, SAME, direction, together
 from gomem.diagnosis.findings import OF_DATA
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes, format_fraction, format_relative, is_unknown

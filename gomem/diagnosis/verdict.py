@@ -22,10 +22,11 @@ from gomem.analysis.memory.groups import (
     MemoryGroups,
     group_changes,
 )
+from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.without_rss import who_holds, without_rss
-from gomem.units import MIB, format_bytes, format_fraction
+from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
-LEAST_CHANGE = MIB  # pages of the program come and go by as much
-LEAST_CHANGE_SHARE = 0.02  # of RSS, likewise
 ROSE = 1.2  # by a fifth: never without a word
 PEAK = 1.25  # times the last RSS: an earlier moment worth naming
 GOGC = "/gc/gogc:percent"
@@ -244,7 +243,7 @@ def _rose(before: MomentFacts, after: MomentFacts) -> bool:
 
 def _differs(before: MomentFacts, after: MomentFacts) -> bool:
     change = abs((after.rss_bytes or 0) - (before.rss_bytes or 0))
-    return change >= max(LEAST_CHANGE, LEAST_CHANGE_SHARE * (before.rss_bytes or 0))
+    return change >= max(LEAST_BYTES, LEAST_SHARE * (before.rss_bytes or 0))
 
 
 def _against_baseline(change: Change, before: MomentFacts, facts: MomentFacts) -> tuple[str, bool]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gomem.analysis.comparison.before_after import GEOMEANS, LAYERS, METRICS, VERDICTS
-from gomem.analysis.comparison.judgement import JUDGEMENTS
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.analysis.profiles.site_changes import STATES
 from gomem.causes.finding import Severity
 from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
+from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
 from gomem.diagnosis.judgement import STATES as FINDING_STATES
 from gomem.inputs.schema import DAMAGE, Column

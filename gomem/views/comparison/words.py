@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
 MEMORY, COLLECTOR = "memory", "collector"  # layers of the metrics, beside the benchmarks'
 LAYERS = (MEMORY, COLLECTOR)
-RSS = "RSS"
-NO_CLAIM, TOO_FEW = "~", "?"
+NO_CLAIM = "~"
 ALLOCATED = "alloc_space"  # what the figure of sites shows
-CLAIMS = ("better", "worse", "changed")
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
 NO_GEOMEAN = "geometric mean: none, because a median is not above 0"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.comparison.judgement import direction, together
+from gomem.diagnosis.direction import direction, together
 
 MIB = 1 << 20
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.units import MIB
+from gomem.analysis.comparison.before_after import BETTER, TOO_FEW, WORSE
+from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BETTER, WORSE, MIXED, SAME, TOO_FEW = "better", "worse", "mixed", "same", "?"
+MIXED, SAME = "mixed", "same"
 JUDGEMENTS = (BETTER, WORSE, MIXED, SAME, TOO_FEW)
 # At GOGC=100 a heap swings between what is live and twice that, so two moments of one process may
 # differ by a factor of two although nothing changed. What lies beyond is no swing.
 SWING = 2.0
-LEAST_BYTES = MIB  # pages of a program come and go by as much,
-LEAST_SHARE = 0.02  # and two runs of one program differ by a few per cent
 LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
 LEAST_SERIES = 3  # moments that say how far a side's own values spread
 
