@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gomem.errors import FormatError
 from gomem.inputs.json_text import is_json
-from gomem.inputs.looks_like import looks_like
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
@@ -66,6 +65,7 @@ def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: 
         FormatError: It is another file.
     """
     from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
+    from gomem.inputs.looks_like import looks_like  # whose patterns nobody else waits for
 
     kind = kind_of(source.data, source.name)
     if kind is not None:
