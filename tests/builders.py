@@ -89,6 +89,23 @@ def memstats_json(**fields: int) -> bytes:
     return json.dumps({**dict.fromkeys(names, 0), **fields}).encode()
 
 
+def collector_row(
+    cycles: int, forced: int, paused_ms: float, at: float, share: float, **more: int
+) -> pd.Series:
+    """What MemStats count of collections, the last of which ended so many seconds after 1970."""
+    return pd.Series(
+        {
+            "NumGC": cycles,
+            "NumForcedGC": forced,
+            "PauseTotalNs": paused_ms * 1e6,
+            "LastGC": pd.Timestamp(at, unit="s", tz="UTC"),
+            "GCCPUFraction": share,
+            **more,
+        },
+        dtype=object,
+    )
+
+
 def memstats_row(**fields: int) -> pd.Series:
     """One row of the MemStats table."""
     return read_memstats(memstats_json(**fields)).stats.iloc[0]

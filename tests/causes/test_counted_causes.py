@@ -8,6 +8,7 @@ from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
+from tests.builders import collector_row
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
 
@@ -16,18 +17,8 @@ LIMITED = {GOMEMLIMIT: 170.0 * MIB, LIVE: 146.0 * MIB, GOGC: 100.0}
 
 
 def moment(name, cycles, at, share=0.2, forced=0, paused_ms=0.0, goal_mib=150, **metrics):
-    row = pd.Series(
-        {
-            "NumGC": cycles,
-            "NumForcedGC": forced,
-            "PauseTotalNs": paused_ms * 1e6,
-            "LastGC": pd.Timestamp(at, unit="s", tz="UTC"),
-            "GCCPUFraction": share,
-            "NextGC": goal_mib * MIB,
-            "HeapAlloc": 100 * MIB,
-        },
-        dtype=object,
-    )
+    sizes = {"NextGC": goal_mib * MIB, "HeapAlloc": 100 * MIB}
+    row = collector_row(cycles, forced, paused_ms, at, share, **sizes)
     return MomentFacts(name, memstats=row, metrics=metrics)
 
 

@@ -8,19 +8,11 @@ from gomem.analysis.collector.counters import (
     CounterReading,
     collector_counters,
 )
+from tests.builders import collector_row
 
 
 def reading(moment, cycles=10, forced=2, paused_ms=30.0, at=100.0, share=0.2, **metrics):
-    row = pd.Series(
-        {
-            "NumGC": cycles,
-            "NumForcedGC": forced,
-            "PauseTotalNs": paused_ms * 1e6,
-            "LastGC": pd.Timestamp(at, unit="s", tz="UTC"),
-            "GCCPUFraction": share,
-        },
-        dtype=object,
-    )
+    row = collector_row(cycles, forced, paused_ms, at, share)
     return CounterReading(row, metrics, f"{moment}/memstats.json", f"{moment}/metrics", moment)
 
 
