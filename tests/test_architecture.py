@@ -43,6 +43,7 @@ SHARED = {
     "gomem.analysis.profiles.published",
     "gomem.analysis.profiles.sampling",
     "gomem.analysis.profiles.site_changes",
+    "gomem.analysis.scavenge_goals",
     "gomem.analysis.slopes",
     "gomem.analysis.trends",
     "gomem.analysis.tally",

@@ -19,11 +19,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.mapping_rows import ARENA
-from gomem.analysis.memory.scavenger import (
-    BACKGROUND_SCAVENGER,
-    counts_fresh_as_released,
-    has_scavenger,
-)
+from gomem.analysis.memory.scavenger import counts_fresh_as_released, has_scavenger
+from gomem.analysis.scavenge_goals import BACKGROUND_SCAVENGER
 from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity

@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.releases import GoRelease, GoVersion
+from gomem.analysis.scavenge_goals import (
+    BACKGROUND_SCAVENGER,
+    MAPPED_PER_LIMIT,
+    MEMORY_LIMIT,
+    RETAINED_PER_GOAL,
+)
+from gomem.releases import GoVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BACKGROUND_SCAVENGER = GoRelease(13)
-MEMORY_LIMIT = GoRelease(19)
-RETAINED_PER_GOAL = 1.1  # the runtime's retainExtraPercent
-MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
 FIELDS = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]
 
 

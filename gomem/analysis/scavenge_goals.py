@@ -1,0 +1,137 @@
+"""How much heap does the scavenger leave, by release?
+
+From the runtime's `gcPaceScavenger` (mgcscavenge.go), computed when a collection ends and constant
+until the next one does. What it holds against a goal is `retained = HeapSys - HeapReleased` or, for
+the memory limit, `mappedReady = Sys - HeapReleased`:
+
+| releases | goal |
+|---|---|
+| to 1.12 | none: every 2.5 minutes spans go back that have lain idle for five |
+| 1.13.0, 1.13.1 | 1.1 × NextGC |
+| 1.13.2 on | 1.1 × HeapInuse when marking ended × new NextGC / old NextGC |
+| 1.19 to 1.21 | and 95 × GOMEMLIMIT, which is a fault (golang/go#62449): it is never reached |
+| 1.22 on | and 0.95 × GOMEMLIMIT |
+
+From 1.19 on allocation gives back at once what would lift mappedReady above GOMEMLIMIT. HeapInuse
+when marking ended is the peak of the cycle, since sweeping has not begun: so a steady heap settles
+near 1.1 × NextGC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gomem.releases import GoRelease, GoVersion
+
+BACKGROUND_SCAVENGER = GoRelease(13)
+BY_PEAK = GoRelease(13, 2)
+MEMORY_LIMIT = GoRelease(19)
+DENSE_CHUNKS_STAY = GoRelease(21)
+LIMIT_GOAL_MENDED = GoRelease(22)
+EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
+RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
+MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
+IDLE_SECONDS = 300.0  # before 1.13, how long a span lies idle before it goes back
+ROUND_SECONDS = 150.0  # and how often sysmon looks
+PAGE_BYTES = 4096
+Applies = Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """One rule by which heap is kept or given back.
+
+    Attributes:
+        name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
+        formula: As text.
+        applies: Whether the release has it; of a limit, whether one is set as well.
+        note: What to know about it.
+    """
+
+    name: str
+    formula: str
+    applies: Applies
+    note: str = ""
+
+
+def paced_goal_bytes(
+    peak_inuse_bytes: float, goal_bytes: float, last_goal_bytes: float, page: int = PAGE_BYTES
+) -> int:
+    """Retained heap at which the background scavenger stops, from Go 1.13.2 on.
+
+    Args:
+        peak_inuse_bytes: HeapInuse when marking ended, before sweeping.
+        goal_bytes: NextGC after the collection.
+        last_goal_bytes: NextGC before it; above 0.
+        page: The kernel's.
+    """
+    kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))
+    kept += kept // EXTRA_PART
+    return -(-kept // page) * page
+
+
+def steady_goal_bytes(goal_bytes: float) -> int:
+    """The same where nothing changes from one collection to the next: HeapInuse peaks at NextGC."""
+    return round(goal_bytes * RETAINED_PER_GOAL)
+
+
+def limit_goal_bytes(memory_limit_bytes: float) -> int:
+    """What the runtime maps (Sys - HeapReleased) at which its background scavenger stops."""
+    return round(memory_limit_bytes * MAPPED_PER_LIMIT)
+
+
+def paces_by_limit(version: GoVersion) -> bool:
+    """Whether the background scavenger may reach the goal that GOMEMLIMIT makes."""
+    return version.high is None or version.high >= LIMIT_GOAL_MENDED
+
+
+def goals_of(version: GoVersion, memory_limit_bytes: int | None) -> tuple[Goal, ...]:
+    """Every rule that some release has, and whether this one does.
+
+    Args:
+        version: What is known of the release.
+        memory_limit_bytes: GOMEMLIMIT; None where none is known to be set.
+    """
+    old = _applies(version, GoRelease(0), BACKGROUND_SCAVENGER)
+    by_next_gc = _applies(version, BACKGROUND_SCAVENGER, BY_PEAK)
+    by_peak = _applies(version, BY_PEAK, None)
+    in_time = _applies(version, LIMIT_GOAL_MENDED, None)
+    at_once = _applies(version, MEMORY_LIMIT, None)
+    if memory_limit_bytes is None:
+        in_time, at_once = (_without_limit(one) for one in (in_time, at_once))
+    broken = version.possibly(MEMORY_LIMIT, LIMIT_GOAL_MENDED)
+    return (
+        Goal(
+            "five-minutes", "spans idle for 300 s go back, looked at every 150 s", old,
+            "There is no goal: what is used again in between starts anew.",
+        ),
+        Goal("paced-by-goal", "retained = 1.1 × NextGC", by_next_gc),
+        Goal(
+            "paced", "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC",
+            by_peak, "About 1.1 × NextGC while nothing changes. Off before the second collection.",
+        ),
+        Goal(
+            "limit-background", "Sys - HeapReleased = 0.95 × GOMEMLIMIT", in_time,
+            "Go 1.19 to 1.21 aim at 95 × GOMEMLIMIT by a fault (golang/go#62449), which is never "
+            "reached." if broken else "",
+        ),
+        Goal(
+            "limit-allocation", "Sys - HeapReleased ≤ GOMEMLIMIT", at_once,
+            "Kept by those who allocate, at once.",
+        ),
+    )  # fmt: skip
+
+
+def _applies(version: GoVersion, low: GoRelease, below: GoRelease | None) -> Applies:
+    end = below or GoRelease(10**6)
+    if not version.possibly(low, end):
+        return "no"
+    surely = version.low is not None and version.low >= low
+    surely = surely and (below is None or (version.high is not None and version.high < below))
+    surely = surely or (low == GoRelease(0) and version.high is not None and version.high < end)
+    return "yes" if surely else "unknown"
+
+
+def _without_limit(applies: Applies) -> Applies:
+    return "no" if applies == "no" else "unknown"
