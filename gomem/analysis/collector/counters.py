@@ -79,7 +79,7 @@ class CollectorCounters:
     @property
     def interval_seconds(self) -> float | None:
         """How far the collections lie apart, on average."""
-        return None if self.seconds is None or not self.cycles else self.seconds / self.cycles
+        return None if self.seconds is None else self.seconds / self.cycles
 
     @property
     def stopped_fraction(self) -> float | None:

@@ -200,7 +200,6 @@ class _AllocatedSoFar:
         self._sum = 0.0
         self._last: pd.DataFrame | None = None
         self._last_at = np.empty(0)
-        self._cycles = 0
 
     def add(self, piece: pd.DataFrame, at: np.ndarray) -> None:
         """Take further collections; those up to the last bound before the last of them are told."""
@@ -208,7 +207,6 @@ class _AllocatedSoFar:
         at = np.concatenate([self._last_at, at])
         if not len(at):
             return
-        self._cycles += len(piece)
         steps = gc_steps(frame)
         allocated = (steps["heap_grown_bytes"] + steps["heap_freed_bytes"]).clip(lower=0)
         each = allocated.reindex(frame.index).fillna(0).to_numpy(float)
@@ -220,8 +218,6 @@ class _AllocatedSoFar:
 
     def rates(self, last_at: float) -> np.ndarray:
         """Bytes a second in each window."""
-        if self._cycles < 2:
-            return np.full(len(self._edges) - 1, np.nan)
         lengths = np.diff(self._edges)
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = np.diff(self._at_edges) / lengths

@@ -159,7 +159,7 @@ class Ledger:
     @property
     def residual_bytes(self) -> int:
         """Resident bytes that the parts do not add up to: 0, always."""
-        return (self.rss_bytes or 0) - int(self.parts["bytes"].sum()) if self.rss_bytes else 0
+        return self.rss_bytes - int(self.parts["bytes"].sum()) if self.rss_bytes else 0
 
 
 def reconcile_rss(
