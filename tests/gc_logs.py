@@ -12,6 +12,7 @@ from gomem.causes.collector_answers import CollectorAnswers
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.packed import PackedFrame
 from gomem.releases import GoRelease, parse_release
 
 GCLOGS = Path(__file__).parent.parent / "fixtures" / "gctrace"
@@ -41,6 +42,14 @@ def log_of(*changes: dict, **usual: object) -> GcLog:
 def cycles_of(*changes: dict, **usual: object) -> pd.DataFrame:
     """Their frame."""
     return log_of(*changes, **usual).cycles
+
+
+def packed_cycles(cycles: pd.DataFrame, rows: int) -> PackedFrame:
+    """The same collections in pieces of so many, as those of a long log come."""
+    packed = PackedFrame(cycles)
+    for start in range(0, len(cycles), rows):
+        packed.append(cycles.iloc[start : start + rows])
+    return packed
 
 
 def facts_of(

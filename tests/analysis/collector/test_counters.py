@@ -78,8 +78,15 @@ def test_cpu_since_the_start_where_nothing_else_is_told():
     assert not found.since_start
 
 
-def test_classes_of_cpu_speak_for_metrics_alone():
-    one = reading("a", share=None, **cpu(4, 1, 30))
+def test_a_count_that_stood_still_is_none_and_not_unknown():
+    found = collector_counters([reading("a"), reading("b", 30, at=110.0)])
+
+    assert (0, 0.0) == (found.forced, found.paused_seconds)
+
+
+@pytest.mark.parametrize("share", [None, pd.NA])
+def test_classes_of_cpu_speak_for_metrics_alone(share):
+    one = reading("a", share=share, **cpu(4, 1, 30))
 
     assert 0.1 == collector_counters([one]).cpu_fraction
 

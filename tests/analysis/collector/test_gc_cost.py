@@ -64,6 +64,25 @@ def test_the_rounding_bound_of_the_allocation_rate():
     assert (5.5 * MIB, 7 * MIB, 8.5 * MIB) == (rate.low, rate.value, rate.high)
 
 
+def test_what_the_heap_grew_by_was_allocated_too():
+    """
+    In one second 4 MiB more, and 7 freed: 11 MiB. Freed are 6 at least and 8 at most; that the
+    heap grew by 4 is known to 1 MiB either way.
+    """
+    rate = summary_of({}, {"start": 14, "end": 15}).allocation_rate
+
+    assert (9 * MIB, 11 * MIB, 13 * MIB) == (rate.low, rate.value, rate.high)
+
+
+def test_nothing_freed_is_no_less_than_nothing():
+    """
+    All that two marks met was live: 20 MiB in 2 s is what the heap grew by, known to 1 MiB.
+    """
+    rate = summary_of(*live(10, 20, 30, freed=0)).allocation_rate
+
+    assert (9.5 * MIB, 10 * MIB) == (rate.low, rate.value)
+
+
 def test_quantiles_are_pauses_that_happened():
     sample = Tally()
     sample.add(np.array([4.0, 1.0, np.nan, 3.0, 2.0]))
@@ -205,8 +224,8 @@ def test_marking_is_assists_and_background_of_what_the_ps_allow():
     assert 8.0 == summary_of({"p": 4}, {"p": 4}, {"p": 4}).available_cpu_seconds
 
 
-def live(*sizes, **change):
-    return [{"live": size, "start": size, "end": size + 1, **change} for size in sizes]
+def live(*sizes, freed=1, **change):
+    return [{"live": size, "start": size, "end": size + freed, **change} for size in sizes]
 
 
 @pytest.mark.parametrize(

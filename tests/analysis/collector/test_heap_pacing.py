@@ -26,6 +26,17 @@ def test_below_the_goal_is_no_overshoot():
     assert 0 == heap_pacing(cycles_of({"end": 12})).cycles["overshoot_bytes"].iloc[0]
 
 
+def test_the_summary_is_of_collections_that_happened():
+    """
+    Goals missed by 1 to 10 MiB: one, five and nine of the ten are at most this.
+    """
+    answer = heap_pacing(cycles_of(*({"end": 20 + missed} for missed in range(10, 0, -1))))
+    row = answer.summary.set_index("what").loc["overshoot_bytes"]
+
+    assert [10, MIB, 5 * MIB, 9 * MIB, 10 * MIB] == row.to_list()
+    assert not answer.is_rounded
+
+
 def test_no_goal_leaves_room_unknown():
     """
     GOGC=off: nothing is overshot, and there is no room to speak of.

@@ -55,6 +55,20 @@ def test_too_few_collections_have_no_slope():
     assert None is live_of(10, 11, 12, 13).grown_bytes
 
 
+@pytest.mark.parametrize(("count", "slope"), [(8, 0), (7, None)])
+def test_eight_collections_have_a_slope(count, slope):
+    assert slope == live_of(*[10] * count).slope_bytes_per_second
+
+
+def test_first_and_last_are_medians_of_a_tenth():
+    """
+    Of 30 collections the first three and the last three, each with an odd one.
+    """
+    answer = live_of(60, 90, 61, *[50] * 24, 80, 20, 79)
+
+    assert (30, 61 * MIB, 79 * MIB) == (answer.cycles, answer.first_bytes, answer.last_bytes)
+
+
 def test_each_run_has_its_own_slope():
     """
     A restart takes the heap back; that is no shrinking.

@@ -50,6 +50,19 @@ def test_the_worst_window_is_named():
     assert [(0.008, 0.0, 1, 0.2)] == [tuple(row) for row in curve.itertuples(index=False)]
 
 
+@pytest.mark.parametrize("worse", [0, 1])
+def test_the_worst_window_is_that_of_any_run(worse):
+    """
+    One of two processes stops for 8 ms, the other for 3 at most.
+    """
+    lines = [{"at": 0.1, "number": 1}, {"at": 0.1, "number": 1}]
+    lines[worse] |= {"first": 8}
+
+    (row,) = mutator_utilization(cycles_of(*lines), (0.008,)).curve.to_dict("records")
+
+    assert (0.0, worse + 1, 0.1) == (row["minimum_fraction"], row["run"], row["at_seconds"])
+
+
 def test_a_window_longer_than_the_log_is_unknown():
     assert np.isnan(minimum(cycles_of({"at": 0.1}), 1.0))
 

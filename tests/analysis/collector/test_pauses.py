@@ -36,6 +36,14 @@ def test_an_interval_of_ranks_by_hand():
     assert (2.0, 9.0) == quantile_interval(np.arange(1.0, 11.0), 0.5)
 
 
+@pytest.mark.parametrize(("n", "ends"), [(5, (None, None)), (6, (1.0, 6.0))])
+def test_six_values_are_the_fewest_that_hold_the_median(n, ends):
+    """
+    All of 5 lie on one side of it once in 16 times, all of 6 once in 32: less than 1 in 20.
+    """
+    assert ends == quantile_interval(np.arange(1.0, n + 1), 0.5)
+
+
 def test_few_collections_leave_a_high_quantile_open():
     """
     That all of 40 values lie below the p99 has a chance of 0.99^40, two in three.

@@ -1,6 +1,7 @@
 """Phases: a start-up, a burst and a quiet time, each of known length."""
 
 import pandas as pd
+import pytest
 
 from gomem.analysis.collector.phases import gc_phases
 from tests.builders import CAPTURES
@@ -50,6 +51,55 @@ def test_the_start_up_ends_when_the_live_heap_is_half_as_large_as_usual():
 
 def test_a_single_odd_interval_is_no_phase():
     assert [("steady", 31)] == named(gc_phases(paced(*[SECOND] * 15, 0.01, *[SECOND] * 14)))
+
+
+def allocating(*sizes):
+    """Collections a second apart, so many MiB allocated from each to the next."""
+    return cycles_of(*({"start": 10, "end": 10 + size, "live": 10} for size in sizes))
+
+
+@pytest.mark.parametrize(("size", "phase"), [(38, "burst"), (37, None)])
+def test_a_burst_is_four_times_the_usual_rate_less_rounding(size, phase):
+    """
+    Usual are 9 MiB a second, and what a step allocated is known to 2 MiB: 38 are 36 at least.
+    """
+    phases = named(gc_phases(allocating(*[9] * 20, *[size] * 10, *[9] * 20)))
+
+    assert ([("steady", 20), (phase, 10), ("steady", 20)] if phase else [("steady", 50)]) == phases
+
+
+@pytest.mark.parametrize(("size", "phase"), [(8, "quiet"), (9, None)])
+def test_quiet_is_a_quarter_of_the_usual_rate_and_rounding(size, phase):
+    """
+    Usual are 40 MiB a second: 8 are 10 at most.
+    """
+    phases = named(gc_phases(allocating(*[40] * 20, *[size] * 10, *[40] * 20)))
+
+    assert ([("steady", 20), (phase, 10), ("steady", 20)] if phase else [("steady", 50)]) == phases
+
+
+@pytest.mark.parametrize(("count", "is_phase"), [(5, True), (4, False)])
+def test_five_collections_make_a_phase(count, is_phase):
+    phases = named(gc_phases(allocating(*[9] * 20, *[90] * count, *[9] * 20)))
+
+    burst = [("steady", 20), ("burst", count), ("steady", 20)]
+    assert (burst if is_phase else [("steady", 40 + count)]) == phases
+
+
+@pytest.mark.parametrize(
+    ("before", "phases"), [(5, [("steady", 5), ("burst", 6)]), (4, [("steady", 10)])]
+)
+def test_fewer_steps_than_two_phases_have_are_steady(before, phases):
+    assert phases == named(gc_phases(paced(*[SECOND] * before, *[TENTH] * 5)))
+
+
+@pytest.mark.parametrize(
+    ("live", "phases"), [(5, [("steady", 20)]), (4, [("start-up", 1), ("steady", 19)])]
+)
+def test_half_of_the_usual_live_heap_is_no_start_up(live, phases):
+    filled = [{"live": 10}] * 19
+
+    assert phases == named(gc_phases(cycles_of({"live": live}, *filled)))
 
 
 def test_rounding_makes_no_phase():

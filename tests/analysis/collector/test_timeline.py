@@ -32,6 +32,33 @@ def test_of_the_last_collection_nobody_knows_what_followed():
     assert pd.isna(last["allocation_rate_bytes_per_second"])
 
 
+def test_the_last_window_ends_with_the_last_collection():
+    """
+    It begins at 2 s, and stops and marks for 0.01 + 1 + 0.02 ms.
+    """
+    cycles = cycles_of({}, {})
+
+    assert 2.00103 == pytest.approx(gc_timeline(cycles)["end_seconds"].iloc[-1], abs=1e-9)
+
+
+def test_as_many_collections_as_windows_share_them():
+    """
+    From 1 s to 2.00103 in two equal halves.
+    """
+    frame = gc_timeline(cycles_of({}, {}), 2)
+
+    assert [1.0, 1.500515] == pytest.approx(list(frame["begin_seconds"]))
+    assert [1.500515, 2.00103] == pytest.approx(list(frame["end_seconds"]))
+
+
+def test_two_starts_in_one_millisecond_leave_no_time_for_a_rate():
+    frame = gc_timeline(cycles_of({"at": 1.0}, {"at": 1.0}, {"at": 3.0}))
+
+    assert pd.isna(frame["assist_cores"].iloc[0])
+    assert pd.isna(frame["allocation_rate_bytes_per_second"].iloc[0])
+    assert 0.00015 == pytest.approx(frame["assist_cores"].iloc[1])
+
+
 def test_runs_are_laid_end_to_end():
     """
     The first run ends with its last collection, at 2 s and 1.03 ms; there the second begins its 0.

@@ -155,6 +155,25 @@ def test_less_than_one_per_cent_of_room_is_a_limits(live, why):
     assert ["pacer", *[why] * 4] == triggers(*[late] * 5)
 
 
+def test_goals_that_no_gogc_makes_are_counted():
+    """
+    Four at the live heap; the first collection's goal was made of what nobody saw marked.
+    """
+    late = {"live": 50, "goal": 50, "start": 51, "end": 52}
+
+    assert 4 == gc_triggers(cycles_of(*[late] * 5)).beyond_any
+    assert 0 == gc_triggers(cycles_of(*[BIG] * 5)).beyond_any
+
+
+def test_a_goal_of_a_large_heap_may_allow_one_gogc_alone():
+    """
+    From 1000 MiB to 1500: rounding leaves 49.9 to 50.1 %.
+    """
+    large = {"live": 1000, "start": 1400, "end": 1410, "goal": 1500}
+
+    assert (0.5, "4 of 4 goals") == gogc(*[large] * 5, **NO_STACKS)
+
+
 def test_hardly_any_room_is_a_limits_where_there_is_one():
     """
     4 MiB above 200 may be GOGC=2; where three others prove a limit, it is none.
@@ -232,6 +251,14 @@ def test_no_collection_has_no_reason():
 
     assert answer.cycles.empty
     assert [0, 0, 0, 0] == list(answer.counts["cycles"])
+    assert not answer.gogc_is_known
+
+
+def test_two_starts_in_one_millisecond_leave_no_time_for_a_share():
+    pacer = gc_triggers(cycles_of({"at": 1.0}, {"at": 1.0}), 1.0).of("pacer")
+
+    assert 0.001 == pytest.approx(pacer["marking_cpu_seconds"])
+    assert math.isnan(pacer["marking_cpu_fraction"])
 
 
 def test_what_is_usual_of_each_trigger_is_told():

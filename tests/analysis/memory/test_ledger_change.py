@@ -47,6 +47,55 @@ def test_what_stood_nearly_still_beside_it_is_more_or_less_and_never_below_zero(
     assert f"(objects, spans and stacks {words})" in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        pytest.param({"heap_objects": 98}, {"heap_objects": 100}, "allocation", id="2 %"),
+        pytest.param({"heap_objects": 99}, {"heap_objects": 101}, "unchanged", id="less"),
+        pytest.param({"heap_objects": 10}, {"heap_objects": 11}, "allocation", id="1 MiB"),
+        pytest.param(
+            {"heap_objects": 60, "heap_idle": 40}, {"heap_objects": 58, "heap_idle": 42},
+            "shifted", id="2 % inside",
+        ),
+        pytest.param(
+            {"heap_objects": 60, "heap_idle": 41}, {"heap_objects": 58, "heap_idle": 43},
+            "unchanged", id="less inside",
+        ),
+        pytest.param(
+            {"heap_objects": 9, "heap_idle": 9}, {"heap_objects": 84, "heap_idle": 34},
+            "allocation", id="three quarters of it",
+        ),
+        pytest.param(
+            {"heap_objects": 9, "heap_idle": 9}, {"heap_objects": 83, "heap_idle": 35},
+            "mixed", id="less than that",
+        ),
+    ],
+)  # fmt: skip
+def test_how_much_a_change_must_be(before, after, verdict):
+    """
+    Of RSS on the larger side; and of all that went the same way.
+    """
+    assert verdict == change(before, after).verdict
+
+
+def test_a_byte_less_than_a_mebibyte_is_no_change_of_a_small_process():
+    before, after = parts(heap_objects=10), parts(heap_objects=11)
+    after.loc[0, "bytes"] -= 1
+
+    assert "unchanged" == change_ledger(before, after, 10 * MIB, 11 * MIB - 1).verdict
+
+
+@pytest.mark.parametrize(("idle", "said"), [(20, True), (21, False)])
+def test_a_quarter_of_the_change_that_went_the_other_way_is_said(idle, said):
+    """
+    100 MiB of objects came and 20 of idle heap went, so RSS rose by 80; or 19, and by 81.
+    """
+    found = change({"heap_objects": 0, "heap_idle": 40}, {"heap_objects": 100, "heap_idle": idle})
+
+    assert said == ("against it retention -20.0 MiB" in found.sentence)
+    assert said == ("against" in found.sentence)
+
+
 def test_what_objects_give_up_and_the_runtime_keeps_changes_no_rss():
     found = change({"heap_objects": 180, "heap_idle": 0}, {"heap_objects": 35, "heap_idle": 145})
 

@@ -177,6 +177,18 @@ def test_what_is_above_its_limit_is_there_now():
     assert 0 == grow(180, 190, 210).seconds
 
 
+@pytest.mark.parametrize(
+    ("sizes", "goes_on"),
+    [
+        pytest.param((100, 120, 140, 160, 180), True, id="a ramp"),
+        pytest.param((100, 160, 180, 180, 180), False, id="it has filled"),
+        pytest.param((100, 180, 180, 180), True, id="too few to tell"),
+    ],
+)
+def test_memory_that_has_levelled_off_reaches_no_limit(sizes, goes_on):
+    assert goes_on == grow(*sizes).goes_on
+
+
 def test_two_moments_have_no_interval():
     assert grow(100, 110) is None
 

@@ -471,3 +471,142 @@ def test_work_buffers_are_whole_pages_of_gos_and_not_below_nothing(heap, buffers
     frame = classify_mappings(mappings(PROGRAM, smaps_entry(HEAP, HEAP + ARENA))).mappings
 
     assert buffers == work_buffer_bytes(frame, memstats_row(HeapSys=heap, GCSys=MIB))
+
+
+def test_a_heap_of_20_gib_is_no_layout_of_before_go_1_11():
+    """
+    It begins where the old spans did and covers where the old arena began, in whole arenas.
+    """
+    assert ["go-heap"] == kinds_of(PROGRAM, smaps_entry(HEAP, HEAP + 320 * ARENA))[1:]
+
+
+@pytest.mark.parametrize("arena", [0xC420000000, 0xC820000000])
+def test_before_go_1_11_spans_and_bitmap_lie_below_the_arena(arena):
+    spans = smaps_entry(HEAP, HEAP + 0x15000, rss_kib=84)
+    bitmap = smaps_entry(arena - 2 * MIB, arena, rss_kib=64)
+    heap = smaps_entry(arena, arena + 5 * MIB, rss_kib=100)
+
+    assert ["go-runtime", "go-runtime", "go-heap"] == kinds_of(PROGRAM, spans, bitmap, heap)[1:]
+
+
+STACK = 0x7F1000000000
+
+
+@pytest.mark.parametrize(
+    ("guard_kib", "size_kib", "kind"),
+    [
+        (4, 64, "thread-stack"),
+        (4, 60, "anonymous-other"),
+        (4, 64 * 1024, "thread-stack"),
+        (4, 64 * 1024 + 4, "anonymous-other"),
+        (64, 64, "thread-stack"),
+        (68, 64, "anonymous-other"),
+    ],
+)
+def test_the_sizes_of_guards_and_of_threads_stacks(guard_kib, size_kib, kind):
+    guard = smaps_entry(STACK - guard_kib * KIB, STACK, "---p")
+    stack = smaps_entry(STACK, STACK + size_kib * KIB, rss_kib=40)
+
+    assert kind == kinds_of(PROGRAM, BRK, guard, stack)[-1]
+
+
+def test_a_c_library_is_a_file_or_a_brk():
+    """
+    Either alone: the file where it is shared, the brk where it is linked in.
+    """
+    guard = smaps_entry(STACK - 4 * KIB, STACK, "---p")
+    stack = smaps_entry(STACK, STACK + MIB, rss_kib=40)
+    library = smaps_entry(0x7F8000000000, 0x7F8000000000 + MIB, "r-xp", "/lib/libc.so.6")
+
+    assert "thread-stack" == kinds_of(PROGRAM, guard, stack, library)[2]
+    assert "thread-stack" == kinds_of(PROGRAM, BRK, guard, stack)[-1]
+    assert "anonymous-other" == kinds_of(PROGRAM, guard, stack)[-1]
+
+
+OWN, FOREIGN = 0x7F0000000000, 0x7F1000000000
+
+
+def beside_the_index(*entries: str, memstats: pd.Series | None = COUNTS) -> list[str]:
+    """Kinds of mappings of which, without the index, 3 MiB are the runtime's."""
+    return kinds_of(PROGRAM, *HEAP_IN_USE, *entries, INDEX, memstats=memstats)[3:-1]
+
+
+@pytest.mark.parametrize(
+    ("more_kib", "kinds"), [(256, ["go-runtime"]), (260, ["anonymous-other", "go-runtime"])]
+)
+def test_a_quarter_of_a_mebibyte_beyond_the_count_is_nobody_elses(more_kib, kinds):
+    """
+    Each mapping is rounded up to pages, and C's library has a few of its own.
+    """
+    own = smaps_entry(OWN, OWN + 3 * MIB + more_kib * KIB, rss_kib=3072)
+
+    assert kinds == beside_the_index(own)
+
+
+@pytest.mark.parametrize(
+    ("more_kib", "kinds"),
+    [
+        (64, ["go-runtime", "anonymous-other"]),
+        (68, ["anonymous-other", "anonymous-other", "go-runtime"]),
+    ],
+)
+def test_sizes_fit_the_count_to_within_64_kib(more_kib, kinds):
+    """
+    Where they do, they are the runtime's, though denser than the rest; where none do, the densest
+    are foreign first, and the one across the line is cut.
+    """
+    own = smaps_entry(OWN, OWN + 3 * MIB + more_kib * KIB, rss_kib=3072)
+    foreign = smaps_entry(FOREIGN, FOREIGN + 40 * MIB, rss_kib=20 * 1024)
+
+    assert kinds == beside_the_index(own, foreign)
+
+
+@pytest.mark.parametrize(("size_kib", "kind"), [(60, "go-runtime"), (64, "anonymous-other")])
+def test_what_is_smaller_than_64_kib_is_a_piece_of_the_runtimes_tables(size_kib, kind):
+    own = smaps_entry(OWN, OWN + 3 * MIB, rss_kib=100)
+    small = smaps_entry(OWN + 8 * MIB, OWN + 8 * MIB + size_kib * KIB, rss_kib=size_kib)
+    foreign = smaps_entry(FOREIGN, FOREIGN + 40 * MIB, rss_kib=40 * 1024)
+
+    assert ["go-runtime", kind, "anonymous-other"] == beside_the_index(own, small, foreign)
+
+
+@pytest.mark.parametrize(
+    ("rss_kib", "flag", "kinds"),
+    [
+        (1532, "hg", ["go-runtime", "anonymous-other"]),
+        (1532, "nh", ["go-runtime", "anonymous-other"]),
+        (1536, "hg", ["anonymous-other", "go-runtime"]),
+        (1532, "dd", ["anonymous-other", "go-runtime"]),
+    ],
+)
+def test_a_table_with_advice_on_huge_pages_that_is_half_empty_is_the_runtimes(rss_kib, flag, kinds):
+    """
+    Two of 3 MiB, of which one is counted: else the one with less resident is the runtime's.
+    """
+    table = smaps_entry(OWN, OWN + 3 * MIB, rss_kib=rss_kib).replace("ac \n", f"ac {flag} \n")
+    other = smaps_entry(FOREIGN, FOREIGN + 3 * MIB, rss_kib=400)
+
+    assert kinds == beside_the_index(table, other)
+
+
+@pytest.mark.parametrize(
+    ("rss_kib", "kinds"),
+    [(4096 + 256, ["go-runtime"]), (4096 + 260, ["anonymous-other", "go-runtime"])],
+)
+def test_more_resident_than_is_counted_is_foreign_wherever_the_index_lies(rss_kib, kinds):
+    """
+    Beyond 3 MiB that are counted, one, and a quarter: the index may be elsewhere.
+    """
+    mapping = smaps_entry(OWN, OWN + 20 * MIB, rss_kib=rss_kib)
+
+    assert kinds == kinds_of(PROGRAM, *HEAP_IN_USE, mapping, memstats=COUNTS)[3:]
+
+
+@pytest.mark.parametrize(("rss_kib", "kind"), [(8508, "go-runtime"), (8512, "anonymous-other")])
+def test_without_memstats_8_mib_and_8_per_cent_of_the_arenas_can_be_the_runtimes(rss_kib, kind):
+    """
+    Of 4 MiB of arenas 0.32, and 8 KiB are the index's: 8511.68 KiB are left.
+    """
+    mapping = smaps_entry(OWN, OWN + 20 * MIB, rss_kib=rss_kib)
+
+    assert [kind] == beside_the_index(mapping, memstats=None)

@@ -278,3 +278,71 @@ def test_both_sides_stand_beside_each_other():
     assert [30 * MIB, 24 * MIB, -6 * MIB] == list(sides.loc["heap and stacks"])
     assert pd.isna(sides.loc["outside Go's runtime", "claimed_bytes"])
     assert ledger.rss_bytes == sides["resident_bytes"].sum()
+
+
+def test_where_there_is_no_go_heap_memstats_cannot_contradict_it():
+    row = memstats_row(HeapAlloc=MIB, HeapInuse=MIB, HeapSys=4 * MIB)
+
+    ledger = reconcile_rss(classify_mappings(mappings(PROGRAM), row), row)
+
+    assert "doubtful" not in set(ledger.parts["confidence"])
+    assert "" == ledger.next_file
+
+
+def test_the_ledger_names_what_says_how_much_is_resident():
+    row, status = memstats_row(), pd.Series({"VmRSS": MIB})
+
+    assert (
+        "smaps Rss" == reconcile_rss(classify_mappings(mappings(PROGRAM)), row, status).rss_source
+    )
+    assert "status VmRSS" == reconcile_rss(None, row, status).rss_source
+    assert "" == reconcile_rss(None, row).rss_source
+    assert 0 == reconcile_rss(None, row).residual_bytes
+
+
+@pytest.mark.parametrize(("beyond_kib", "notes"), [(64, 0), (65, 1)])
+def test_a_total_may_differ_by_64_kib(beyond_kib, notes):
+    """
+    VmRSS is counted per CPU. Of a process of 1 MiB a hundredth is less.
+    """
+    classified = classify_mappings(mappings(PROGRAM))
+    told = len(reconcile_rss(classified).notes)
+
+    total = MIB + beyond_kib * KIB
+
+    assert told + notes == len(reconcile_rss(classified, rollup_rss_bytes=total).notes)
+
+
+@pytest.mark.parametrize(("beyond_kib", "notes"), [(1024, 0), (1028, 1)])
+def test_a_total_may_differ_by_a_hundredth(beyond_kib, notes):
+    """
+    Of 100 MiB less 1, and a hundredth of that total is 1 MiB and a little less beyond it.
+    """
+    program = smaps_entry(0x400000, 0x400000 + 99 * MIB, "r-xp", "/app/api", rss_kib=99 * 1024)
+    classified = classify_mappings(mappings(program))
+    told = len(reconcile_rss(classified).notes)
+
+    total = 99 * MIB + beyond_kib * KIB
+
+    assert told + notes == len(reconcile_rss(classified, rollup_rss_bytes=total).notes)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "collections", "words"),
+    [
+        pytest.param(0.999, None, "", id="less than a second"),
+        pytest.param(1.0, None, "nothing here says whether there was one", id="a second"),
+        pytest.param(1.0, 0, "no collection ended between them", id="none in it"),
+        pytest.param(0.1, 1, "1 collection ended between them", id="one in less"),
+        pytest.param(None, 2, "lie apart, and 2 collections ended", id="no clock"),
+        pytest.param(None, 0, "", id="none, and no clock"),
+    ],
+)
+def test_what_is_said_of_a_skew(seconds, collections, words):
+    classified = classify_mappings(mappings(PROGRAM))
+    told = reconcile_rss(classified).notes
+
+    notes = reconcile_rss(classified, skew_seconds=seconds, collections_between=collections).notes
+
+    assert bool(words) == (len(notes) > len(told))
+    assert words in " ".join(notes)
