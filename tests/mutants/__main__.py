@@ -103,7 +103,7 @@ class Loop:
 def chosen(
     mutant: Mutant, items: list[pytest.Item], table: dict[str, Reached]
 ) -> list[pytest.Item]:
-    """The tests that get to a change, the cheap ones first, until they are too dear."""
+    """The tests that get to a change until they are too dear, the module's own and cheap first."""
 
     def gets_there(item: pytest.Item) -> bool:
         seen = table[item.nodeid]
@@ -115,7 +115,8 @@ def chosen(
         return any((str(mutant.path), mutant.function, line) in seen.lines for line in lines)
 
     there = [item for item in items if gets_there(item)]
-    there.sort(key=lambda item: table[item.nodeid].seconds)
+    own = f"test_{mutant.path.stem}"
+    there.sort(key=lambda item: (item.path.stem != own, table[item.nodeid].seconds))
     spent, kept = 0.0, []
     for item in there:
         spent += table[item.nodeid].seconds

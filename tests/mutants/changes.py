@@ -32,7 +32,8 @@ class Mutant:
         text: The whole file with the change.
         function: Where it stands; empty where it runs when the module is imported.
         offsets: First and last line, from the function's, of what runs if the change does.
-        names: What the statement around all sets when the module is imported.
+        names: What the statement around all sets when the module is imported, and what others of
+            the file make of that.
     """
 
     path: Path
@@ -99,7 +100,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
     data = text.encode()
-    for node, statements in _runs(ast.parse(text), ()):
+    tree = ast.parse(text)
+    for node, statements in _runs(tree, ()):
         for changed in changes_of(node):
             begin = starts[node.lineno - 1] + node.col_offset
             end = starts[node.end_lineno - 1] + node.end_col_offset
@@ -114,7 +116,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                 before, after = f"if {_shown(ast.unparse(node.test).encode())}", "never"
             new = (data[:begin] + source.encode() + data[end:]).decode()
             function, offsets = _place(statements)
-            names = _names(statements[0])
+            made_of_it = [name for one in made_of(tree, statements[0]) for name in names_of(one)]
+            names = (*names_of(statements[0]), *made_of_it)
             yield Mutant(path, node.lineno, before, after, new, function, offsets, names)
 
 
@@ -181,7 +184,22 @@ def names_in(path: Path, functions: set[str]) -> set[str]:
     }
 
 
-def _names(outermost: ast.stmt) -> tuple[str, ...]:
+def made_of(tree: ast.Module, outermost: ast.stmt) -> list[ast.stmt]:
+    """The assignments of a file that use what a statement sets, or what others make of it."""
+    changed, found = set(names_of(outermost)), []
+    if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
+        return []
+    for one in tree.body:
+        used = {name.id for name in ast.walk(one) if isinstance(name, ast.Name)}
+        later = isinstance(one, (ast.Assign, ast.AnnAssign)) and one.lineno > outermost.lineno
+        if later and changed & used:
+            found.append(one)
+            changed |= set(names_of(one))
+    return found
+
+
+def names_of(outermost: ast.stmt) -> tuple[str, ...]:
+    """What a statement of a module sets."""
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return (outermost.name,)
     return tuple(

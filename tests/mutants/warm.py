@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.changes import ROOT, names_in, places_of
+from tests.mutants.changes import ROOT, made_of, names_in, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -164,6 +164,8 @@ def put_in_place(mutant: Mutant) -> None:
         _graft(olds[top.name], fresh[top.name], set())
         return
     exec(code, space)
+    for one in made_of(tree, top):
+        exec(compile(ast.Module([one], []), str(mutant.path), "exec"), space)
     for name, old in olds.items():
         for other in list(sys.modules.values()):
             if other.__name__.partition(".")[0] in {"gomem", "tests"}:
