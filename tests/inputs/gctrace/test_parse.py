@@ -106,6 +106,37 @@ def test_no_goal_is_unknown_and_not_a_size():
     assert [None] == columns["heap_goal_bytes"].tolist()
 
 
+@pytest.mark.parametrize(
+    ("line", "frame", "name", "unit", "least"),
+    [
+        pytest.param(
+            GO_1_12.replace(b"128 MB goal", b"SIZE MB goal"), "cycles", "heap_goal_bytes", MIB,
+            1 << 40, id="MB",
+        ),
+        pytest.param(
+            b"scav SIZE KiB work, 54632 KiB total, 75% util\n", "scavenges", "released_bytes", KIB,
+            1 << 50, id="KiB",
+        ),
+        pytest.param(
+            b"pacer: 44% CPU (25 exp.) for SIZE+0+0 B work (1 B exp.) in 2 B -> 3 B "
+            b"(\xe2\x88\x86goal 4, cons/mark 0.5)\n", "pacer", "heap_work_bytes", 1,
+            1 << 60, id="B",
+        ),
+    ],
+)  # fmt: skip
+def test_a_size_of_an_exbibyte_is_none(line, frame, name, unit, least):
+    """
+    No goal, or a difference below zero, printed as the large number that its bits are.
+    """
+    largest, none = (
+        getattr(parse(line.replace(b"SIZE", b"%d" % size))[0], frame)[name]
+        for size in (least - 1, least)
+    )
+
+    assert (least - 1) * unit == largest[0]
+    assert none[0] is np.ma.masked
+
+
 def test_a_line_of_its_own_marks_the_next_collection_periodic():
     log = GO_1_27 + b"GC forced\n" + numbered(GO_1_27, 4, "120.0") + numbered(GO_1_27, 5, "121.0")
     log = log.replace(b"120.0s", b"120.000s").replace(b"121.0s", b"121.000s")
@@ -471,6 +502,24 @@ def test_every_line_is_an_event_or_damage_or_counted():
         read = len(columns.cycles["line"]) + len(columns.scavenges["line"])
         assert 3 == read + sum(columns.others.values())
         assert len(damage) >= columns.others.get("broken", 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "at", "run"),
+    [
+        pytest.param(3, "1.000", 1, id="goes on"),
+        pytest.param(3, "0.500", 1, id="in the same millisecond"),
+        pytest.param(3, "0.499", 2, id="the clock goes back"),
+        pytest.param(2, "1.000", 2, id="the number stays"),
+    ],
+)
+def test_a_piece_goes_on_with_the_run_of_the_one_before(number, at, run):
+    pieces = [numbered(GO_1_27, 1) + numbered(GO_1_27, 2, "0.500"), numbered(GO_1_27, number, at)]
+
+    joined, _ = join_pieces(parse_pieces(pieces, source="app.stderr"))
+
+    assert [1, 1, run] == list(joined.cycles["run"])
+    assert list(parse(b"".join(pieces))[0].cycles["run"]) == list(joined.cycles["run"])
 
 
 @pytest.mark.parametrize("size", [300, 777, 2000])

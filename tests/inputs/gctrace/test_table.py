@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gomem.inputs.gctrace.read import read_gctrace
-from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES
+from gomem.inputs.gctrace.table import CYCLES, PACER, SCAVENGES, packed_log
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.schema import UNITS
 from gomem.units import MIB
@@ -100,6 +100,34 @@ def test_joined_logs_keep_their_runs_apart():
     assert [1, 2, 3] == joined.cycles["run"].to_list()
     assert [3] == joined.scavenges["run"].to_list()
     assert [190 * MIB] == joined.scavenges["released_bytes"].to_list()
+
+
+def test_joined_packed_logs_keep_their_runs_apart():
+    whole = read_gctrace(b"scvg0: 0 MB released\n" + CYCLE % (1, 1) + b"scvg0: 1 MB released\n")
+    packed = packed_log([whole])
+
+    joined = packed.joined([packed, packed])
+
+    assert [1, 2, 3] == joined.cycles["run"].to_list()
+    assert [1, 1, 2, 2, 3, 3] == joined.scavenges["run"].to_list()
+
+
+SCAV = b"scav 1 KiB work (bg), 0 KiB work (eager), 1 KiB now, 1% util\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        pytest.param([b"hello\n"], "go1.6 to go1.17", id="one that says nothing"),
+        pytest.param([b"forced scvg: 1 MB released\n"], "go1.13 to go1.13", id="a narrower one"),
+        pytest.param([b"scvg0: 1 MB released\n"], "go1.6 to go1.12", id="an older one"),
+        pytest.param([SCAV], "unknown", id="a newer one"),
+    ],
+)
+def test_joined_logs_are_of_the_releases_that_fit_all(others, expected):
+    joined = read_gctrace(CYCLE % (1, 1)).joined([read_gctrace(log) for log in others])
+
+    assert expected == str(joined.go_version_range)
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,16 @@ def test_a_wrapper_is_told_by_the_first_lines_of_the_collectors():
     assert [1] == list(columns.cycles["number"])
 
 
+@pytest.mark.parametrize(("wrapped", "wrapper"), [(2, None), (3, "bare-stamps")])
+def test_a_wrapper_is_that_of_most_lines_of_the_collectors(wrapped, wrapper):
+    """
+    Two of four are not most; three of five are.
+    """
+    log = f"2026/11/20 03:53:49 {LINE}\n" * wrapped + f"{LINE}\n" * 2
+
+    assert wrapper == wrapper_of(log.encode())
+
+
 @pytest.mark.parametrize("prefix", ["2026/11/20 03:53:49 ", "api-1  | ", "[pod/a/b] "])
 def test_a_torn_line_behind_a_prefix_is_put_together(prefix):
     lines = [LINE[:60], "request 12 handled", LINE[60:], LINE.replace("gc 1 ", "gc 2 ")]

@@ -33,6 +33,44 @@ def test_an_entry_is_a_row_in_bytes():
     assert ["rd wr mr mw me ac"] == mappings.flags
 
 
+@pytest.mark.parametrize("odd", [False, True], ids=["uniform", "one-by-one"])
+def test_what_stands_behind_the_addresses_of_a_header(odd):
+    entry = smaps_entry(0x1ABC000, 0x2DEF000, "r-xp", "/app/api")
+    entry = entry.replace("00000000 00:00 7", "0001a000 fd:1f 1234")
+
+    mappings, _ = parse_smaps((entry + "hello\n" * odd).encode(), source="s")
+
+    assert ([0x1ABC000], [0x2DEF000]) == (list(mappings.start), list(mappings.end))
+    assert ([0x1A000], ["fd:1f"]) == (list(mappings.offset), mappings.device)
+    assert ([1234], ["/app/api"]) == (list(mappings.inode), mappings.path)
+
+
+@pytest.mark.parametrize("address", ["300g-4000", "3000", "3000-4000-5000", "3000 4000", "-4000"])
+def test_an_address_that_is_none_is_damage_and_its_fields_count(address):
+    """
+    The other entries have one shape: it is not read as if it were theirs.
+    """
+    text = smaps_entry(0x1000, 0x2000, rss_kib=4) + smaps_entry(0x3000, 0x4000, rss_kib=8)
+
+    mappings, damage = parse_smaps(text.replace("3000-4000", address).encode(), source="s")
+
+    assert "s: line 10" == damage[0].place
+    assert 12 * 1024 == int(mappings.fields["Rss"].sum())
+    assert ["", "[header lost]"] == mappings.path
+
+
+def test_the_ten_largest_are_shown():
+    entries = (
+        smaps_entry(size << 20, size + 1 << 20, path=f"/data/{size}.db", rss_kib=size)
+        for size in range(101, 113)
+    )
+
+    shown = read_smaps(smaps_text(*entries))._repr_html_()
+
+    assert [f"/data/{size}.db" in shown for size in range(101, 113)] == [False] * 2 + [True] * 10
+    assert "12 mappings" in shown
+
+
 def test_a_path_keeps_its_spaces():
     entry = smaps_entry(0x1000, 0x2000, "r-xp", "/srv/my app/api (deleted)")
 
