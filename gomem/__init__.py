@@ -6,6 +6,7 @@ The names below load what they need when they are first used; importing gomem co
     diagnosis = gomem.diagnose(capture)
     profile = gomem.read_pprof("heap.pb.gz")
     anything = gomem.read("what-is-this")
+    axes = gomem.plot.waterfall(diagnosis)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gomem import plot as plot
     from gomem.capture.capture import Capture as Capture
     from gomem.capture.load import load as load
     from gomem.causes.thresholds import Thresholds as Thresholds
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.read import read_folded as read_folded
     from gomem.inputs.pprof.read import read_pprof as read_pprof
     from gomem.inputs.read import read as read
+    from gomem.inputs.schema import columns as columns
     from gomem.inputs.smaps.table import read_smaps as read_smaps
     from gomem.inputs.status.table import read_statm as read_statm
     from gomem.inputs.status.table import read_status as read_status
@@ -43,6 +46,7 @@ _HOMES = {
     "Capture": "gomem.capture.capture",
     "Diagnosis": "gomem.diagnosis.diagnosis",
     "Thresholds": "gomem.causes.thresholds",
+    "columns": "gomem.inputs.schema",
     "compare": "gomem.diagnosis.comparison",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.plot",
@@ -58,6 +62,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("gomem")
+    if name == "plot":
+        return import_module("gomem.plot")
     home = _HOMES.get(name)
     if home is None and name.startswith("read_"):
         home = _readers().get(name)
@@ -70,7 +76,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_HOMES, *_readers()})
+    return sorted({*_HOMES, "plot", *_readers()})
 
 
 def _readers() -> dict[str, str]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.inputs.schema import Column, Dictionary, dictionary_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
 
 NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "go_version"})
 ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
+
+OWN = dictionary_of(
+    (
+        Column("goroutines", "Int64", "count", "Goroutines, by the moment's profile or dump."),
+        Column("max_rss_bytes", "Int64", "B", "Peak RSS, as a heap profile in text ends with."),
+    )
+)
 
 
 def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
@@ -26,7 +35,19 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     rows = list(moments)
     times = pd.to_datetime([one.time for one in rows], utc=True).as_unit("ns")
     frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(times, name="time"))
-    return frame if len(frame.columns) else pd.DataFrame({"moment": []}, index=frame.index)
+    frame = frame if len(frame.columns) else pd.DataFrame({"moment": []}, index=frame.index)
+    frame.attrs["columns"] = Dictionary(OWN | _told(rows))
+    return frame
+
+
+def _told(moments: Iterable[Moment]) -> dict[str, dict[str, str]]:
+    """What the columns mean in the frames that they come from."""
+    return {
+        name: means
+        for one in moments
+        for frame in (one.rollups, one.smaps, one.process, one.status, one.memstats)
+        for name, means in frame.attrs.get("columns", {}).items()
+    }
 
 
 def _row(moment: Moment) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from gomem.capture.capture import Capture
 from gomem.capture.clock import time_of
@@ -20,6 +21,7 @@ from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
+from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name
@@ -28,12 +30,13 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
-    from os import PathLike
 
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
     from gomem.sources.artefact import Source
     from gomem.sources.entries import Entry
+
+    Named: TypeAlias = str | PathLike[str]
 
 LOG, SERIES = BY_NAME["gctrace"], "memstats"
 PATH = "a path"
@@ -52,28 +55,30 @@ class _Gathering:
 
 
 def load(
-    *paths: str | PathLike[str],
+    *paths: Named | Iterable[Named],
     go_version: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Capture:
     """Load a capture: a folder, an archive, or loose files that belong together.
 
     Args:
-        paths: One folder or archive, or any number of files.
+        paths: One folder or archive, or any number of files; also patterns such as `heap-*`, and
+            lists of all these.
         go_version: The release, such as `go1.24.2`, where the capture does not name it.
         progress: Called with each file's name, its number and how many there are.
 
     Raises:
         CaptureError: There is nothing at a path, or nothing in it that gomem can read.
     """
-    if not paths:
+    named = _each(paths)
+    if not named:
         raise CaptureError("no capture named; wanted a folder, an archive or files")
     gathering = _Gathering()
-    sources = _open_all(paths, gathering, progress)
+    sources = _open_all(named, gathering, progress)
     manifest = _manifest(sources, gathering)
     _read_all(sources, gathering, progress)
     if not gathering.artefacts:
-        raise CaptureError(_nothing_readable(readable_name(str(paths[0])), gathering))
+        raise CaptureError(_nothing_readable(readable_name(str(named[0])), gathering))
     gathering.artefacts = _series(gathering.artefacts)
     present = {artefact.source.name for artefact in gathering.artefacts}
     present |= {source.name for source in gathering.passed_over}
@@ -82,7 +87,7 @@ def load(
     damaged = {one.source for one in gathering.damage}
     gathering.damage += cut_mappings(gathering.artefacts, damaged)
     return Capture(
-        name=readable_name(str(paths[0])),
+        name=readable_name(str(named[0])),
         by_moment=_moments(gathering.artefacts, manifest),
         files=tuple(gathering.artefacts),
         passed_over=tuple(gathering.passed_over),
@@ -91,6 +96,14 @@ def load(
         go_version=_version(go_version, manifest, gathering),
         manifest=manifest,
     )
+
+
+def _each(paths: Iterable[Named | Iterable[Named]]) -> list[str]:
+    """Every path that was named, on its own or in a list, patterns expanded."""
+    single = [
+        one for given in paths for one in ([given] if isinstance(given, str | PathLike) else given)
+    ]
+    return [name for one in single for name in matching(one)]
 
 
 def _open_all(

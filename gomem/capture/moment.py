@@ -12,7 +12,7 @@ import pandas as pd
 from gomem.capture.clock import BY_NAME, EXACT, MANIFEST_TIME, OWN_CLOCK
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import Kind, capture_frames, slot_of
-from gomem.inputs.schema import Column, build, empty
+from gomem.inputs.schema import Column, Dictionary, build, dictionary_of, empty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -227,7 +227,13 @@ def _placed(frame: pd.DataFrame, moment: str, artefact: str) -> pd.DataFrame:
     placed = frame.copy(deep=False)
     placed.insert(0, MOMENT.name, moment)
     placed[SOURCE.name] = artefact
+    placed.attrs["columns"] = with_place(frame.attrs.get("columns", Dictionary()))
     return placed
+
+
+def with_place(told: Dictionary) -> Dictionary:
+    """A frame's dictionary, and beside it what says where each row is from."""
+    return Dictionary({**told, **dictionary_of((MOMENT, SOURCE))})
 
 
 def _part(parsed: Any, dotted: str) -> pd.DataFrame | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -19,10 +20,10 @@ from gomem.analysis.level_quantiles import LEVEL_QUANTILES, level_quantiles
 from gomem.analysis.memory.address_space import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
-from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS
+from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
-from gomem.analysis.profiles.allocations import AllocationSites, top_sites
+from gomem.analysis.profiles.allocations import SITES, AllocationSites, top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
     GROWTH,
@@ -50,12 +51,12 @@ from gomem.diagnosis.changes import (
     change_over_all,
     changes_over_time,
 )
-from gomem.diagnosis.findings import Scale, one_a_cause
+from gomem.diagnosis.findings import Findings, Scale, one_a_cause
 from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
-from gomem.inputs.schema import empty
+from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 from gomem.releases import GoRelease
 
 if TYPE_CHECKING:
@@ -63,15 +64,19 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from gomem.analysis.memory.rss_vs_heap import Ledger
-    from gomem.causes.finding import Finding
     from gomem.inputs.pprof.table import Profile
-    from gomem.inputs.schema import Column
 
 TOP_SITES = 20
 OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
 KNOWS_LIMITS = GoRelease(19)  # GOMEMLIMIT
+PART_LEVELS = dictionary_of(
+    (
+        Column("rss_bytes", "Int64", "B", "Resident memory, which the ledger adds up to."),
+        *(Column(part, "Int64", "B", "This part of the ledger.") for part in PARTS),
+    )
+)
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
 
 
@@ -135,6 +140,18 @@ class Diagnosis:
         return _by_moment(frames, BY_KIND)
 
     @cached_property
+    def smaps(self) -> pd.DataFrame:
+        """The mappings of all moments with `kind`, and `rule`, by which it was told.
+
+        As `Capture.smaps`; a mapping that holds two kinds is two rows, and of `maps`, which say
+        nothing of residence, no kind is told.
+        """
+        frames = [one.mappings for one in self.moments if one.mappings is not None]
+        if not frames:
+            return self.capture.smaps.iloc[:0].assign(kind="", rule="")
+        return pd.concat(frames, ignore_index=True)
+
+    @cached_property
     def levels(self) -> pd.DataFrame:
         """One wide row a moment, by time where that is known: all that it counts, side by side.
 
@@ -150,6 +167,7 @@ class Diagnosis:
             return wide
         parts = pd.DataFrame(told).set_index("moment").reindex(wide["moment"]).astype("Int64")
         named = pd.concat([parts.reset_index(), wide.drop(columns="moment").reset_index()], axis=1)
+        named.attrs["columns"] = Dictionary(wide.attrs["columns"] | PART_LEVELS)
         return named.set_index("time")
 
     @cached_property
@@ -301,6 +319,29 @@ class Diagnosis:
             for moment, profile in self.capture.heap_profiles.items()
         }
 
+    def top(
+        self, sample_type: str = IN_USE, n: int | None = TOP_SITES, granularity: str = "functions"
+    ) -> pd.DataFrame:
+        """Who has most of a value at each moment, with the 95 % intervals: one long frame.
+
+        Args:
+            sample_type: Which value of the heap profiles.
+            n: How many sites of each moment; all if None.
+            granularity: `functions`, `lines`, `files` or `packages`, as of `Profile.top`.
+
+        Returns:
+            `moment`, then the columns of `analysis.profiles.allocations.SITES`; moments whose
+            profile does not count the value are left out.
+        """
+        return _by_moment(
+            {
+                moment: top_sites(profile, sample_type, n, granularity).top
+                for moment, profile in self.capture.heap_profiles.items()
+                if sample_type in profile.sample_type_names
+            },
+            SITES,
+        )
+
     @cached_property
     def reasons(self) -> dict[str, pd.DataFrame]:
         """Why the largest lines allocate, by moment; see `site_reasons.REASONS`.
@@ -390,8 +431,11 @@ class Diagnosis:
     # What it comes down to
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        """Known causes, one finding a cause, ranked by what they cost the process now."""
+    def findings(self) -> Findings:
+        """Known causes, one finding a cause, ranked by what they cost the process now.
+
+        `findings.frame` has a row each.
+        """
         answers = self.answers
         lacks = [cause.lack(answers) for cause in CAUSES if cause.lack is not None]
         answers = replace(answers, lacks=tuple(lack for lack in lacks if lack is not None))
@@ -457,14 +501,7 @@ class Diagnosis:
         return {new: old[name] for name, new in counterparts(list(old), list(self.by_moment))}
 
     def _repr_html_(self) -> str:
-        titles = pd.DataFrame(
-            {
-                "severity": [str(finding.severity) for finding in self.findings],
-                "moment": [finding.moment or "" for finding in self.findings],
-                "finding": [finding.title for finding in self.findings],
-            }
-        )
-        return titles.to_html(escape=True, index=False)
+        return f"<p>{escape(self.verdict.sentence)}</p>{self.findings._repr_html_()}"
 
     def __repr__(self) -> str:
         return f"<Diagnosis of {self.capture.name}: {len(self.findings)} findings>"

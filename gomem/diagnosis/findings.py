@@ -14,10 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
+from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
 
     from gomem.causes.finding import Finding, Severity
 
@@ -26,6 +29,39 @@ RELEASE = "Go release"  # where evidence names it: the release alone makes the c
 SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
 PEAK_RATIO = 1.25  # a moment whose bytes are larger by this is worth naming beside the last
 GIVEN_BACK = 0.5  # of a finding's bytes: RSS fell by most of what it was about
+
+
+FINDINGS = (
+    Column("code", "str", "", "The cause's fixed name."),
+    Column("severity", "str", "", "critical, warning or info."),
+    Column("confidence", "str", "", "certain, likely or possible."),
+    Column("moment", "str", "", "The last at which it holds; missing of the whole capture."),
+    Column("now", "bool", "", "Whether it holds at the last moment."),
+    Column("bytes", "Int64", "B", "Memory that it explains."),
+    Column("cpu_fraction", "float64", "fraction", "CPU that it costs, of what GOMAXPROCS allows."),
+    Column("title", "str", "", "What it says, with its number."),
+    Column("next_step", "str", "", "What to do."),
+)
+
+
+class Findings(tuple["Finding", ...]):
+    """Findings in order, the one that costs most first; as `frame` a row each."""
+
+    __slots__ = ()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a finding; see `FINDINGS`."""
+        names = [column.name for column in FINDINGS]
+        rows = [
+            [str(one.severity) if name == "severity" else getattr(one, name) for name in names]
+            for one in self
+        ]
+        return build_rows(rows, FINDINGS)
+
+    def _repr_html_(self) -> str:
+        shown = self.frame[["severity", "moment", "title", "next_step"]]
+        return shown.to_html(escape=True, index=False, na_rep="")
 
 
 @dataclass(frozen=True)
@@ -99,7 +135,7 @@ def _told(paths: Mapping[str, str]) -> set[str]:
     return {SAME.get(kind, kind) for kind in paths}
 
 
-def one_a_cause(found: Iterable[Finding], scale: Scale) -> tuple[Finding, ...]:
+def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
     """The findings of each cause as one, ranked.
 
     Args:
@@ -112,7 +148,7 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> tuple[Finding, ...]:
         apart = finding.severity if finding.code.startswith(OF_DATA) else None
         by_cause[finding.code, apart].append(finding)
     merged = [one for same in by_cause.values() for one in _merged(same, scale)]
-    return tuple(sorted(merged, key=lambda finding: _rank(finding, scale)))
+    return Findings(sorted(merged, key=lambda finding: _rank(finding, scale)))
 
 
 def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,45 @@ class Column:
     means: str
 
 
+class Dictionary(dict[str, dict[str, str]]):
+    """What a frame carries in `attrs["columns"]`: unit and sentence of each column by its name.
+
+    pandas copies `attrs` with each operation; this one is shared, and never changed.
+    """
+
+    def __deepcopy__(self, memo: object) -> Dictionary:
+        return self
+
+
+@lru_cache(maxsize=256)
+def dictionary_of(schema: tuple[Column, ...]) -> Dictionary:
+    """The dictionary of a table's columns."""
+    return Dictionary({one.name: {"unit": one.unit, "means": one.means} for one in schema})
+
+
+COLUMNS = (
+    Column("column", "str", "", "Its name."),
+    Column("dtype", "str", "", "Its pandas dtype."),
+    Column("unit", "str", "", "Its unit; empty for names, times and flags, or where none is told."),
+    Column("means", "str", "", "What it says; empty of a column that gomem did not make."),
+)
+
+
+def columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """What the columns of a frame mean: `column`, `dtype`, `unit`, `means`, in the frame's order.
+
+    A frame that gomem made carries its dictionary through pandas' operations, as far as these keep
+    `attrs`.
+    """
+    told = frame.attrs.get("columns", {})
+    nothing = {"unit": "", "means": ""}
+    rows = [
+        (str(name), str(dtype), *(told.get(name, nothing)[key] for key in nothing))
+        for name, dtype in frame.dtypes.items()
+    ]
+    return build_rows(rows, COLUMNS)
+
+
 def build(
     columns: Mapping[str, Any], schema: Iterable[Column], *, copy: bool = True
 ) -> pd.DataFrame:
@@ -61,7 +101,9 @@ def build(
         column.name: _series(columns.get(column.name), column.dtype, rows, copy=copy)
         for column in schema
     }
-    return pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
+    frame = pd.DataFrame(series, index=pd.RangeIndex(rows), copy=False)
+    frame.attrs["columns"] = dictionary_of(schema)
+    return frame
 
 
 def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.DataFrame:

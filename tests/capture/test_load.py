@@ -122,3 +122,26 @@ def test_files_of_other_folders_that_a_manifest_places_keep_their_moments(tmp_pa
 
     placed = dict(zip(capture.artefacts["path"], capture.artefacts["moment"], strict=True))
     assert {"any/smaps": "m", "any/gctrace.log": ""} == placed
+
+
+def test_a_pattern_means_what_it_matches_and_a_list_its_members(tmp_path):
+    for number in (2, 10):
+        shutil.copy(LOADED / "smaps", tmp_path / f"smaps-{number}")
+
+    by_pattern = gomem.load(tmp_path / "smaps-*")
+    by_list = gomem.load([tmp_path / "smaps-2", str(tmp_path / "smaps-10")])
+
+    assert ["smaps-2", "smaps-10"] == list(by_pattern.artefacts["path"])
+    assert list(by_list.moments["moment"]) == list(by_pattern.moments["moment"])
+
+
+def test_a_pattern_that_matches_nothing_is_an_error(tmp_path):
+    with pytest.raises(CaptureError, match="nothing matches this pattern"):
+        gomem.load(tmp_path / "heap-*")
+
+
+def test_a_file_that_is_called_like_a_pattern_is_meant_itself(tmp_path):
+    shutil.copy(LOADED / "smaps", tmp_path / "smaps[1]")
+    shutil.copy(LOADED / "smaps", tmp_path / "smaps1")
+
+    assert ["smaps[1]"] == list(gomem.load(tmp_path / "smaps[1]").artefacts["path"])

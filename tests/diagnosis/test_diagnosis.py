@@ -2,6 +2,7 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 
 import gomem
@@ -211,3 +212,33 @@ def test_a_log_alone_is_a_capture_without_moments():
     assert {} == diagnosis.ledgers
     assert diagnosis.collector.cost.cycles > 30
     assert ["data-missing"] == [finding.code for finding in diagnosis.findings]
+
+
+def test_findings_as_a_frame_have_a_row_each():
+    findings = diagnosed(FIXTURES / "captures/cache-shrink-go1.12.17").findings
+
+    frame = findings.frame
+
+    assert [one.code for one in findings] == list(frame["code"])
+    assert [one.bytes for one in findings] == [None if pd.isna(b) else b for b in frame["bytes"]]
+    assert "<script>" not in findings._repr_html_()
+
+
+def test_the_sites_of_all_moments_are_one_frame():
+    diagnosis = diagnosed(FIXTURES / "captures/cache-shrink-go1.16.15")
+
+    top = diagnosis.top("inuse_space", n=3)
+
+    for moment, profile in diagnosis.capture.heap_profiles.items():
+        rows = top[top["moment"] == moment]
+        assert list(profile.top("inuse_space", n=3)["flat"]) == list(rows["flat"])
+        assert (rows["flat_low"] <= rows["flat"]).all()
+
+
+def test_mappings_of_all_moments_have_their_kind():
+    diagnosis = diagnosed(FIXTURES / "captures/zeroing-go1.24.2")
+
+    by_kind = diagnosis.smaps.groupby(["moment", "kind"])["Rss"].sum()
+
+    for row in diagnosis.kinds.to_dict("records"):
+        assert row["rss_bytes"] == by_kind[row["moment"], row["kind"]]

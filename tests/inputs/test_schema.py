@@ -89,3 +89,31 @@ def test_rows_make_the_same_frame_as_columns():
 
     pd.testing.assert_frame_equal(build(columns, TWO), build_rows([(1, None), (2, 3)], TWO))
     pd.testing.assert_frame_equal(empty(TWO), build_rows([], TWO))
+
+
+def test_a_frame_carries_what_its_columns_mean_through_pandas_operations():
+    smaps = gomem.read_smaps(FIXTURES / "captures/zeroing-go1.24.2/2-loaded/smaps").mappings
+
+    told = gomem.columns(smaps[smaps["Rss"] > 0].sort_values("Rss")).set_index("column")
+
+    assert list(smaps.columns) == list(told.index)
+    assert "B" == told.loc["Rss", "unit"]
+    assert all(told["means"])
+
+
+def test_a_column_that_gomem_did_not_make_has_no_meaning():
+    smaps = gomem.read_smaps(FIXTURES / "captures/zeroing-go1.24.2/2-loaded/smaps").mappings
+
+    told = gomem.columns(smaps.assign(mine=1)[["mine", "Rss"]])
+
+    assert ["", "B"] == list(told["unit"])
+    assert ["", ""] == list(gomem.columns(pd.DataFrame({"a": [1], 2: [3]}))["means"])
+
+
+def test_a_frame_with_its_dictionary_goes_to_parquet_and_back(tmp_path):
+    status = gomem.read_status(FIXTURES / "captures/zeroing-go1.24.2/2-loaded/status").status
+    status.to_parquet(tmp_path / "status.parquet")
+
+    back = pd.read_parquet(tmp_path / "status.parquet")
+
+    assert gomem.columns(status).equals(gomem.columns(back))

@@ -1,0 +1,71 @@
+"""Who has most of a value: a bar a site, and the 95 % interval that sampling leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import is_unknown
+from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
+from gomem.views.figures.flame_graph import known_name, shortened
+from gomem.views.figures.look import BLUE, EDGE
+from gomem.views.measurements import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+WIDTH, ROW = 7.6, 0.29  # inches, as all lengths here
+NAMES, NUMBERS, TOP, FOOT = 2.7, 0.8, 0.08, 0.38
+NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
+BAR = 0.56  # of a row
+SITES = 12  # have room
+BYTES = frozenset({"bytes", "B"})
+
+
+def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites") -> Drawing:
+    """Draw the first sites, the largest above.
+
+    Args:
+        sites: `function`, `value`, `low` and `high`; the last two missing where nothing is known.
+            The first `SITES` are drawn.
+        unit: Of the values, as a profile declares it: `bytes`, `count`.
+        title: What is drawn, in a few words.
+        name: Unique on its page.
+    """
+    rows: list[dict[str, Any]] = sites.head(SITES).to_dict("records")
+    chart = Chart(WIDTH, TOP + ROW * max(1, len(rows)) + FOOT)
+    panel = chart.panel(left=NAMES, right=NUMBERS, top=TOP, bottom=FOOT)
+    names = [shortened(known_name(row["function"]), NAME_ROOM) for row in rows]
+    panel.y.scale = Scale(max(1, len(rows)) - 0.5, -0.5)
+    panel.y.name(range(len(rows)), names, muted=False)
+    for place, row in enumerate(rows):
+        _draw_row(panel, place, row, unit)
+    _name_values(panel, rows, unit)
+    described = [f"{row['function']}: {format_value(row['value'], unit)}" for row in rows]
+    return Drawing(name, title, "; ".join(described) + ".", chart)
+
+
+def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
+    panel.bar(0, place - BAR / 2, float(row["value"]), BAR, Look(BLUE, edge=EDGE))
+    if not is_unknown(row["low"]) and not is_unknown(row["high"]):
+        ends = [float(row["low"]), float(row["high"])]
+        panel.line(ends, [place, place], Look(edge=INK, width=1.4))
+        for end in ends:
+            panel.line([end, end], [place - 0.12, place + 0.12], Look(edge=INK, width=1.4))
+    panel.words(format_value(row["value"], unit), "right", place, right=6, opacity=MUTED)
+
+
+def _name_values(panel: Panel, rows: Sequence[dict[str, Any]], unit: str) -> None:
+    """An axis that starts at 0 and has room for every interval's end."""
+    ends = [
+        float(one) for row in rows for one in (row["value"], row["high"]) if not is_unknown(one)
+    ]
+    low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
+    panel.x.scale = Scale(1.02 * low, 1.02 * high)
+    if unit in BYTES:
+        name_bytes(panel.x, low, high)
+    else:
+        panel.x.name([0.0, high], ["0", format_value(high, unit)], grid=True)
+        panel.x.end_last()

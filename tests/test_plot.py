@@ -1,0 +1,224 @@
+"""Figures for people's own notebooks: what is drawn, and where, and what is said instead."""
+
+from functools import cache
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+import gomem
+from gomem import plot
+from gomem.errors import CaptureError
+from tests.builders import FIXTURES
+
+mpl.use("agg")  # no window is wanted
+from matplotlib import pyplot as plt
+
+CAPTURES = FIXTURES / "captures"
+
+
+@cache
+def diagnosed(name):
+    return gomem.diagnose(CAPTURES / name)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def widths(ax):
+    return sorted(patch.get_width() for patch in ax.patches)
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_a_waterfall_has_a_bar_for_each_part_and_ends_at_rss():
+    diagnosis = diagnosed("zeroing-go1.24.2")
+
+    ax = plot.waterfall(diagnosis, "2-loaded")
+
+    ledger = diagnosis.ledgers["2-loaded"]
+    drawn = [size for size in ledger.parts["bytes"] if size]
+    assert sorted([*drawn, ledger.rss_bytes]) == widths(ax)
+
+
+def test_a_figure_is_drawn_on_the_axes_it_is_given():
+    figure, axes = plt.subplots(2)
+
+    found = plot.waterfall(diagnosed("zeroing-go1.24.2"), ax=axes[1])
+
+    assert found is axes[1]
+    assert not axes[0].patches
+    assert figure.axes == list(axes)
+
+
+def test_levels_are_the_columns_of_the_capture_on_its_clock():
+    diagnosis = diagnosed("spiky-go1.27.3")
+
+    ax = plot.levels(diagnosis, ["rss_bytes", "HeapInuse"])
+
+    levels = diagnosis.levels
+    by_label = {line.get_label(): line for line in ax.lines}
+    assert list(levels["HeapInuse"]) == list(by_label["HeapInuse"].get_ydata())
+    seconds = (levels.index - levels.index[0]).total_seconds()
+    assert list(seconds) == list(by_label["rss_bytes"].get_xdata())
+
+
+def test_levels_without_a_clock_stand_one_after_the_other():
+    frame = pd.DataFrame(
+        {"moment": ["a", "b", "c"], "Rss": [1, None, 3]}, index=pd.DatetimeIndex([pd.NaT] * 3)
+    )
+
+    ax = plot.levels(frame)
+
+    assert [0, 1, 2] == list(ax.lines[0].get_xdata())
+    assert np.isnan(ax.lines[0].get_ydata()[1])
+    assert ["a", "b", "c"] == [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_level_that_is_not_there_is_named_with_the_nearest():
+    with pytest.raises(KeyError, match="HeapInuse"):
+        plot.levels(diagnosed("spiky-go1.27.3"), ["HeapInus"])
+
+
+def test_more_levels_than_can_be_told_apart_are_refused():
+    columns = ["Alloc", "Sys", "HeapSys", "HeapInuse", "HeapIdle", "HeapAlloc", "StackInuse"]
+
+    with pytest.raises(ValueError, match="6 lines at most"):
+        plot.levels(diagnosed("spiky-go1.27.3"), columns)
+
+
+@pytest.mark.parametrize(
+    ("draw", "panels"), [("gc_timeline", 2), ("gc_activity", 2), ("pauses", 2)]
+)
+def test_a_figure_of_two_panels_returns_and_takes_two_axes(draw, panels):
+    log = diagnosed("healthy-go1.27.3")
+
+    assert panels == len(getattr(plot, draw)(log))
+    with pytest.raises(ValueError, match="1 Axes; wanted 2"):
+        getattr(plot, draw)(log, ax=[plt.figure().add_subplot()])
+
+
+def test_a_log_is_enough_for_the_collector_as_a_reader_returns_it():
+    path = CAPTURES / "healthy-go1.27.3/gctrace.log"
+
+    ax = plot.mmu(gomem.read_gctrace(path))
+
+    curve = diagnosed("healthy-go1.27.3").collector.utilization.curve.dropna()
+    assert list(curve["minimum_fraction"]) == list(ax.lines[0].get_ydata())
+
+
+def test_sites_have_their_interval_from_sampling():
+    diagnosis = diagnosed("zeroing-go1.24.2")
+    profile = diagnosis.capture.heap_profiles["2-loaded"]
+
+    ax = plot.sites(profile, "inuse_space")
+
+    top = diagnosis.top("inuse_space")
+    first = top[top["moment"] == "2-loaded"].iloc[0]
+    assert first["flat"] == widths(ax)[-1]
+    assert [first["flat_low"], first["flat_high"]] == list(ax.lines[0].get_xdata())
+
+
+def test_a_sample_type_that_is_not_there_is_named_with_the_nearest():
+    with pytest.raises(ValueError, match="did you mean inuse_space"):
+        plot.sites(diagnosed("zeroing-go1.24.2"), "inuse_spce")
+
+
+@pytest.mark.parametrize("draw", ["growth", "spike"])
+def test_what_needs_a_series_of_profiles_says_so(draw):
+    with pytest.raises(CaptureError, match="heap profiles that have a time"):
+        getattr(plot, draw)(gomem.load(CAPTURES / "healthy-go1.27.3/gctrace.log"))
+
+
+def test_a_spike_is_drawn_by_what_was_allocated_beyond_the_usual():
+    diagnosis = diagnosed("spiky-go1.27.3")
+
+    ax = plot.spike(diagnosis)
+
+    extra = diagnosis.spike().allocated["extra_bytes"]
+    assert float(extra.iloc[0]) == widths(ax)[-1]
+
+
+def test_what_changed_adds_up_to_the_change_of_rss():
+    diagnosis = gomem.diagnose(CAPTURES / "zeroing-go1.24.2")
+
+    ax = plot.ledger_change(diagnosis, CAPTURES / "zeroing-go1.23.4")
+
+    change = diagnosis.held_against(diagnosed("zeroing-go1.23.4")).change_against_baseline
+    assert abs(change.ledger.rss_change_bytes) in [abs(width) for width in widths(ax)]
+
+
+def test_a_moment_without_what_is_drawn_says_what_is_missing():
+    log_alone = gomem.load(CAPTURES / "healthy-go1.27.3/gctrace.log")
+
+    with pytest.raises(CaptureError, match="nothing here says where memory is"):
+        plot.waterfall(log_alone)
+    with pytest.raises(KeyError, match="has no moment 2-laoded"):
+        plot.waterfall(diagnosed("zeroing-go1.24.2"), "2-laoded")
+    with pytest.raises(CaptureError, match="has no gctrace log"):
+        plot.mmu(gomem.load(CAPTURES / "zeroing-go1.24.2/2-loaded/smaps"))
+
+
+def test_ink_is_the_styles_colour_of_text():
+    diagnosis = diagnosed("zeroing-go1.24.2")
+
+    with plot.style("dark"):
+        ax = plot.waterfall(diagnosis)
+
+    assert {plot.INK} == {text.get_color() for text in ax.texts}
+    with pytest.raises(ValueError, match="did you mean paper"), plot.style("papr"):
+        pass
+
+
+def test_names_from_a_capture_stay_text():
+    frame = pd.DataFrame(
+        {"function": ["$\\frac{a}$", "a\x1b[31mb"], "value": [2, 1], "low": [None] * 2,
+         "high": [None] * 2}
+    )  # fmt: skip
+    from gomem.views.figures.axes import draw_on
+    from gomem.views.figures.sites import plot_sites
+
+    (ax,) = draw_on(plot_sites(frame, "bytes", title="x").chart)
+    ax.figure.canvas.draw()
+
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert "$\\frac{a}$" == labels[0]
+    assert "\x1b" not in labels[1]
+
+
+def test_lines_of_the_scavenger_are_drawn_from_a_log():
+    log = gomem.read_gctrace(FIXTURES / "gctrace/all-go1.16.15.log")
+
+    total, _ = plot.scavenges(log)
+
+    assert total.collections
+    with pytest.raises(CaptureError, match="scavtrace=1"):
+        plot.scavenges(diagnosed("healthy-go1.27.3"))
+
+
+EACH = {
+    "groups": ("zeroing-go1.24.2",), "ledger_over_time": ("cache-shrink-go1.16.15",),
+    "address_space": ("zeroing-go1.24.2",), "growth": ("spiky-go1.27.3",),
+    "forest": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
+    "site_changes": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_every_other_figure_is_drawn_from_a_capture(name):
+    ax = getattr(plot, name)(*map(diagnosed, EACH[name]))
+
+    assert ax.patches or ax.lines
+
+
+def test_every_public_figure_is_tested_here():
+    drawn = {"waterfall", "levels", "gc_timeline", "gc_activity", "pauses", "mmu", "sites", "spike",
+             "ledger_change", "scavenges", "style", *EACH}  # fmt: skip
+
+    assert {"flame"} == set(plot.__all__) - drawn  # which has tests of its own
