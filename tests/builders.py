@@ -109,3 +109,11 @@ def collector_row(
 def memstats_row(**fields: int) -> pd.Series:
     """One row of the MemStats table."""
     return read_memstats(memstats_json(**fields)).stats.iloc[0]
+
+
+def samples_frame(
+    name: str, unit: str, values: list[float], *, layer: str = "", better: str | None = None
+) -> pd.DataFrame:
+    """Repeated measurements of one thing, as `compare_samples` takes them."""
+    told = {"name": name, "unit": unit, "layer": layer, "better": better}
+    return pd.DataFrame([{**told, "value": value} for value in values])

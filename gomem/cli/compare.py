@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.config import budgets_in, configuration, failing_on
 from gomem.cli.output import check_writable, file_named_after, output_path, tell, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.diagnosis.budgets import Budget
     from gomem.views.document import Document
 
 
@@ -28,12 +30,11 @@ class Format(StrEnum):
     html = "html"
     json = "json"
     md = "md"
+    pr = "pr"
+    junit = "junit"
 
 
-class FailOn(StrEnum):
-    """What `--fail-on` takes."""
-
-    regression = "regression"
+ENDINGS = {"html": Format.html, "json": Format.json, "md": Format.md, "xml": Format.junit}
 
 
 def compare(
@@ -61,7 +62,15 @@ def compare(
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
     fail_on: Annotated[
-        FailOn | None, typer.Option(help="Exit with 1 if the verdict is worse, or mixed.")
+        str | None,
+        typer.Option(
+            help="Exit with 1 if the verdict is worse or mixed (regression), or a budget is "
+            "broken (rss=+10%,gc_cpu=+2pp,allocs/op=+0)."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Budgets; default: gomem.toml in the working directory or above."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
 ) -> None:
@@ -71,20 +80,33 @@ def compare(
     values can tell. One capture on each side shows what changed; how much two runs differ anyway,
     only several of each side can say: a quoted glob, or --before and --after, each repeated. HTML
     goes to a file named after the two, everything else to standard output, unless -o names a file.
+    A broken budget, of --fail-on or of gomem.toml, ends it with 1.
     """
+    on_regression, asked = failing_on(fail_on)
+    known = configuration(config)
+    budgets = ({} if known is None else budgets_in(known)) | asked
     old, new = _runs(before, also_before, "before"), _runs(after, also_after, "after")
     chosen = output_format or _format_of(output)
     target = _target(old[0], new[0]) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[*old, *new])
-    comparison = _compare(old, new)
+    comparison = _compare(old, new, list(budgets.values()))
     if comparison.damaged:
         tell(_unread(comparison))
     names = names_apart(old, new)
     write(_rendered(comparison, chosen, target, names), target)
     if target is not None:
         tell_where(target)
-    if fail_on is FailOn.regression and comparison.judgement.verdict in {"worse", "mixed"}:
+    if _fails(comparison, on_regression=on_regression):
         raise typer.Exit(1)
+
+
+def _fails(comparison: Comparison, *, on_regression: bool) -> bool:
+    """Whether what was asked for came about; what cannot be told does not fail, and is told."""
+    states = comparison.budgets.get("state", ())
+    if unsure := sum(state == "?" for state in states):
+        tell(f"{unsure} of {len(states)} budgets cannot be told; see Budgets for what could")
+    regressed = on_regression and comparison.judgement.verdict in {"worse", "mixed"}
+    return regressed or "broken" in set(states)
 
 
 def _runs(first: str | None, others: Sequence[str] | None, side: str) -> list[Path]:
@@ -126,20 +148,23 @@ def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str
 
 def _format_of(output: Path | None) -> Format:
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    return Format(ending) if ending in set(Format) else Format.text
+    return ENDINGS.get(ending, Format.text)
 
 
 def _target(before: Path, after: Path) -> Path:
     return file_named_after(str(after), f"-against-{file_named_after(str(before), '.gomem.html')}")
 
 
-def _compare(before: Sequence[Path], after: Sequence[Path]) -> Comparison:
+def _compare(
+    before: Sequence[Path], after: Sequence[Path], budgets: Sequence[Budget]
+) -> Comparison:
+    from gomem.diagnosis.budgets import within_budgets
     from gomem.diagnosis.comparison import compare as compare_sides
     from gomem.diagnosis.comparison import open_side
 
     with reading_progress() as progress:
         old, new = ([open_side(path, progress) for path in side] for side in (before, after))
-    return compare_sides(old, new)
+    return within_budgets(compare_sides(old, new), budgets)
 
 
 def _unread(comparison: Comparison) -> str:
@@ -158,6 +183,14 @@ def _rendered(
         from gomem.views.json.compare import render_compare_json
 
         return render_compare_json(comparison, before=before, after=after)
+    if chosen is Format.junit:
+        from gomem.views.exports.junit import render_junit
+
+        return render_junit(comparison, before=before, after=after)
+    if chosen is Format.pr:
+        from gomem.views.comparison.comment import render_comment
+
+        return render_comment(comparison, before=before, after=after)
     from gomem.views.comparison.document import comparison_document
 
     document = comparison_document(comparison, before=before, after=after)

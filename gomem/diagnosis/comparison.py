@@ -176,6 +176,7 @@ def compare_diagnoses(
     notes += [*benches.notes, *levels.notes]
     compared = Comparison(
         metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
+        samples=pd.concat([benches.samples, levels.samples], ignore_index=True),
         geomeans=benches.geomeans,
         moments=_moments(old, new, pairs, profiled),
         ledger=_ledgers(old, new, pairs),

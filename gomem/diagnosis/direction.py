@@ -19,6 +19,11 @@ LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nob
 LEAST_SERIES = 3  # moments that say how far a side's own values spread
 
 
+def least_of(unit: str) -> float:
+    """The least change in a unit that is one; 0 where the share alone decides."""
+    return {"B": LEAST_BYTES, "fraction": LEAST_CPU}.get(unit, 0.0)
+
+
 def direction(
     before: float,
     after: float,

@@ -18,6 +18,7 @@ from gomem.analysis.comparison.before_after import (
     TOO_FEW,
     WORSE,
     Judgement,
+    most_by_chance,
 )
 from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
 from gomem.causes.finding import Severity
@@ -194,15 +195,12 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
 def _is_no_chance(metrics: pd.DataFrame, verdict: str) -> bool:
     """Whether some of these changes stand for the whole table, or they are too many for chance.
 
-    Where nothing changed, as many of the comparisons made come out on one side, at 2.5 % each, as a
-    binomial has it.
+    See `beyond_chance`; of these rows one has to stand for the table.
     """
     rows = metrics[metrics["verdict"] == verdict]
     if ((rows["p_adjusted"] <= ALPHA) | rows["p_value"].isna()).any():
         return True
-    from scipy.stats import binom
-
-    return len(rows) > binom.ppf(1 - ALPHA, int(metrics["p_value"].notna().sum()), ALPHA / 2)
+    return len(rows) > most_by_chance(int(metrics["p_value"].notna().sum()))
 
 
 def _largest(comparison: Comparison) -> str:

@@ -8,6 +8,8 @@ from gomem.analysis.comparison.before_after import GEOMEANS, LAYERS, METRICS, VE
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.analysis.profiles.site_changes import STATES
 from gomem.causes.finding import Severity
+from gomem.diagnosis.budgets import BUDGETS
+from gomem.diagnosis.budgets import STATES as BUDGET_STATES
 from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
 from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
@@ -57,6 +59,12 @@ def compare_schema() -> Schema:
             "What it comes down to.",
             verdict=words(JUDGEMENTS),
             details=listed({"type": "string"}, "What else to know at once, in sentences."),
+        ),
+        budgets=rows(
+            BUDGETS,
+            "The budgets that were set, and how each stands.",
+            state=words(BUDGET_STATES),
+            p_value=PROBABILITY,
         ),
         findings=rows(
             FINDINGS, "Causes on either side.", state=words(FINDING_STATES), severity=words(LEVELS)

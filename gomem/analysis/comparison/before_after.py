@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.inputs.gobench.table import matched_samples
-from gomem.inputs.schema import Column, build, empty
+from gomem.inputs.schema import Column, build, build_rows, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +89,13 @@ METRICS = (
     ),
     Column("note", "str", "", "What to know before trusting the row; else empty."),
 )
+SAMPLES = (
+    Column("side", "str", "", "before or after."),
+    Column("name", "str", "", "What was measured."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("layer", "str", "", "What it is about, as in the metrics."),
+    Column("value", "float64", "", "One measurement, in the unit."),
+)
 GEOMEANS = (
     Column("unit", "str", "", "Unit of the means."),
     Column("metrics", "int64", "count", "Metrics that both sides have."),
@@ -134,6 +141,10 @@ class Comparison:
             captures on a side it is that of the first ones.
         findings: Which causes are new, gone or the same, for captures; see there.
         judgement: What it comes down to.
+        samples: The values behind the metrics, one a row; see `SAMPLES`.
+        too_little: Metrics that say little of what they are of, by name, each with the reason.
+        budgets: How each budget stands, where some were set; see `gomem.diagnosis.budgets`.
+        budgets_summary: The same in a sentence; empty without budgets.
         notes: What to know before trusting any of it.
         damaged: What of either side could not be read.
         change_trees: By sample type, a function that makes the call tree of how the heap profile
@@ -148,6 +159,10 @@ class Comparison:
     change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
     judgement: Judgement = NOTHING_MEASURED
+    samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
+    too_little: Mapping[str, str] = field(default_factory=dict)
+    budgets: pd.DataFrame = field(default_factory=pd.DataFrame)
+    budgets_summary: str = ""
     notes: tuple[str, ...] = ()
     damaged: tuple[Damage, ...] = ()
     change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
@@ -225,7 +240,11 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
     ]
     columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
     metrics = build(columns, METRICS)
-    return Comparison(metrics, notes=(*_one_sided(samples), *_by_chance(metrics, compared)))
+    return Comparison(
+        metrics,
+        samples=_values(samples),
+        notes=(*_one_sided(samples), *_by_chance(metrics, compared)),
+    )
 
 
 def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -315,6 +334,28 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, p * (len(known) - done)))
         adjusted[place] = largest
     return adjusted
+
+
+def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
+    """Whether so many of these comparisons are more than chance makes out of one side alone.
+
+    They are where one of them stands for all (Holm), or where there are too many: where nothing
+    changed, as many come out on one side, at 2.5 % each, as a binomial has it.
+
+    Args:
+        p_values: Of all comparisons that were made.
+        claimed: How many of them came out on the side that is asked about.
+    """
+    if any(p <= ALPHA for p in holm(p_values) if p is not None):
+        return True
+    return claimed > most_by_chance(sum(p is not None for p in p_values))
+
+
+def most_by_chance(compared: int) -> int:
+    """How many of so many comparisons come out on one side by chance, in 95 of 100 tables."""
+    from scipy.stats import binom
+
+    return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
 
 
 def can_tell(before: int, after: int) -> bool:
@@ -430,6 +471,17 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
                 sample.better = sample.better or better
             sample.declared_exact |= not pd.isna(exact) and bool(exact)
     return [sample for of_unit in samples.values() for sample in of_unit.values()]
+
+
+def _values(samples: list[_Sample]) -> pd.DataFrame:
+    """Every value with what it is of; see `SAMPLES`."""
+    rows = (
+        (side, one.name, one.unit, one.layer, value)
+        for one in samples
+        for side in ("before", "after")
+        for value in getattr(one, side)
+    )
+    return build_rows(rows, SAMPLES)
 
 
 def _word(difference: float | None, better: str | None) -> str:

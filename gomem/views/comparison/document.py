@@ -74,10 +74,16 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
 def _verdict(comparison: Comparison) -> Verdict:
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]
-    details = [*judgement.details]
+    details = [*filter(None, [comparison.budgets_summary]), *judgement.details]
     if comparison.damaged:
         details.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
     return Verdict(tone, label, minus_signs(judgement.sentence), tuple(map(minus_signs, details)))
+
+
+def _budgets_section(comparison: Comparison) -> Section | None:
+    if comparison.budgets.empty:
+        return None
+    return Section("budgets", "Budgets", tables.budget_blocks(comparison.budgets))
 
 
 def _findings_section(comparison: Comparison) -> Section | None:
@@ -196,6 +202,7 @@ def _heading(words: str, pair: Pair | None) -> str:
 
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
+    _budgets_section,
     _findings_section,
     _ledger_section,
     _benchmarks_section,

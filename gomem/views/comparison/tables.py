@@ -43,6 +43,7 @@ SITES_LEGEND = (
     "difference"
 )
 BRIEF_SITES = 10  # rows of sites in a terminal
+MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
 
@@ -91,6 +92,17 @@ def measured_table(
     total = () if geomeans is None else tuple(map(_geomean_row, geomeans.to_dict("records")))
     rows = tuple(map(_measured_row, metrics.to_dict("records")))
     return Table(f"Medians, {label}", columns, "<>>><>>", rows, total)
+
+
+def changed_table(metrics: pd.DataFrame) -> Table:
+    """The metrics that changed, of whatever unit."""
+    columns = ("metric", "unit", *SIDES, "change", "verdict", "p", "n")
+    rows = tuple(
+        (first, Cell(row["unit"]), *rest)
+        for row in metrics.to_dict("records")
+        for first, *rest in [_measured_row(row)]
+    )
+    return Table("What changed", columns, "<<>>><>>", rows)
 
 
 def _measured_row(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -144,6 +156,32 @@ def _level_row(row: dict[str, Any]) -> tuple[Cell, ...]:
 
 def _level_cell(value: float | None, unit: str) -> Cell:
     return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+
+
+def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
+    """How each budget stands: what was allowed, what was measured, and what to know of it."""
+    lines = [
+        f"{row['budget']}, {level_name(row['name'])}: {row['note']}"
+        for row in budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES).to_dict("records")
+    ]
+    return (_budgets_table(budgets), *((Notes(tuple(lines)),) if lines else ()))
+
+
+def _budgets_table(budgets: pd.DataFrame) -> Table:
+    columns = ("budget", "metric", *SIDES, "allowed", "change", "state", "n")
+    rows = tuple(map(_budget_row, budgets.to_dict("records")))
+    return Table("Met, broken, or not to be told", columns, "<<>>>><>", rows)
+
+
+def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
+    return (
+        Cell(row["budget"], code=True),
+        Cell(level_name(row["name"])),
+        *(_level_cell(row[side], row["unit"]) for side in (*SIDES, "allowed")),
+        _relative_cell(row["change"]),
+        Cell(row["state"]),
+        Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
+    )
 
 
 def findings_table(findings: pd.DataFrame) -> Table:

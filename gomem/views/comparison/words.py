@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MEMORY, COLLECTOR = "memory", "collector"  # layers of the metrics, beside the benchmarks'
 LAYERS = (MEMORY, COLLECTOR)
-NO_CLAIM = "~"
+NO_CLAIM, TOO_FEW = "~", "?"
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
@@ -63,6 +63,12 @@ def benchmarks_of(comparison: Comparison) -> pd.DataFrame:
 def are_single(metrics: pd.DataFrame) -> bool:
     """Whether each side has at most one value, so that nothing can be told from noise."""
     return bool((metrics[["before_n", "after_n"]] <= 1).all(axis=None))
+
+
+def changed_metrics(comparison: Comparison) -> pd.DataFrame:
+    """The metrics of which a change is told."""
+    metrics = comparison.metrics
+    return metrics[~metrics["verdict"].isin([NO_CLAIM, TOO_FEW])]
 
 
 def pair_of(comparison: Comparison, question: str) -> Pair | None:

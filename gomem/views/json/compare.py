@@ -32,6 +32,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
             "verdict": comparison.judgement.verdict,
             "details": list(comparison.judgement.details),
         },
+        "budgets": rows_json(comparison.budgets),
         "findings": rows_json(comparison.findings),
         "metrics": [_metric(row) for row in rows_json(comparison.metrics)],
         "geomeans": rows_json(comparison.geomeans),

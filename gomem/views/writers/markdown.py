@@ -31,7 +31,7 @@ def write_markdown(document: Document) -> str:
     """Write all that the HTML page says, without its figures."""
     blocks = [f"# {escaped(document.title)}: {escaped(document.kind)}"]
     if document.verdict is not None:
-        blocks += _verdict(document.verdict)
+        blocks += verdict_lines(document.verdict)
     facts = [f"- {escaped(label)}: {escaped(value)}" for label, value in document.facts]
     blocks += ["\n".join(facts)] if facts else []
     for section in document.sections:
@@ -40,8 +40,8 @@ def write_markdown(document: Document) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _verdict(verdict: Verdict) -> list[str]:
-    """The label first, unless the sentence begins with it."""
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """The verdict in paragraphs: the label first, unless the sentence begins with it."""
     said = verdict.sentence.lower().startswith(verdict.label)
     label = "" if said else f"{escaped(verdict.label.capitalize())}: "
     return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.details)]

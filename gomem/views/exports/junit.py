@@ -1,0 +1,117 @@
+"""A comparison as JUnit XML: a test case for each budget, and for each metric, as CI servers show.
+
+No standard describes the format; this is what Jenkins and its kin read: test suites with counts,
+test cases in them, and in a case at most one `failure` or `skipped`. A budget fails where it is
+broken and is skipped where it cannot be told. A metric fails nowhere, since nobody said how much
+worse it may get; one that too few values can tell is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from gomem.diagnosis.budgets import BROKEN, CANNOT_TELL
+from gomem.errors import printable
+from gomem.units import format_relative, is_unknown
+from gomem.views.comparison.words import TOO_FEW, level_name
+from gomem.views.measurements import format_level, format_n, format_p
+from gomem.views.share import without_home
+from gomem.views.words import minus_signs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gomem.analysis.comparison.before_after import Comparison
+
+Case = tuple[str, str, str, str]  # its name, what became of it, in short, in full
+FAILURE, SKIPPED, PASSED = "failure", "skipped", ""
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_junit(comparison: Comparison, *, before: str, after: str) -> str:
+    """The comparison as JUnit XML, ending in a line break.
+
+    Args:
+        comparison: The answer.
+        before: What was compared, by name.
+        after: With what, by name.
+    """
+    suites = [
+        ("budgets", list(map(_budget, comparison.budgets.to_dict("records")))),
+        ("metrics", list(map(_metric, comparison.metrics.to_dict("records")))),
+    ]
+    root = ET.Element("testsuites", _counts([c for _, cases in suites for c in cases]))
+    root.set("name", _text(f"gomem compare: {before} against {after}"))
+    for name, cases in suites:
+        if cases:
+            suite = ET.SubElement(root, "testsuite", _counts(cases) | {"name": name})
+            for case in cases:
+                _add(suite, case)
+    said = ET.SubElement(root[-1], "system-out") if len(root) else None
+    if said is not None:
+        judgement = comparison.judgement
+        said.text = _text("\n".join([judgement.sentence, *judgement.details]))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
+
+
+def _counts(cases: Iterable[Case]) -> dict[str, str]:
+    became = [became for _, became, _, _ in cases]
+    return {
+        "tests": str(len(became)),
+        "failures": str(became.count(FAILURE)),
+        "errors": "0",
+        "skipped": str(became.count(SKIPPED)),
+        "time": "0",
+    }
+
+
+def _add(suite: ET.Element, case: Case) -> None:
+    name, became, short, full = case
+    of = f"gomem.{suite.get('name')}"
+    told = {"name": _text(name), "classname": of, "time": "0"}
+    element = ET.SubElement(suite, "testcase", told)
+    if became == FAILURE:
+        failure = ET.SubElement(element, FAILURE, message=_text(short), type=BROKEN)
+        failure.text = _text(full)
+    elif became == SKIPPED:
+        ET.SubElement(element, SKIPPED, message=_text(short))
+    else:
+        ET.SubElement(element, "system-out").text = _text(full)
+
+
+def _budget(row: dict[str, Any]) -> Case:
+    became = {BROKEN: FAILURE, CANNOT_TELL: SKIPPED}.get(row["state"], PASSED)
+    allowed = format_level(row["allowed"], row["unit"])
+    full = f"{_measured(row, 'before', 'after')}; allowed: {allowed}"
+    noted = f"{full}; {row['note']}" if row["note"] else full
+    name = f"{row['budget']}: {level_name(row['name'])} ({row['unit']})"
+    return name, became, row["note"] if became == SKIPPED else full, noted
+
+
+def _metric(row: dict[str, Any]) -> Case:
+    name = f"{level_name(row['name'])} ({row['unit']})"
+    full = f"{row['verdict']}: {_measured(row, 'before_median', 'after_median')}"
+    became = SKIPPED if row["verdict"] == TOO_FEW else PASSED
+    return name, became, row["note"] or "too few values to tell", full
+
+
+def _measured(row: dict[str, Any], before: str, after: str) -> str:
+    values = [format_level(row[key], row["unit"]) for key in (before, after)]
+    change = (
+        "" if is_unknown(row["change"]) else f" ({minus_signs(format_relative(row['change']))})"
+    )
+    p = "" if is_unknown(row["p_value"]) else f", {format_p(row['p_value'])}"
+    return f"{values[0]} before, {values[1]} after{change}{p}, {_runs(row)}"
+
+
+def _runs(row: dict[str, Any]) -> str:
+    return format_n(row["before_n"], row["after_n"])
+
+
+def _text(text: str) -> str:
+    """As XML can hold it: no control characters, which no escape brings into XML 1.0."""
+    lines = without_home(text).split("\n")
+    return "\n".join(_NO_XML.sub("\ufffd", printable(line)) for line in lines)
