@@ -1,8 +1,13 @@
 """What a comparison comes down to, in one sentence."""
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 
+from gomem.analysis.comparison.before_after import NOTHING_MEASURED
 from gomem.diagnosis.comparison import compare, compare_diagnoses
+from gomem.diagnosis.judgement import judge
 from gomem.inputs.gobench.table import read_bench
 from tests.builders import FIXTURES, diagnosed, memstats_json
 
@@ -144,3 +149,96 @@ def test_nothing_in_common_is_no_verdict():
 
     assert "?" == judgement.verdict
     assert "2 benchmark metrics: 2 measured too few times to tell." == judgement.sentence
+
+
+WARNING, INFO = "warning", "info"
+
+
+def findings(*rows):
+    """Causes as a comparison lays them out: state, severity, code."""
+    return pd.DataFrame(
+        [(code, state, severity, "") for state, severity, code in rows],
+        columns=["code", "state", "severity", "title"],
+    )
+
+
+def compared(*rows, metrics=(), collections=None):
+    """The verdict and what is said of a comparison of these causes and levels."""
+    names = ["name", "layer", "before_median", "after_median", "verdict", "difference"]
+    table = pd.DataFrame(list(metrics), columns=names)
+    comparison = SimpleNamespace(findings=findings(*rows), metrics=table, change=None)
+    costs = [SimpleNamespace(cost=SimpleNamespace(steady_cycles=one)) for one in collections or ()]
+    sides = [SimpleNamespace(collector=cost, moments=()) for cost in costs]
+    return judge(comparison, sides[:1], sides[1:])
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "sentence"),
+    [
+        ([("new", WARNING, "a"), ("same", WARNING, "b")], "worse", "Warnings new: a."),
+        ([("gone", WARNING, "a"), ("gone", "critical", "b")], "better", "Warnings gone: a, b."),
+        (
+            [("new", WARNING, "a"), ("gone", WARNING, "b"), ("new", INFO, "c")],
+            "mixed", "Warnings new: a; gone: b.",
+        ),
+    ],
+)  # fmt: skip
+def test_warnings_that_are_new_or_gone_are_a_verdict(rows, verdict, sentence):
+    said = compared(*rows)
+
+    assert (verdict, sentence) == (said.verdict, said.sentence)
+
+
+@pytest.mark.parametrize("rows", [[("new", INFO, "a")], [("same", WARNING, "a")], []])
+def test_notes_and_what_stays_are_none(rows):
+    assert NOTHING_MEASURED == compared(*rows)
+
+
+SHARE = ("gc_cpu_fraction", "collector", 0.10, 0.30, "?", 0.2)
+
+
+@pytest.mark.parametrize(
+    ("collections", "verdict"),
+    [((20, 20), "worse"), ((19, 20), None), ((20, 19), None), ((), None)],
+)
+def test_the_collectors_share_counts_from_20_collections_a_side_on(collections, verdict):
+    said = compared(metrics=[SHARE], collections=collections)
+
+    assert (NOTHING_MEASURED.verdict if verdict is None else verdict) == said.verdict
+    assert (verdict is not None) == ("GC CPU rose from 10.0 % to 30.0 %." == said.sentence)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [(0.0, 0.01, "worse"), (0.0, 0.0099, None), (0.01, 0.0, "better"), (0.1, 0.2, None)],
+)
+def test_a_point_of_the_cpu_and_more_than_a_swing_are_a_change(before, after, verdict):
+    """
+    Twice as much may be a heap's swing.
+    """
+    share = ("gc_cpu_fraction", "collector", before, after, "?", after - before)
+
+    said = compared(metrics=[share], collections=(50, 50))
+
+    assert (NOTHING_MEASURED.verdict if verdict is None else verdict) == said.verdict
+
+
+def test_what_is_decided_is_said_before_what_is_the_same():
+    level = ("RSS", "memory", 100 << 20, 100 << 20, "~", 0)
+    comparison = SimpleNamespace(
+        findings=findings(("new", WARNING, "a")),
+        metrics=pd.DataFrame(
+            [(*level, 1, 1, 0.0)],
+            columns=["name", "layer", "before_median", "after_median", "verdict", "difference",
+                     "before_n", "after_n", "change"],
+        ),
+        change=None,
+    )  # fmt: skip
+    side = [SimpleNamespace(collector=None, moments=())]
+
+    said = judge(comparison, side, side)
+
+    assert ("worse", "Warnings new: a.") == (said.verdict, said.sentence)
+    assert said.details[0] == "RSS is about the same: 100 MiB before, 100 MiB after."
+    assert "of one capture a side" in said.details[1]
+    assert 1 == len(judge(comparison, side * 2, side).details)
