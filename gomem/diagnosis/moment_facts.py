@@ -184,13 +184,13 @@ def _limits(moment: Moment) -> dict[str, int | None]:
 def _classified(
     moment: Moment, memstats: pd.Series | None, damaged: set[str]
 ) -> ClassifiedMappings | None:
-    """The mappings by kind; None for maps, which have no Rss, and for a damaged smaps.
+    """The mappings by kind; None without any, for maps, which have no Rss, and for a damaged smaps.
 
     The sums of a damaged smaps are too small, and a report that is quietly short is worse than a
     coarser one.
     """
     mappings = moment.smaps
-    if mappings.empty or mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
+    if mappings["Rss"].isna().all() or damaged & set(mappings["artefact"]):
         return None
     return classify_mappings(mappings, memstats)
 

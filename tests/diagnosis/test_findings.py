@@ -174,3 +174,42 @@ def test_what_spoils_a_moment_is_not_what_only_may():
     perhaps = finding("data-skew", "2", severity=Severity.INFO)
 
     assert [("1",), ("2",)] == [one.moments for one in one_a_cause([sure, perhaps], scale(1, 1))]
+
+
+def test_a_share_is_the_larger_of_memory_and_cpu_and_none_where_the_whole_is_unknown():
+    by, unknown = scale(100), Scale({"1": {}})
+
+    assert 0.25 == by.share(finding(mib=25, cpu_fraction=0.1))
+    assert 0.5 == by.share(finding(mib=25, cpu_fraction=0.5))
+    assert 0.0 == unknown.share(finding(mib=25))
+    assert 0.1 == unknown.share(finding(mib=25, cpu_fraction=0.1))
+
+
+def test_a_moment_with_just_the_files_that_showed_a_cause_ends_it():
+    by = scale(100, 40, kinds=("smaps",))
+
+    (one,) = one_a_cause([finding(moment="1", mib=60)], by)
+
+    assert one.over
+    assert by.is_past(one)
+
+
+def test_what_is_over_is_past_unless_rss_shows_that_its_memory_stayed():
+    found = finding(moment="1", mib=60)
+    stayed, given_back = scale(100, 99), scale(100, 40)
+    unknown = Scale(stayed.moments, {"1": 100 * MIB}, 100 * MIB)
+
+    assert [False, True, True] == [by.is_past(found) for by in (stayed, given_back, unknown)]
+    assert given_back.given_back_by(finding(moment="1")) is None
+    assert given_back.given_back_by(finding(mib=60)) is None
+    assert scale(100).given_back_by(found) is None
+    assert "2" == given_back.given_back_by(found)
+
+
+@pytest.mark.parametrize(("peak", "said"), [(125, True), (124, False)])
+def test_a_peak_is_said_from_a_quarter_more_on(peak, said):
+    found = [finding(moment="1", mib=peak), finding(moment="2", mib=100)]
+
+    (one,) = one_a_cause(found, scale(300, 300))
+
+    assert said == ("the most was" in one.title)

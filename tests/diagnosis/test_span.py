@@ -98,3 +98,13 @@ def test_a_99th_percentile_needs_a_hundred_values(stops, known):
     values = {"stw_p99_seconds": 0.001, "stw_n": stops}
 
     assert ("stw_p99_seconds" in set(levels_of(None, None, None, values)["name"])) == known
+
+
+def test_from_a_moment_to_itself_is_since_the_start():
+    one = moment("a", 9)
+
+    assert (0, 9) == (Span(one, one).began, Span(one, one).ended)
+    assert (5, 9) == (Span(moment("b", 5), one).began, Span(moment("b", 5), one).ended)
+    assert 0 == Span(moment("b", 10), one).began
+    assert 9 == Span(moment("b", 9), one).began
+    assert (0, 0) == (Span(None, None).began, Span(None, None).ended)

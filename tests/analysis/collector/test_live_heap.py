@@ -55,6 +55,17 @@ def test_too_few_collections_have_no_slope():
     assert None is live_of(10, 11, 12, 13).grown_bytes
 
 
+@pytest.mark.parametrize("count", [59, 60, 61, 90, 121])
+def test_medians_of_neighbours_keep_the_slope_of_a_line(count):
+    """
+    Sixty of them at most, however many collections there are; the heap is above its median from
+    the first one on.
+    """
+    answer = live_of(*[1000] * count)
+
+    assert (count, 0.0) == (answer.cycles, answer.slope_bytes_per_second)
+
+
 @pytest.mark.parametrize(("count", "slope"), [(8, 0), (7, None)])
 def test_eight_collections_have_a_slope(count, slope):
     assert slope == live_of(*[10] * count).slope_bytes_per_second

@@ -95,6 +95,23 @@ def test_a_collection_printed_inside_the_one_before_begins_at_its_end():
     assert 0.25 == pytest.approx(minimum(cycles, 0.02))
 
 
+def test_a_longer_one_inside_the_one_before_begins_at_its_end():
+    """
+    The first lasts from 100 to 110 ms; the second, of 20 ms, is printed at 109.
+    """
+    lost = lost_time(cycles_of({"at": 0.1}, {"at": 0.109, "mark": 15}))
+
+    assert [0.1, 0.11] == pytest.approx([lost.knots[0], lost.knots[4]])
+    assert 0.13 == pytest.approx(lost.end)
+
+
+def test_the_worst_window_may_end_where_a_stop_ends():
+    """
+    Of 4 ms the last stop takes 3, and marking half of the one before.
+    """
+    assert 0.125 == pytest.approx(minimum(cycles_of({"at": 0.1}), 0.004))
+
+
 def test_missing_collections_are_told():
     cycles = cycles_of({"at": 0.1}, {"at": 0.2, "number": 4})
 

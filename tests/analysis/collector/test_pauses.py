@@ -28,6 +28,17 @@ def test_the_quantiles_are_pauses_that_happened():
     assert [4, 4, 4, 4] == list(of(answer, "stopped")["n"])
 
 
+def test_of_a_collection_that_tells_one_stop_that_is_counted():
+    cycles = cycles_of({"first": 2, "last": 1}, {"first": 3, "last": 1}, {"first": 4, "last": 1})
+    cycles.loc[1, "mark_termination_seconds"] = np.nan
+    cycles.loc[2, list(STOPS)] = np.nan
+
+    answer = gc_pauses(cycles)
+
+    assert [0.003, 0.003, 2] == [*of(answer, "stopped")["seconds"][:2], len(answer.stopped)]
+    assert 2 == of(answer, "first_stop")["n"].iloc[0]
+
+
 def test_an_interval_of_ranks_by_hand():
     """
     Of 10 values, at most 1 lies below the median with a chance of 11 in 1024, at most 2 with 56 in

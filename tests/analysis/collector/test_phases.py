@@ -68,6 +68,33 @@ def test_a_burst_is_four_times_the_usual_rate_less_rounding(size, phase):
     assert ([("steady", 20), (phase, 10), ("steady", 20)] if phase else [("steady", 50)]) == phases
 
 
+def test_a_burst_may_stand_at_either_end():
+    """
+    Where a step has fewer neighbours than two on each side.
+    """
+    first = named(gc_phases(allocating(*[38] * 10, *[9] * 30)))
+    last = named(gc_phases(allocating(*[9] * 30, *[38] * 10)))
+
+    assert [("burst", 10), ("steady", 30)] == first
+    assert [("steady", 30), ("burst", 10)] == last
+
+
+def test_each_process_has_its_own_phases():
+    """
+    Twelve collections a second apart, then ten of another process a tenth of a second apart.
+    """
+    at = [(number, number * SECOND) for number in range(1, 13)]
+    at += [(number, number * TENTH) for number in range(1, 11)]
+
+    phases = gc_phases(cycles_of(*({"number": number, "at": time} for number, time in at)))
+
+    assert [1, 2] == list(phases["run"])
+    assert [12, 10] == list(phases["cycles"])
+    assert [SECOND, TENTH] == list(phases["interval_p50_seconds"].round(6))
+    assert [9 * 2**20, 90 * 2**20] == list(phases["allocation_rate_bytes_per_second"].round())
+    assert [12.0, 1.0] == list(phases["end_seconds"])
+
+
 @pytest.mark.parametrize(("size", "phase"), [(8, "quiet"), (9, None)])
 def test_quiet_is_a_quarter_of_the_usual_rate_and_rounding(size, phase):
     """

@@ -25,6 +25,15 @@ def test_few_collections_have_a_window_each():
     assert [0.0005, 0.0005] == pytest.approx(list(frame["gc_cpu_fraction"][:2]))  # 1 ms of 2 Ps
 
 
+def test_a_share_of_cpu_is_of_the_ps_of_its_window():
+    """
+    1 ms in a second of one P, then of four.
+    """
+    frame = gc_timeline(cycles_of({"p": 1}, {"p": 4}, {}))
+
+    assert [0.001, 0.00025] == pytest.approx(list(frame["gc_cpu_fraction"][:2]))
+
+
 def test_of_the_last_collection_nobody_knows_what_followed():
     last = gc_timeline(cycles_of({}, {})).iloc[-1]
 

@@ -47,6 +47,13 @@ def test_of_values_that_fit_alike_the_roundest_is_taken(goal, known):
     assert known == gogc(*[BIG | {"start": 120, "goal": goal}] * 5, **NO_STACKS)[0]
 
 
+def test_the_roundest_is_a_multiple_of_ten_before_one_of_five():
+    """
+    From 30 MiB to 50 rounding leaves 62 to 70 %.
+    """
+    assert 0.7 == gogc(*[{"live": 30, "start": 40, "end": 45, "goal": 50}] * 5, **NO_STACKS)[0]
+
+
 def test_the_room_that_stacks_and_globals_ask_for_is_theirs():
     """
     100 + (100 + 30 + 20) x 1 are 250: GOGC=100, and not 150.
@@ -206,6 +213,18 @@ def test_what_the_metrics_say_of_gogc_comes_first():
     """
     assert ["pacer"] * 3 == triggers({}, {"goal": 15}, {"goal": 15}, gogc_fraction=0.5)
     assert ["pacer", "limit", "limit"] == triggers({}, {"goal": 15}, {"goal": 15}, gogc_fraction=1)
+
+
+@pytest.mark.parametrize(
+    ("gogc", "goal", "why"), [(0.5, 2, "pacer"), (2.0, 8, "pacer"), (2.0, 6, "limit")]
+)
+def test_the_least_goal_is_4_mib_times_gogc(gogc, goal, why):
+    """
+    Of a heap of 1 MiB live: with GOGC=50 a goal of 2 MiB is not lowered; with 200, 8 is none less.
+    """
+    small = {"live": 1, "start": 1, "end": 1, "goal": goal}
+
+    assert ["pacer", why] == triggers(small, small, gogc_fraction=gogc)
 
 
 def test_with_gogc_off_every_goal_is_a_limits():

@@ -6,7 +6,7 @@ import pytest
 from gomem.analysis.profiles.call_tree import FRAMES, call_tree
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
-from tests.heap_profiles import heap, seen
+from tests.heap_profiles import heap, seen, stack
 
 CAPTURES = FIXTURES / "captures"
 HEAPS = sorted(CAPTURES.glob("*/*/heap.pb.gz"))
@@ -77,6 +77,20 @@ def test_what_is_too_narrow_is_counted_in_its_caller():
     assert (
         tree.loc["all", "value"] - tree.loc["main.leaf", "value"] == tree.loc["main.root", "hidden"]
     )
+
+
+@pytest.mark.parametrize(("others", "shown"), [(900, True), (1100, False)])
+def test_a_frame_is_drawn_from_a_thousandth_of_the_whole_on(others, shown):
+    profile = heap(seen(others, 64), seen(1, 64, leaf=3), names=NAMES)
+
+    assert shown == ("main.other" in by_name(call_tree(profile, "inuse_space")).index)
+
+
+@pytest.mark.parametrize(("calls", "depth"), [(127, 127), (128, 128), (129, 128)])
+def test_a_stack_is_as_deep_as_go_writes_one(calls, depth):
+    deep = stack(*[1] * (calls - 1), 2)
+
+    assert depth == call_tree(heap(deep), "inuse_space").frames["depth"].max()
 
 
 def test_of_two_profiles_what_vanished_keeps_its_place():

@@ -93,6 +93,10 @@ def test_without_sampling_the_size_is_that_of_the_label_or_the_mean():
     assert of_label[["bytes_low", "bytes_high"]].isna().all()
 
 
+def test_an_object_can_be_of_one_byte():
+    assert 1 == object_sizes(heap(bucket(10, 30, size=1), rate=1)).iloc[0]["object_bytes"]
+
+
 def test_an_empty_profile_has_the_columns():
     sizes = object_sizes(heap())
 

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.analysis.profiles.site_changes import SITES, compare_sites, unseen_high
+from gomem.analysis.profiles.site_changes import (
+    SITES,
+    compare_sites,
+    is_exact,
+    profile_changes,
+    unseen_high,
+    unseen_in,
+)
+from gomem.inputs.pprof.parse import parse_pprof
+from gomem.inputs.pprof.table import Profile
+from tests.heap_profiles import heap, seen
+from tests.pprof_messages import field, message, packed, strings
 
 
 def sites(**flat_low_high):
@@ -135,3 +146,54 @@ def test_there_and_back_changes_sign(before, after):
 @given(profiles)
 def test_compared_with_itself_no_site_has_changed(profile):
     assert {"~"} >= set(compare_sites(profile, profile)["state"])
+
+
+def test_a_site_that_cannot_be_missed_is_new_as_soon_as_its_interval_leaves_zero_out():
+    """
+    From 0.5 to 2 is more than nothing, where nothing may be unseen.
+    """
+    assert {"fill": "new"} == states(compare_sites(sites(), sites(fill=(1, 0.5, 2))))
+    assert {"fill": "gone"} == states(compare_sites(sites(fill=(1, 0.5, 2)), sites()))
+
+
+NAMES = ("main.leaf", "main.root", "main.other", "main.third")
+
+
+def test_what_one_process_allocated_more_is_new_where_there_was_nothing():
+    """
+    Its counts only grow: sightings that came are more, however few.
+    """
+    before = heap(seen(9, 64), seen(5, 64, leaf=4), names=NAMES)
+    after = heap(seen(10, 64), seen(1, 64, leaf=3), seen(5, 64, leaf=4), names=NAMES)
+
+    found = profile_changes(before, after, "alloc_space", one_process=True)
+
+    wanted = {"main.leaf": "grew", "main.other": "new", "main.third": "~"}
+    assert wanted == states(found.sites)
+
+
+def test_only_a_rate_of_one_records_every_allocation():
+    assert [True, False, False] == [
+        is_exact(one) for one in (heap(rate=1), heap(rate=2), heap(rate=1, period_type=False))
+    ]
+
+
+def counts_alone():
+    """A profile that counts objects and not their bytes."""
+    raw = message(1, field(1, 1), field(2, 2)) + message(2, packed(1), packed(2, 7))
+    raw += message(11, field(1, 3), field(2, 4)) + field(12, 524288)
+    text = strings("", "alloc_objects", "count", "space", "bytes")
+    return Profile("counts.pb", parse_pprof(raw + text, source="counts.pb")[0])
+
+
+def test_what_may_be_unseen_of_objects_needs_their_sizes():
+    """
+    3.689 times the rate in bytes, which is 8 objects of 64 KiB: 29.5 of them.
+    """
+    sampled = heap(seen(40, 65536))
+
+    assert pytest.approx(3.688879 * 524288) == unseen_in(sampled, sampled, "alloc_space")
+    of_objects = unseen_in(sampled, sampled, "alloc_objects")
+    assert pytest.approx(29.5, rel=0.01) == of_objects["main.leaf"]
+    assert pd.isna(unseen_in(sampled, counts_alone(), "alloc_objects"))
+    assert 0.0 == unseen_in(heap(rate=1), sampled, "alloc_objects")

@@ -90,6 +90,26 @@ def test_of_two_files_of_one_name_it_is_that_of_the_package(profile):
     assert "moved to heap: theirs" == reasons.loc["strings.genSplit", "why"]
 
 
+def reason_in(profile, *rows):
+    """What is said of `strings.genSplit`, whose package none of these is."""
+    reasons = site_reasons(profile, pd.concat(rows), "alloc_space").set_index("function")
+    return reasons.loc["strings.genSplit", "why"]
+
+
+def test_of_another_package_it_is_told_where_only_one_file_can_be_meant(profile):
+    """
+    The compiler's package is what was built: one directory may be built as another's test.
+    """
+    one = verdict("strings/strings.go", 286, "a", subject="one")
+    other = verdict("strings.go", 286, "b", subject="other")
+    own = verdict("strings.go", 286, "strings", subject="own")
+
+    assert "moved to heap: one" == reason_in(profile, one)
+    assert "" == reason_in(profile, one, other)
+    assert "moved to heap: own" == reason_in(profile, one, own)
+    assert "moved to heap: own" == reason_in(profile, other, own)
+
+
 def test_without_verdicts_the_columns_are_the_same(profile):
     reasons = site_reasons(profile, verdict("a.go", 1).iloc[:0], "alloc_space", 0)
 
