@@ -50,12 +50,14 @@ class Bursts:
         low: The median of the low moments.
         highest: The level of the highest moment.
         top: The first burst that reaches it.
+        low_fraction: Share of the moments that are low.
     """
 
     each: tuple[Burst, ...]
     low: float
     highest: float
     top: Burst
+    low_fraction: float
 
     @property
     def extra(self) -> float:
@@ -75,7 +77,7 @@ def find_bursts(levels: FloatArray) -> Bursts | None:
     if len(levels) < 2 or not levels.max() > levels.min():
         return None
     lowest, way = float(levels.min()), float(levels.max() - levels.min())
-    is_low = levels <= lowest + LOW * way
+    is_low = _is_low(levels, lowest, way)
     runs = np.split(np.arange(len(levels)), np.flatnonzero(np.diff(is_low)) + 1)
     each = [
         Burst(int(run[0]) - 1, int(run[levels[run].argmax()]), int(run[-1]))
@@ -89,7 +91,18 @@ def find_bursts(levels: FloatArray) -> Bursts | None:
         float(np.median(levels[is_low])),
         float(levels.max()),
         max(each, key=lambda one: levels[one.peak]),
+        float(is_low.mean()),
     )
+
+
+def low_fraction(levels: FloatArray) -> float:
+    """Share of the moments that are low; bursts or not."""
+    lowest = float(levels.min())
+    return float(_is_low(levels, lowest, float(levels.max()) - lowest).mean())
+
+
+def _is_low(levels: FloatArray, lowest: float, way: float) -> NDArray[np.bool_]:
+    return levels <= lowest + LOW * way
 
 
 def _is_sudden(levels: FloatArray, burst: Burst) -> bool:

@@ -23,6 +23,7 @@ As an expert would put it:
    stands out where most hold one. Its level tells it: what is in use, or what collections marked,
    rises at once from its lows, more than once, and is low in between. Garbage is in neither. That
    is a fact, and may be what the program is for: a note, with how often, how high, and whose it is.
+   So it is of what is high for a third of the time, even where the lows can be called the usual.
 """
 
 from __future__ import annotations
@@ -48,9 +49,15 @@ SITES = 3  # named as evidence
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding, of what stands out most clearly: a level, an interval, bursts, a step."""
+    """One finding, of what stands out most clearly: a level, an interval, bursts, a step.
+
+    But what is high again and again for a third of the time is how the program works.
+    """
     limits, jump, spike = answers.thresholds, answers.jump, answers.spike
     bursts = answers.bursts
+    again = bursts is not None and _come_again(bursts.levels, bursts.profiles, limits)
+    if bursts is not None and again and bursts.low_fraction < limits.burst_low_fraction:
+        return [_of_bursts(bursts, answers)]
     jumps = jump is not None and _jumps(jump, limits)
     if jump is not None and jumps and jump.levels.came_back:
         return [_of_level(jump, answers)]
@@ -58,7 +65,7 @@ def find(answers: Answers) -> list[Finding]:
         sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
         if len(sites):
             return [_of_interval(spike, sites, answers)]
-    if bursts is not None and _come_again(bursts.levels, bursts.profiles, limits):
+    if bursts is not None and again:
         return [_of_bursts(bursts, answers)]
     if jump is not None and jumps and _is_step(jump, limits):
         return [_of_level(jump, answers)]
@@ -208,7 +215,7 @@ def _of_moments(answers: Answers) -> list[Finding]:
     """By HeapAlloc, where it jumps over the usual and comes back."""
     limits, levels = answers.thresholds, answers.heap_alloc_jump
     told = [one for one in answers.moments if one.memstats is not None]
-    if levels is None or len(told) <= limits.spike_intervals:
+    if levels is None or len(told) <= limits.spike_intervals or _is_rhythm(answers):
         return []
     if not (levels.came_back and _is_far(levels, limits)):
         return []
@@ -228,6 +235,14 @@ def _of_moments(answers: Answers) -> list[Finding]:
         confidence="likely",
     )
     return [finding]
+
+
+def _is_rhythm(answers: Answers) -> bool:
+    """Whether what collections mark is high again and again, and for long."""
+    limits, marks = answers.thresholds, answers.marked_bursts
+    if marks is None or not _come_again(marks, len(answers.marking), limits):
+        return False
+    return marks.low_fraction < limits.burst_low_fraction
 
 
 def _come_again(levels: Bursts, readings: int, limits: Thresholds) -> bool:

@@ -345,12 +345,11 @@ class Answers:
         told = [(one, one.memstats) for one in self.moments if one.memstats is not None]
         if len(told) < 2:
             return None
-        live = [one.metrics.get(LIVE) for one, _ in told]
-        known = np.array([size for size in live if size is not None], np.float64)
+        live = np.array([one.metrics.get(LIVE, np.nan) for one, _ in told], np.float64)
         return held_heap(
             pd.DataFrame([row for _, row in told]),
             _seconds([one for one, _ in told]),
-            known if len(known) == len(told) else None,
+            live,
             self.gogc_fraction,
         )
 

@@ -14,7 +14,8 @@ grows. As an expert would put it:
    moments at least, whatever reads it: four are in order by chance in one of twelve. Where there
    are three or four, it is `possible` if each has more than the one before, in a line, what
    collections marked rises with it, and it at least doubles, by tens of MiB: chance is not in a
-   line, and garbage is not marked. A log of so few collections is called thin.
+   line, and garbage is not marked. A log of so few collections is called thin. One of a start-up
+   shows how the heap fills, in however many.
 3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
    slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
@@ -240,7 +241,7 @@ def _of_log(answers: Answers) -> _Rise | None:
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
     assert live.slope_high is not None
-    if live.slope_low <= 0:
+    if live.slope_low <= 0 or live.seconds < answers.thresholds.growth_log_seconds:
         return None
     slope = live.slope_bytes_per_second
     return _Rise(
@@ -353,11 +354,15 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
         text = (
             f"what {site.who} allocates is kept, and grows by {format_bytes(site.slope)}/s "
             f"({format_bytes(site.low)}/s to {format_bytes(site.high)}/s): "
-            f"{format_bytes(site.grown)} in {format_seconds(site.seconds)}"
+            f"at least {format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
         in_all = site.grown_in_all
         more = in_all - site.grown >= answers.thresholds.growth_fraction * site.grown
-        return f"{text}, of {format_bytes(in_all)} that came and stayed in all" if more else text
+        return (
+            f"{text}, of at least {format_bytes(in_all)} that came and stayed in all"
+            if more
+            else text
+        )
     text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"
     if site is None:
         return text

@@ -87,6 +87,7 @@ class Thresholds:
             twice as much as otherwise, and four times the smallest heap goal.
         growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
             lets swing may do so.
+        growth_log_seconds: Time that a log must show: less is a start-up, which fills the heap.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
             is a start-up's, or a test's.
@@ -97,6 +98,8 @@ class Thresholds:
             within one cycle has passed the goal that GOGC=100 set for it.
         burst_count: allocation-spike, of a level that comes and goes: how often at least. One is a
             jump.
+        burst_low_fraction: Share of the readings that must be low for what comes again and again to
+            be spikes: an exception is high for less than a third of the time, a job more often.
         spike_intervals: Intervals between profiles it takes to know what is usual, those without
             news among them.
         spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
@@ -189,12 +192,14 @@ class Thresholds:
     growth_profiles: int = 5
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
+    growth_log_seconds: float = 1.0
     growth_sure_seconds: float = 600.0
     spike_bytes: int = 16 * MIB
     spike_ratio: float = 3.0
     spike_kept_fraction: float = 0.5
     jump_ratio: float = 2.0
     burst_count: int = 2
+    burst_low_fraction: float = 2 / 3
     spike_intervals: int = 8
     spike_rates: int = 3
     step_contents: int = 3

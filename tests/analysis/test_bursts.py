@@ -21,6 +21,7 @@ def test_a_job_every_few_seconds():
     ]
     assert (4.0, 64.0, 60.0) == (found.low, found.highest, found.extra)
     assert found.top is found.each[1]
+    assert 6 / 15 == found.low_fraction
 
 
 def test_one_that_lasts_is_one():

@@ -310,6 +310,43 @@ def test_bursts_on_both_sides_of_their_thresholds():
     assert [True, False] == edge(AGAIN, "spike_intervals", 13)
 
 
+def test_what_is_high_for_a_third_of_the_time_is_how_the_program_works():
+    """
+    High twice in 14 profiles, four of them in all or five: by what is low, 10 of 14 or 9.
+    """
+    rare = [8, 8, 8, 66, 126, 8, 8, 6, 8, 68, 128, 8, 9, 8]
+    often = [8, 8, 8, 66, 126, 127, 8, 6, 8, 68, 128, 8, 9, 8]
+
+    assert ["warning"] == [str(one.severity) for one in level_of(*rare)]
+    assert ["info"] == [str(one.severity) for one in level_of(*often)]
+    low = answers(*range(14), in_use=rare).bursts.low_fraction
+    assert 10 / 14 == low
+    for share, severity in ((low, "warning"), (low + 1e-9, "info")):
+        case = replace(
+            answers(*range(14), in_use=rare), thresholds=Thresholds(burst_low_fraction=share)
+        )
+        assert [severity] == [str(one.severity) for one in allocation_spike.find(case)]
+
+
+def test_heap_alloc_that_jumps_with_what_is_marked_again_and_again_is_no_spike():
+    """
+    20 MiB and 80; marked are 10 MiB and 60, at three of nine moments or at four of ten.
+    """
+
+    def told(high):
+        return [
+            facts(
+                name=f"{n:02}", HeapAlloc=80 if n in high else 20, NextGC=120 if n in high else 20
+            )
+            for n in range(10)
+        ]
+
+    rare, often = (Answers(tuple(told(high)), GoVersion()) for high in ((3, 6, 7), (2, 3, 6, 7)))
+
+    assert ["warning"] == [str(one.severity) for one in allocation_spike.find(rare)]
+    assert ["info"] == [str(one.severity) for one in allocation_spike.find(often)]
+
+
 def marked(*goals):
     """Moments with these goals in MiB, of GOGC=100."""
     return Answers(

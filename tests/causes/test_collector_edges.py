@@ -381,6 +381,8 @@ def test_growth_of_the_live_heap():
     assert [True, False] == edge(heap_growth, growing(), "growth_bytes", grown)
     assert found(heap_growth, growing(), growth_fraction=share * (1 - 1e-9))
     assert [] == found(heap_growth, growing(), growth_fraction=share * (1 + 1e-9))
+    seconds = growing().gc.longest_run.seconds
+    assert [True, False] == edge(heap_growth, growing(), "growth_log_seconds", seconds)
 
 
 def test_growth_of_a_stack_over_profiles():

@@ -105,7 +105,9 @@ def held_heap(
         stats: A row for each moment, in order, with `HeapAlloc`, `NextGC` and `NumGC`, and with
             `TotalAlloc` if that is known.
         seconds: When each moment was; None if only their order is known.
-        live_bytes: `/gc/heap/live:bytes` of each; None if a moment does not say.
+        live_bytes: `/gc/heap/live:bytes` of each, missing where a moment does not say; None if
+            none does. What enough of them say is better than what the goals of all do, which follow
+            from stacks and globals, too.
         gogc: As a fraction, if it is known.
 
     Returns:
@@ -122,16 +124,35 @@ def held_heap(
     allocated = trend_of(fields["HeapAlloc"].to_numpy(), seconds)
     if allocated is None:
         return None
-    goals = fields["NextGC"].to_numpy() / (1 + (gogc or GOGC_BY_DEFAULT))
-    marks = goals if live_bytes is None else live_bytes
+    marks = fields["NextGC"].to_numpy() / (1 + (gogc or GOGC_BY_DEFAULT))
+    said = np.ones(len(marks), bool)
+    if live_bytes is not None and _are_enough(~np.isnan(live_bytes)):
+        marks, said = live_bytes, ~np.isnan(live_bytes)
+    else:
+        live_bytes = None
     return HeldHeap(
         allocated=allocated,
-        marked=None if np.isnan(marks).any() else trend_of(marks, seconds),
+        marked=_trend_where(said, marks, seconds),
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
         late_collections=_in_last_third(fields["NumGC"].to_numpy(), seconds),
         held=_held(fields, marks, seconds),
     )
+
+
+def _are_enough(said: NDArray[np.bool_]) -> bool:
+    """Whether all moments say it, or enough to be sure of a trend."""
+    return bool(said.all() or said.sum() >= SURE_FROM)
+
+
+def _trend_where(
+    said: NDArray[np.bool_], marks: FloatArray, seconds: FloatArray | None
+) -> Trend | None:
+    """The trend of those moments that say what was marked; None where a goal is not known."""
+    times = np.arange(len(marks), dtype=np.float64) if seconds is None else seconds
+    if np.isnan(marks[said]).any():
+        return None
+    return trend_of(marks[said], None if seconds is None and said.all() else times[said])
 
 
 def _held(fields: pd.DataFrame, marks: FloatArray, seconds: FloatArray | None) -> Trend | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.bursts import Bursts, find_bursts
+from gomem.analysis.bursts import Bursts, find_bursts, low_fraction
 from gomem.analysis.jumps import Jump, find_jump
 from gomem.analysis.profiles.published import published
 from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
@@ -118,6 +118,8 @@ class InUseBursts:
         last: Moment of the last profile that shows the last burst.
         seconds: From the first profile to the last.
         profiles: How many there are, repeated ones among them.
+        low_fraction: Share of the profiles that are low: of all, or of those that say something
+            new, whichever is larger; a burst may stand in the profiles long after it is gone.
         sites: Who has how much in use before and in the highest, the largest change first.
         caller: The program's own function for which the first of them allocates; empty if none is.
     """
@@ -128,6 +130,7 @@ class InUseBursts:
     last: str
     seconds: float
     profiles: int
+    low_fraction: float
     sites: SiteChanges
     caller: str
 
@@ -140,7 +143,8 @@ def in_use_bursts(
     Returns:
         None if there is none, or if what rises does so slowly.
     """
-    found = published({name: one for name, one in profiles.items() if _says_in_use(one)})
+    usable = {name: one for name, one in profiles.items() if _says_in_use(one)}
+    found = published(usable)
     news = found.news
     levels = find_bursts(_levels([(one.moment, one.profile) for one in news]))
     if levels is None:
@@ -148,6 +152,7 @@ def in_use_bursts(
     before, after = news[levels.top.before], news[levels.top.peak]
     to_the_end = levels.each[-1].last == len(news) - 1
     last = (*(one.moment for one in news), *found.repeated)[-1]
+    shown = [pair for pair in usable.items() if pair[0] not in found.at_once]
     sites = profile_changes(before.profile, after.profile, IN_USE, granularity)
     return InUseBursts(
         levels=levels,
@@ -156,6 +161,7 @@ def in_use_bursts(
         last=last if to_the_end else news[levels.each[-1].last].moment,
         seconds=news[-1].until_seconds - news[0].seconds,
         profiles=len(news) + len(found.repeated),
+        low_fraction=max(levels.low_fraction, low_fraction(_levels(shown))),
         sites=sites,
         caller=_caller_of_most(sites, after.profile),
     )

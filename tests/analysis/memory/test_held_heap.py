@@ -51,6 +51,22 @@ def test_live_bytes_stand_before_the_goal():
     assert ("/gc/heap/live:bytes", 40 * MIB) == (found.marked_field, found.rising.grown)
 
 
+@pytest.mark.parametrize(("said", "field"), [(5, "/gc/heap/live:bytes"), (4, "NextGC")])
+def test_what_enough_moments_say_is_live_stands_before_the_goals_of_all(said, field):
+    """
+    Goals rise with stacks, too: six moments whose goals rise, of which five say that nothing does.
+    """
+    live = np.array([10.0] * said + [np.nan] * (6 - said)) * MIB
+
+    found = held([40] * 6, [40, 60, 80, 100, 120, 140], range(0, 12, 2), live_bytes=live)
+
+    assert field == found.marked_field
+    assert ([said, 6][field == "NextGC"], field == "NextGC") == (
+        found.marked.moments,
+        found.marked.rises,
+    )
+
+
 def test_a_known_gogc_gives_the_size():
     """
     GOGC=300: a goal of 160 MiB more is 40 MiB marked.
