@@ -15,7 +15,8 @@ expert would put it:
 4. A single moment, or two, has no direction: very many are a note, and what would decide is said.
 5. What one holds is its stack, 2 KiB at least where nothing says how much, and the heap that its
    own functions allocate and that stays; where no other site rises, all of the heap that does. The
-   size is of those that came, since of the first nobody knows whether they wait in vain.
+   size is of those that came, since of the first nobody knows whether they wait in vain; and it is
+   the least where MemStats do not show both, for a heap profile lags.
 """
 
 from __future__ import annotations
@@ -203,15 +204,16 @@ def _where(answers: Answers) -> str:
 
 
 def _each(answers: Answers) -> str:
-    """What each of those that came holds, as far as that is known."""
-    found = answers.goroutines
-    parts = []
-    if found.stack_bytes_each:
-        parts.append(f"{format_bytes(found.stack_bytes_each)} of stack")
-    heap = answers.goroutines_heap_bytes
-    if heap and found.count is not None:
+    """What those that came hold, and each of them, as far as that is known."""
+    found, heap = answers.goroutines, answers.goroutines_heap_bytes
+    assert found.count is not None
+    each = found.stack_bytes_each
+    parts = [f"{format_bytes(each or SMALLEST_STACK)} of stack"]
+    if heap:
         parts.append(f"{format_bytes(heap / found.count.grown)} of heap")
-    return f"; each holds {' and '.join(parts)}" if parts else ""
+    least = "" if each and heap > found.heap_bytes else "at least "
+    size = format_bytes(round(_stacks_that_came(answers) + heap))
+    return f"; they hold {least}{size}, each {' and '.join(parts)}"
 
 
 def _heap(answers: Answers) -> list[Evidence]:

@@ -222,7 +222,8 @@ def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
 
     (found,) = find(case)
 
-    assert "waiting in main.wait; each holds 1.37 KiB of stack and 4.10 KiB of heap" in found.title
+    held = "they hold at least 16.0 MiB, each 1.37 KiB of stack and 4.10 KiB of heap"
+    assert f"waiting in main.wait; {held}" in found.title
     assert (4 + 12) * MIB == found.bytes
 
 
@@ -242,7 +243,8 @@ def test_the_heap_that_rises_with_them_is_theirs_unless_another_site_rises():
     (found,), (apart,) = find(case), find(other)
 
     assert (4 + 40) * MIB == found.bytes
-    assert "each holds 1.02 KiB of stack and 10.2 KiB of heap" in found.title
+    assert "they hold 44.0 MiB, each 1.02 KiB of stack and 10.2 KiB of heap" in found.title
+    assert "they hold at least 4.00 MiB, each 1.02 KiB of stack" in apart.title
     assert ("HeapAlloc without garbage, growth", 40 * MIB) in {
         (one.field, one.value) for one in found.evidence
     }
