@@ -49,9 +49,10 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
-    """A mean that is long needs long stops, and not just one; but whether most are, it says not.
+    """A mean that is long needs long stops; but whether it is most of them, it says not.
 
-    So it is a note, unless the mean is what users notice.
+    So it is a note, unless the mean is what users notice, and never more than possible: of the
+    same stops a log may say that one alone was long.
     """
     counters, limits = answers.counters, answers.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:
@@ -68,7 +69,7 @@ def _by_counters(answers: Answers) -> list[Finding]:
             f"{format_seconds(each)} on average{in_all}",
             cpu_fraction=share,
             evidence=counted_evidence(counters),
-            confidence="likely" if dear else "possible",
+            confidence="possible",
         )
     ]
 

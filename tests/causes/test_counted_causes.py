@@ -144,12 +144,13 @@ def test_stops_that_are_long_on_average():
 
 def test_a_mean_does_not_say_whether_most_stops_are_long():
     """
-    40 of 100 ms, and a little less: a note until users notice.
+    40 of 100 ms, and a little less: a note until users notice. Of the same 40 a log may show that
+    one alone took all, so it is never more than possible.
     """
     assert "warning" == severity(long_pauses, paused_ms=4000, seconds=4000.0)
     assert "info" == severity(long_pauses, paused_ms=3999, seconds=4000.0)
     assert "info" == severity(long_pauses, paused_ms=3999, seconds=4.0)
-    assert "likely" == long_pauses.find(answers(paused_ms=4000))[0].confidence
+    assert "possible" == long_pauses.find(answers(paused_ms=4000))[0].confidence
     assert "possible" == long_pauses.find(answers(paused_ms=3999))[0].confidence
 
 
