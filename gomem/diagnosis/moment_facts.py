@@ -84,7 +84,7 @@ class _Sides:
         memstats: A row of MemStats.
         metrics: runtime/metrics by name, of the last reading.
         scraped: What a page of metrics says of the process, by the page's names.
-        from_metrics: Whether runtime/metrics stand in for MemStats, which are not there.
+        runtime_side: Where the row of MemStats is from; see `rss_vs_heap.RUNTIME_SIDES`.
         classified: Its mappings by kind.
     """
 
@@ -92,7 +92,7 @@ class _Sides:
     memstats: pd.Series | None
     metrics: dict[str, float]
     scraped: dict[str, float]
-    from_metrics: bool
+    runtime_side: str
     classified: ClassifiedMappings | None
 
     @classmethod
@@ -100,12 +100,13 @@ class _Sides:
         dumped, metrics = _heap_row(_dumps(moment)), _metrics(moment)
         from_metrics = dumped is None and len(metrics) > 0
         memstats = _heap_row(memstats_of_metrics(metrics)) if from_metrics else dumped
+        of_page = dumped is not None and dumped["artefact"] == moment.paths.get(METRICS_PAGE)
         return cls(
             moment,
             memstats,
             _last_reading(metrics),
             _scraped(moment),
-            from_metrics,
+            "metrics" if from_metrics else METRICS_PAGE if of_page else "memstats",
             _classified(moment, memstats, damaged),
         )
 
@@ -241,7 +242,7 @@ def _ledger(
         page_bytes=_page_bytes(moment.smaps) or page_bytes,
         cgroup=cgroup,
         scraped=sides.scraped,
-        from_metrics=sides.from_metrics,
+        runtime_side=sides.runtime_side,
     )
 
 

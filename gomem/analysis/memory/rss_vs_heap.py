@@ -20,7 +20,7 @@ from gomem.analysis.memory.mapping_kinds import (
     metadata_claim,
     work_buffer_bytes,
 )
-from gomem.analysis.memory.resident_totals import ResidentTotals, resident_totals
+from gomem.analysis.memory.resident_totals import SCRAPED, ResidentTotals, resident_totals
 from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import format_bytes, format_seconds
 
@@ -175,7 +175,7 @@ def reconcile_rss(
     page_bytes: int | None = None,
     cgroup: Mapping[str, int | None] | None = None,
     scraped: Mapping[str, float] | None = None,
-    from_metrics: bool = False,
+    runtime_side: str = "memstats",
 ) -> Ledger:
     """Account for resident memory with what the kernel and the runtime each know.
 
@@ -191,16 +191,17 @@ def reconcile_rss(
         page_bytes: The size of a page, where a file says it.
         cgroup: Numbers of the control group's files by name, where nothing else says what is
             resident.
-        scraped: What a page of Prometheus metrics says of the process, where no file of the
-            kernel's says it.
-        from_metrics: Whether the row of MemStats was worked out from runtime/metrics.
+        scraped: What a page of Prometheus metrics says of the process: its RSS where no file of
+            the kernel's says it, else a check.
+        runtime_side: What the row of MemStats was read from, or worked out from; one of
+            `RUNTIME_SIDES`.
 
     Returns:
         The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
-    sources = _OF_METRICS if from_metrics else _OF_MEMSTATS
+    sources = RUNTIME_SIDES[runtime_side]
     if classified is not None:
         rows, notes = _fine(classified, memstats, sources)
         rss_bytes: int | None = int(classified.mappings["Rss"].sum())
@@ -213,7 +214,7 @@ def reconcile_rss(
         rss_source = "" if totals is None else totals.source
     of_two_states = bool(collections_between) or not _fits(classified, memstats)
     notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
-    checks = _checks(rss_bytes, status, rollup_rss_bytes)
+    checks = _checks(rss_bytes, status, rollup_rss_bytes, scraped or {})
     notes += _disagreements(checks)
     doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
@@ -340,6 +341,14 @@ _OF_METRICS = {
     "stacks": "/memory/classes/heap/stacks:bytes",
     "runtime_metadata": "/memory/classes: metadata, profiling/buckets and other",
 }
+_OF_PAGE = {
+    "heap_objects": "metrics-page HeapAlloc",
+    "heap_slack": "metrics-page HeapInuse - HeapAlloc",
+    "heap_idle": "metrics-page HeapIdle - HeapReleased",
+    "stacks": "metrics-page StackInuse",
+    "runtime_metadata": "metrics-page: the other *Sys fields",
+}
+RUNTIME_SIDES = {"memstats": _OF_MEMSTATS, "metrics": _OF_METRICS, "metrics-page": _OF_PAGE}
 _HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
 
 
@@ -399,13 +408,18 @@ def _coarse(
 
 
 def _checks(
-    rss_bytes: int | None, status: pd.Series | None, rollup_rss_bytes: int | None
+    rss_bytes: int | None,
+    status: pd.Series | None,
+    rollup_rss_bytes: int | None,
+    scraped: Mapping[str, float],
 ) -> pd.DataFrame:
     totals: list[tuple[str, int]] = []
     if rollup_rss_bytes is not None:
         totals.append(("smaps_rollup Rss", rollup_rss_bytes))
     if status is not None and not pd.isna(status["VmRSS"]):
         totals.append(("status VmRSS", int(status["VmRSS"])))
+    if SCRAPED in scraped:
+        totals.append((f"metrics-page {SCRAPED}", int(scraped[SCRAPED])))
     rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
     return build_rows(rows, LEDGER_CHECKS)
 

@@ -159,10 +159,23 @@ def test_a_part_names_runtime_metrics_where_those_stand_in_for_memstats(with_sma
     table = mappings(PROGRAM, smaps_entry(HEAP, HEAP + 4 * MIB, rss_kib=4096))
     classified = classify_mappings(table, row) if with_smaps else None
 
-    parts = reconcile_rss(classified, row, from_metrics=True).parts.set_index("part")
+    parts = reconcile_rss(classified, row, runtime_side="metrics").parts.set_index("part")
 
     assert not parts["source"].str.contains("MemStats").any()
     assert "/memory/classes/heap/unused:bytes" == parts.loc["heap_slack", "source"]
+
+
+def test_a_part_names_the_page_that_it_was_read_from():
+    row = memstats_row(HeapAlloc=3 * MIB, HeapInuse=4 * MIB)
+    page = {"process_resident_memory_bytes": 9.0 * MIB}
+    status = pd.Series({"VmRSS": 8 * MIB, "RssFile": 0, "RssShmem": 0})
+
+    ledger = reconcile_rss(None, row, status, scraped=page, runtime_side="metrics-page")
+
+    assert not ledger.parts["source"].str.contains("MemStats").any()
+    assert {"status VmRSS": 0, "metrics-page process_resident_memory_bytes": MIB} == dict(
+        zip(ledger.checks["total"], ledger.checks["difference_bytes"], strict=True)
+    )
 
 
 def test_without_memstats_the_heap_stands_in_one_piece():
