@@ -170,9 +170,12 @@ def _title(moment: MomentFacts, kept: int, in_use: int) -> str:
             f"{format_bytes(kept)} of heap is idle and was not given back: {used}, and no file "
             "says how much is resident"
         )
+    assert moment.ledger is not None
+    # Without smaps, what is not Go's can hide what of the idle heap was never touched.
+    most = moment.mappings is None and not moment.ledger.has("mapped_files")
     return (
-        f"{format_bytes(kept)} of heap is idle and still resident: {used}, RSS is "
-        f"{format_bytes(moment.rss_bytes)}"
+        f"{'up to ' if most else ''}{format_bytes(kept)} of heap is idle and still resident: "
+        f"{used}, RSS is {format_bytes(moment.rss_bytes)}"
     )
 
 

@@ -213,6 +213,22 @@ def test_without_the_kernels_side_a_fresh_arena_may_be_untouched(release, inuse,
     assert ([] if kept is None else [kept]) == [one.bytes // MIB for one in found]
 
 
+@pytest.mark.parametrize(("files", "most"), [(6 * MIB, ""), (None, "up to ")])
+def test_without_smaps_files_that_nobody_counts_may_be_what_is_resident(files, most):
+    """
+    34 MiB are claimed and idle, 40 resident: with 6 MiB of files all of them, or who knows.
+    """
+    (moment,) = answers(rss_mib=40, HeapInuse=4, HeapAlloc=4, HeapIdle=36, NextGC=4).moments
+    status = pd.Series(
+        {"VmRSS": 46 * MIB, "RssFile": files, "RssShmem": None if files is None else 0}
+    )
+    ledger = reconcile_rss(None, moment.memstats, status)
+
+    (finding,) = find(Answers((replace(moment, mappings=None, ledger=ledger),), GoVersion()))
+
+    assert finding.title.startswith(f"{most}3")
+
+
 def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
     about = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
     case = answers(rss_mib=64, version=known_version("go1.13.15", "test"), **about)

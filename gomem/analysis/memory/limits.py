@@ -34,7 +34,8 @@ GO_PARTS = (
     "heap_unexplained",
     "runtime_metadata",
 )
-NEEDED_PARTS = ("heap_objects", "heap_slack", "stacks", "runtime_metadata")
+HEAP_IN_USE = ("heap_objects", "heap_slack")
+NEEDED_PARTS = (*HEAP_IN_USE, "stacks", "runtime_metadata")
 # Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
 # That memory is measured here and taken off; 5 % are left for what it grows by.
 MARGIN = 0.05
@@ -336,7 +337,8 @@ class LimitAdvice:
 
     Attributes:
         gomemlimit_bytes: The recommendation, in whole MiB; None if nothing is left for Go.
-        needed_bytes: What Go holds now and cannot give back by collecting idle memory.
+        needed_bytes: What Go holds now and cannot give back by collecting idle memory; where
+            nothing divides the heap, all that it has resident.
         enough: Whether it is above what is needed; below that, the collector would never rest.
         steps: The arithmetic, see `LIMIT_STEPS`; adds up to the recommendation.
         note: What to know with it.
@@ -367,7 +369,8 @@ def advise_gomemlimit(
     """
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
-    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum())
+    divided = bool(sizes.index.isin(HEAP_IN_USE).any())
+    needed = int(sizes.reindex(NEEDED_PARTS).fillna(0).sum()) if divided else go
     rows = [
         ("limit", limit_bytes, limit_source),
         ("not Go's, in this process", -(rss_bytes - go), "ledger: RSS less Go's parts"),
@@ -384,11 +387,16 @@ def advise_gomemlimit(
     enough = advised > needed
     steps = build_rows(rows, LIMIT_STEPS)
     return LimitAdvice(
-        advised if advised > 0 else None, needed, enough, steps, _note(needed, advised)
+        advised if advised > 0 else None, needed, enough, steps, _note(needed, advised, divided)
     )
 
 
-def _note(needed: int, advised: int) -> str:
+def _note(needed: int, advised: int, divided: bool) -> str:
+    if not divided:
+        return (
+            f"Go has {format_bytes(needed)} resident now; how much of it is in use, and so needs "
+            "room, only MemStats say"
+        )
     if advised > needed:
         return (
             f"Go holds {format_bytes(needed)} now, which leaves {format_bytes(advised - needed)} "

@@ -228,6 +228,20 @@ def test_a_limit_below_what_go_holds_is_said_to_be_too_small():
     assert "raise the container's limit" in advice.note
 
 
+def test_where_nothing_divides_the_heap_all_of_it_may_be_needed():
+    """
+    Without MemStats 100 MiB are resident, in use or not; with them 10 MiB are in use.
+    """
+    undivided = parts(heap_unexplained=100, runtime_metadata=3, binary=2)
+    divided = parts(heap_objects=10, heap_idle=90, runtime_metadata=3, binary=2)
+
+    unknown, known = (advise_gomemlimit(512 * MIB, one, 105 * MIB) for one in (undivided, divided))
+
+    assert (103 * MIB, 13 * MIB) == (unknown.needed_bytes, known.needed_bytes)
+    assert "Go has 103 MiB resident now; how much of it is in use" in unknown.note
+    assert "Go holds 13.0 MiB now" in known.note
+
+
 def test_no_gomemlimit_fits_a_limit_that_others_fill():
     advice = advise_gomemlimit(2 * MIB, parts(heap_objects=1, native_heap=50), 51 * MIB)
 
