@@ -12,10 +12,15 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - The number of a field of an artefact, and a part of a ledger from the same source, are the same,
   but for what is left over of a total or inferred, which it says it is: the less is known, the
   more is left over.
-- A cause explains as many bytes at a moment as before, or it is less certain than before.
+- A cause explains as many bytes at a moment as before, or it is less certain than before, or its
+  title says that its size is a bound ("at least", "up to"), and the whole's lies within it.
 - What is estimated over all moments or a whole log moves by less than a third.
+- A reading of the same moment by another file, so with another value of a field that proves it, is
+  no further off than two files of a moment are; and what is summed over mappings that were
+  recognised by shape and place moves by less than a tenth.
 - RSS is the same; as another of the kernel's files counts it, to within what they round, or as
-  far as the whole says that these files lie apart.
+  far as the whole says that these files lie apart; a control group's, which leaves out pages of
+  files that others read first, to within those.
 
 Findings about the data (`data-*`) are what a loss is told by, so they may come and go.
 """
@@ -28,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.rss_vs_heap import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
+from gomem.units import format_bytes
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
@@ -39,7 +45,9 @@ if TYPE_CHECKING:
 
 OF_THE_DATA = "data-"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
-MOVED = 1 / 3
+BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
+MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 100
+OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
@@ -58,6 +66,7 @@ class Told:
         ledgers: The ledgers' rows by moment.
         rss: RSS by moment.
         apart: By how much the kernel's files of a moment differ in RSS, by moment.
+        of_group: The moments at which RSS is the control group's, and the ledger says so.
         damaged: The files that could not be read whole.
     """
 
@@ -67,6 +76,7 @@ class Told:
     ledgers: Mapping[str, dict[str, dict[str, Any]]]
     rss: Mapping[str, int | None]
     apart: Mapping[str, int]
+    of_group: frozenset[str]
     damaged: frozenset[str]
 
 
@@ -96,6 +106,11 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
             names[moment]: max((abs(one) for one in ledger.checks["difference_bytes"]), default=0)
             for moment, ledger in diagnosis.ledgers.items()
         },
+        of_group=frozenset(
+            names[moment]
+            for moment, ledger in diagnosis.ledgers.items()
+            if ledger.rss_source.startswith("cgroup")
+        ),
         damaged=frozenset(one.source for one in diagnosis.capture.damaged),
     )
 
@@ -234,7 +249,8 @@ def _sureness(finding: dict[str, Any]) -> int:
 def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     code = f"{less['code']} at {less['moment']}"
     said = []
-    if not _alike(less, whole) and _sureness(less) <= _sureness(whole):
+    like = _alike(less, whole) or _bounds(less, whole)
+    if not like and _sureness(less) <= _sureness(whole):
         said.append(f"{code}: {less['bytes']} bytes, not {whole['bytes']}, and as sure of it")
     if less["code"] in ESTIMATED:
         return said
@@ -249,9 +265,30 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
 
 def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
     """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
-    if one["code"] not in ESTIMATED or not one["bytes"] or not two["bytes"]:
+    if not one["bytes"] or not two["bytes"]:
         return bool(one["bytes"] == two["bytes"])
-    return bool(abs(one["bytes"] - two["bytes"]) < MOVED * two["bytes"])
+    room = MOVED if one["code"] in ESTIMATED else 0.0
+    if one["code"] in BY_SHAPE:
+        room = RECOGNISED
+    elif _is_read_again(one, two):
+        room = max(room, READ_AGAIN)
+    return bool(abs(one["bytes"] - two["bytes"]) <= room * two["bytes"])
+
+
+def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    """Whether another file of the moment proves it, by another value of the same field."""
+    values = {each[:2]: each[2] for each in one["evidence"]}
+    return any(values.get(each[:2], each[2]) != each[2] for each in two["evidence"])
+
+
+def _bounds(less: dict[str, Any], whole: dict[str, Any]) -> bool:
+    """Whether the title calls its own size a bound, and the whole's size lies within it."""
+    if not less["bytes"] or not whole["bytes"]:
+        return False
+    size, title = format_bytes(less["bytes"]), less["title"].lower()
+    if f"at least {size.lower()}" in title:
+        return bool(less["bytes"] <= whole["bytes"])
+    return f"up to {size.lower()}" in title and bool(less["bytes"] >= whole["bytes"])
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:
@@ -276,6 +313,9 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
     for moment, parts in less.ledgers.items():
         rss, known = less.rss[moment], whole.rss.get(moment)
         room = max(ROUNDING, whole.apart.get(moment, 0))
+        if moment in less.of_group:
+            rows = whole.ledgers.get(moment, {})
+            room += sum(row["bytes"] for part, row in rows.items() if part in OF_FILES)
         if rss is not None and known is not None and abs(rss - known) > room:
             said.append(f"RSS at {moment}: {rss}, not {known}")
         same = {

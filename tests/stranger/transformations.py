@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.clock import time_in_name
 from gomem.capture.manifest import MANIFEST
+from gomem.inputs.pprof.read import read_pprof
 from gomem.sources.names import natural_key
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 Files = dict[str, bytes]
 WIPED, NOON, HOUR = 0, 1_700_000_000, 3600
-EVERY, LATER = 90, timedelta(days=365 * 3 + 12)  # seconds between scrapes; to after the recordings
+BEGAN = datetime.fromtimestamp(NOON, UTC)  # years before the recordings
+LATER = timedelta(hours=9)  # of a zone ahead of UTC
+_EPOCH = datetime.fromtimestamp(0, UTC)
 LEAST_LINE = 28  # of a file's lines, the shorter are the program's own and mark a moment
 LEAST_CUT = 64  # bytes: the half of a single number is a number, and nobody can tell
 
@@ -93,9 +96,16 @@ def _untimed_names(files: Files) -> list[str]:
 
 
 def _with_a_clock(files: Files) -> list[str]:
-    """Where something says when it was: of others, a time in a name says what nothing else does."""
-    clock = MANIFEST in files or any(path.endswith(".pb.gz") for path in files)
-    return _untimed_names(files) if clock else []
+    """Where each moment says when it was: else a time in a name says what nothing else does."""
+    return _untimed_names(files) if _times(files).keys() >= set(moments_of(files)) else []
+
+
+def _seconds_apart(files: Files) -> list[str]:
+    """The same, where no two moments are of one second."""
+    if not _with_a_clock(files):
+        return []
+    seconds = [time.replace(microsecond=0) for time in _named_times(files).values()]
+    return [""] if len(set(seconds)) == len(seconds) else []
 
 
 def transformation(
@@ -267,15 +277,21 @@ def flattened_by_words(files: Files) -> Handed:
 
 
 @transformation(Loss.CLOCK, _with_a_clock)
-def flattened_by_seconds(files: Files) -> Handed:
-    """`smaps-1700000090`, by a script whose clock is years behind the process's."""
-    return _flat(files, lambda name, stem: _with_stem(name, str(_moment_seconds(stem))))
+def flattened_by_microseconds(files: Files) -> Handed:
+    """`smaps-1700000090123456`, by a script whose clock is years behind the process's."""
+    return _flat_by_time(files, lambda time: str((time - _EPOCH) // timedelta(microseconds=1)))
 
 
 @transformation(Loss.CLOCK, _with_a_clock)
 def flattened_by_local_time(files: Files) -> Handed:
-    """`smaps-20261120-114549`: of a zone that nothing names, hours ahead of the process's clock."""
-    return _flat(files, lambda name, stem: _with_stem(name, _local(_moment_seconds(stem))))
+    """`smaps-20231115-071320.123456`: of a zone that nothing names, hours ahead."""
+    return _flat_by_time(files, lambda time: (time + LATER).strftime("%Y%m%d-%H%M%S.%f"))
+
+
+@transformation(Loss.EVIDENCE, _seconds_apart)
+def flattened_by_seconds(files: Files) -> Handed:
+    """`smaps-1700000090`: what was finer is gone, and with it up to a second of each interval."""
+    return _flat_by_time(files, lambda time: str(int(time.timestamp())))
 
 
 @transformation(Loss.NOTHING)
@@ -456,8 +472,10 @@ def one_cut_between_mappings(files: Files, path: str) -> Handed:
 def _cut(data: bytes) -> bytes:
     """About its first half; of text, to the middle of a line that shows that it is cut.
 
-    That is one with kB, or one of a log. Between two mappings of a smaps, or behind what is read of
-    a status, nothing in the file tells: there the kernel's other sums do, or nothing is lost.
+    That is one with kB, or one of a log, the collector's where it has any: of a line of the
+    program's own nobody knows how long it was. Between two mappings of a smaps, or behind what is
+    read of a status, nothing in the file tells: there the kernel's other sums do, or nothing is
+    lost.
     """
     half = len(data) // 2
     if not _is_text(data):
@@ -465,7 +483,8 @@ def _cut(data: bytes) -> bytes:
     lines = list(re.finditer(rb"[^\n]+", data))
     sizes = [one for one in lines if one[0].endswith(b" kB")]
     logged = [one for one in lines if len(one[0]) >= LEAST_LINE and re.search(rb"\d", one[0])]
-    telling = sizes or logged
+    collections = [one for one in logged if one[0].startswith(b"gc ")]
+    telling = sizes or collections or logged
     if not telling:
         return data[:half]
     torn = min(telling, key=lambda one: abs(one.start() - half))
@@ -509,12 +528,33 @@ def _flat(files: Files, rename: Callable[[str, str], str]) -> Handed:
     return _by_hand(flat, files)
 
 
-def _moment_seconds(stem: str) -> int:
-    return NOON + EVERY * int(stem)
+def _flat_by_time(files: Files, stamp: Callable[[datetime], str]) -> Handed:
+    times = list(_named_times(files).values())
+    return _flat(files, lambda name, stem: _with_stem(name, stamp(times[int(stem) - 1])))
 
 
-def _local(seconds: int) -> str:
-    return (datetime.fromtimestamp(seconds, UTC) + LATER).strftime("%Y%m%d-%H%M%S")
+def _named_times(files: Files) -> dict[str, datetime]:
+    """What a clock years behind says of each moment, as far apart as they were."""
+    times = _times(files)
+    first = min(times.values(), default=BEGAN)
+    return {moment: BEGAN + (times[moment] - first) for moment in moments_of(files)}
+
+
+def _times(files: Files) -> dict[str, datetime]:
+    """When each moment was, where the manifest or a profile says so, to the microsecond."""
+    if MANIFEST in files:
+        moments = json.loads(files[MANIFEST])["moments"]
+        entries = [entry for moment in moments for entry in moment["artefacts"].values()]
+        read = [(entry["path"], datetime.fromisoformat(entry["time"])) for entry in entries]
+    else:
+        profiles = {path: data for path, data in files.items() if path.endswith(".pb.gz")}
+        known = [(path, read_pprof(data).time) for path, data in profiles.items()]
+        read = [(path, time.floor("us").to_pydatetime()) for path, time in known if time]
+    times: dict[str, datetime] = {}
+    for path, time in read:
+        moment = PurePosixPath(path).parent.as_posix()
+        times[moment] = min(time, times.get(moment, time))
+    return times
 
 
 def _with_stem(name: str, stem: str) -> str:
