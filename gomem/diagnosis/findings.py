@@ -191,7 +191,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
         return _over(one, peak, scale)
     if not now:
         one = replace(one, title=f"{one.title}{_OF_EARLIER.format(one.moment, scale.last)}")
-    if peak is not last and peak.bytes and peak.bytes >= PEAK_RATIO * (last.bytes or 0):
+    if peak.bytes and peak.bytes >= PEAK_RATIO * (last.bytes or 0):
         most = f"{format_bytes(peak.bytes)}, at {peak.moment}"
         return replace(one, title=f"{one.title}; the most was {most}")
     return one

@@ -58,7 +58,7 @@ class Span:
         """Rates between the two moments, by the process's own counters."""
         readings = [one.counter_reading for one in (self.first, self.last) if one is not None]
         known = [one for one in readings if one is not None]
-        between = collector_counters(known) if self._is_one_process and len(known) == 2 else None
+        between = collector_counters(known) if len(known) == 2 else None
         if between is None or between.since_start:
             return {}
         found: dict[str, float] = {}

@@ -233,8 +233,9 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
 
 
 def _amount(value: int, unit: str) -> str:
-    scale, base = {"nanoseconds": (1e-9, "s"), "bytes": (1, "B")}.get(unit, (1, "count"))
-    return format_value(value * scale if base == "s" else value, base)
+    if unit == "nanoseconds":
+        return format_value(value * 1e-9, "s")
+    return format_value(value, "B" if unit == "bytes" else "count")
 
 
 def _by_others(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:

@@ -206,6 +206,20 @@ def test_what_is_over_is_past_unless_rss_shows_that_its_memory_stayed():
     assert "2" == given_back.given_back_by(found)
 
 
+def test_the_last_is_the_last_of_the_moments_in_whatever_order_they_are_found():
+    found = [finding(moment="2", mib=12), finding(moment="3", mib=11), finding(moment="1", mib=10)]
+
+    (one,) = one_a_cause(found, scale(50, 50, 50))
+
+    assert ("3", ("1", "2", "3"), "11 MiB") == (one.moment, one.moments, one.title)
+
+
+def test_what_is_over_and_has_no_bytes_keeps_its_words():
+    (one,) = one_a_cause([finding(moment="1")], scale(50, 50))
+
+    assert (True, "None MiB", "take another") == (one.over, one.title, one.next_step)
+
+
 @pytest.mark.parametrize(("peak", "said"), [(125, True), (124, False)])
 def test_a_peak_is_said_from_a_quarter_more_on(peak, said):
     found = [finding(moment="1", mib=peak), finding(moment="2", mib=100)]

@@ -7,7 +7,12 @@ import pytest
 
 from gomem.causes.answers import MomentFacts
 from gomem.causes.finding import Finding, Severity
-from gomem.diagnosis.changes import Change, change_between
+from gomem.diagnosis.changes import (
+    Change,
+    change_between,
+    change_over_all,
+    changes_over_time,
+)
 from gomem.diagnosis.findings import Scale
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment, verdict_of
 from gomem.units import MIB
@@ -33,7 +38,16 @@ def said_of(*moments, findings=(), baseline=None, damaged=0) -> Verdict:
         SimpleNamespace(
             moments=moments,
             findings=findings,
-            capture=SimpleNamespace(by_moment=rss, heap_profiles={}, damaged=[None] * damaged),
+            collector=None,
+            capture=SimpleNamespace(
+                by_moment=rss,
+                heap_profiles={},
+                profiles={},
+                bench={},
+                escapes={},
+                goroutines=pd.DataFrame(),
+                damaged=[None] * damaged,
+            ),
             change_against_baseline=against,
             baseline=baseline and SimpleNamespace(by_moment={baseline.name: baseline}),
             scale=Scale({name: {} for name in rss}, rss, moments[-1].rss_bytes),
@@ -234,6 +248,27 @@ def test_a_note_of_the_whole_log_is_named_where_it_is_of_no_more_than_there_is(a
     note = finding("heap-headroom", **({"severity": Severity.INFO} | about))
 
     assert named == (said_of(*of_rss(9), findings=(note,)).code is not None)
+
+
+def test_where_rss_is_unknown_a_note_of_any_size_is_named():
+    note = finding("heap-headroom", Severity.INFO, mib=999)
+
+    said = said_of(MomentFacts("1", ledger=ledger(None, heap_objects=MIB)), findings=(note,))
+
+    assert ("heap-headroom", None) == (said.code, said.rss_bytes)
+    assert () == said.whose
+
+
+def test_changes_lie_between_moments_that_have_a_ledger():
+    silent = MomentFacts("x")
+    first, second, third = of_rss(9, 10, 12)
+    several = [first, silent, second, third]
+
+    assert [("1", "2"), ("2", "3")] == [
+        (one.before, one.after) for one in changes_over_time(several)
+    ]
+    assert ("1", "3") == (change_over_all(several).before, change_over_all(several).after)
+    assert change_over_all([first, silent, third]) is None
 
 
 def test_a_warning_stands_first_and_a_note_last():

@@ -100,6 +100,15 @@ def test_a_99th_percentile_needs_a_hundred_values(stops, known):
     assert ("stw_p99_seconds" in set(levels_of(None, None, None, values)["name"])) == known
 
 
+def test_a_clock_of_one_moment_is_none_and_the_collections_is_taken():
+    with_clock = moment("b", 15, seconds=9, mib=30, last_gc=104)
+    without = moment("a", 5, mib=10, last_gc=100)
+
+    rates = Span(without, with_clock).rates
+
+    assert {"allocation_rate_bytes_per_second": pytest.approx(5 * MIB)} == rates
+
+
 def test_from_a_moment_to_itself_is_since_the_start():
     one = moment("a", 9)
 

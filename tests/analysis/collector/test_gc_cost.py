@@ -224,6 +224,15 @@ def test_marking_is_assists_and_background_of_what_the_ps_allow():
     assert 8.0 == summary_of({"p": 4}, {"p": 4}, {"p": 4}).available_cpu_seconds
 
 
+def test_of_marking_what_a_line_tells_is_counted():
+    """
+    Where a line has lost what assists did, background marking is there: 1.4 of 2 × 1000 ms.
+    """
+    cycles = read_gctrace(log_of({}, {})).cycles.assign(cpu_assist_seconds=np.nan)
+
+    assert 0.0014 / 2 == pytest.approx(cost_of_collection(cycles).marking_cpu_fraction)
+
+
 def live(*sizes, freed=1, **change):
     return [{"live": size, "start": size, "end": size + freed, **change} for size in sizes]
 

@@ -54,6 +54,41 @@ def test_the_roundest_is_a_multiple_of_ten_before_one_of_five():
     assert 0.7 == gogc(*[{"live": 30, "start": 40, "end": 45, "goal": 50}] * 5, **NO_STACKS)[0]
 
 
+def test_a_quarter_is_rounder_than_a_tenth():
+    """
+    From 20 MiB to 35: 67 to 80 %.
+    """
+    assert 0.75 == gogc(*[{"live": 20, "start": 30, "end": 31, "goal": 35}] * 5, **NO_STACKS)[0]
+
+
+def test_stacks_and_globals_of_less_than_a_mebibyte_each_ask_for_room_too():
+    """
+    From 40 MiB to 74, both sizes cut: with 2 MiB beside the heap 77 to 87 %, and not 75, of which
+    the most is 41 + 43 x 0.75.
+    """
+    assert 0.8 == gogc(*[{"live": 40, "start": 60, "end": 61, "goal": 74}] * 5)[0]
+
+
+@pytest.mark.parametrize(("goal", "why"), [(208, "limit"), (209, "pacer")])
+def test_less_than_five_per_cent_of_room_is_a_limits_where_one_is_set(goal, why):
+    """
+    8 MiB above 200, and less than 1 more, are 4.5 %; one more is 5.
+    """
+    roomy = {"live": 200, "start": 200, "goal": goal}
+
+    assert ["pacer", why] == triggers(roomy, roomy, memory_limit_bytes=300 << 20)
+
+
+@pytest.mark.parametrize(("goal", "why"), [(197, "limit"), (198, "pacer")])
+def test_a_goal_a_hundredth_lower_than_gogc_sets_is_not_lower(goal, why):
+    """
+    Of 100 MiB live GOGC=100 sets 200: 198 and a hundredth are less, 199 and one are not.
+    """
+    big = BIG | {"goal": goal}
+
+    assert ["pacer", why] == triggers(big, big, gogc_fraction=1.0)
+
+
 def test_the_room_that_stacks_and_globals_ask_for_is_theirs():
     """
     100 + (100 + 30 + 20) x 1 are 250: GOGC=100, and not 150.

@@ -156,6 +156,14 @@ def test_a_site_that_cannot_be_missed_is_new_as_soon_as_its_interval_leaves_zero
     assert {"fill": "gone"} == states(compare_sites(sites(fill=(1, 0.5, 2)), sites()))
 
 
+def test_a_change_whose_interval_ends_at_zero_may_be_none():
+    after = compare_sites(sites(), sites(fill=(1, 1, 1)), before_unseen_high=1.0)
+    before = compare_sites(sites(fill=(1, 1, 1)), sites(), after_unseen_high=1.0)
+
+    assert (0.0, "~") == (after["low"][0], after["state"][0])
+    assert (0.0, "~") == (before["high"][0], before["state"][0])
+
+
 NAMES = ("main.leaf", "main.root", "main.other", "main.third")
 
 
@@ -170,6 +178,16 @@ def test_what_one_process_allocated_more_is_new_where_there_was_nothing():
 
     wanted = {"main.leaf": "grew", "main.other": "new", "main.third": "~"}
     assert wanted == states(found.sites)
+    still = found.sites.set_index("function").loc["main.third"]
+    assert (0.0, pytest.approx(unseen_high(524288))) == (still["low"], still["high"])
+
+
+def test_from_an_exact_profile_to_a_sampled_one_the_change_has_no_interval():
+    found = profile_changes(heap(seen(9, 64), rate=1), heap(seen(99, 64)), "alloc_space",
+                            one_process=True)  # fmt: skip
+
+    row = found.sites.iloc[0]
+    assert row["change"] == row["low"] == row["high"]
 
 
 def test_only_a_rate_of_one_records_every_allocation():
