@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.bursts import find_bursts
+from gomem.analysis.bursts import find_bursts, low_fraction
 
 
 def bursts(*levels):
@@ -55,6 +55,14 @@ def test_low_is_the_lowest_quarter_and_high_the_upper_half():
     assert 1 == len(bursts(0, 80, 21, 80).each)
     assert 2 == len(bursts(0, 80, 0, 40, 0).each)
     assert 1 == len(bursts(0, 80, 0, 39, 0).each)
+
+
+@pytest.mark.parametrize(
+    ("levels", "share"),
+    [((0, 80, 20, 80), 0.5), ((0, 80, 21, 80), 0.25), ((10, 40, 70, 100), 0.25), ((5, 5), 1.0)],
+)
+def test_how_many_moments_are_low_bursts_or_not(levels, share):
+    assert share == low_fraction(np.array(levels, float))
 
 
 def test_three_quarters_of_the_rise_come_within_two_intervals():

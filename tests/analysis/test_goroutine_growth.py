@@ -54,6 +54,48 @@ def test_where_those_wait_that_came():
     assert ("", "") == (grown(1, 2).waiting, grown(1, 2).created)
 
 
+def test_one_profile_tells_where_most_wait_and_none_that_nobody_waits():
+    alone = grown(1, 2, profiles=[profile(park=7, leak=9)])
+    bare = pd.DataFrame({"goroutines": [3], "function": ["main.a"]})
+
+    assert ("leak", "main.serve") == (alone.waiting, alone.created)
+    assert ("main.a", "") == (
+        grown(1, 2, profiles=[bare]).waiting,
+        grown(1, 2, profiles=[bare]).created,
+    )
+    assert ("", "") == (grown(1, 2, profiles=[profile()]).waiting, "")
+
+
+@pytest.mark.parametrize(
+    ("counts", "rises"), [([1, 2, 3, 4], True), ([10, 11, 12, 13, 12], False), ([4, 3, 2], False)]
+)
+def test_of_few_moments_each_has_more_than_the_one_before(counts, rises):
+    assert rises == grown(*counts).rises
+
+
+def test_stacks_that_fell_are_none_each():
+    fell = trend_of(np.array([4196.0, 2148, 100]))
+
+    assert 0.0 == grown(1, 2, 3, stacks=fell).stack_bytes_each
+
+
+def test_descriptors_count_where_they_surely_rise():
+    """
+    A ramp of 50 bytes counts; a step, a slope that may be 0, and another's allocation do not.
+    """
+    made = "runtime.systemstack;runtime.newproc1;runtime.malg"
+    growth = pd.DataFrame(
+        [(made, 10.0, 60.0, 1.0, "ramp"), (made, 0.0, 70.0, 1.0, "step"),
+         (made, 0.0, 80.0, 0.0, "ramp"), ("main.a", 0.0, 90.0, 1.0, "ramp")],
+        columns=["stack", "first", "last", "slope_low", "shape"],
+    )  # fmt: skip
+
+    found = grown(1, 2, 3, growth=growth)
+
+    assert (50.0, 0.0) == (found.descriptors_bytes, found.heap_bytes)
+    assert 0.0 == grown(1, 2, 3, growth=growth.iloc[:0]).descriptors_bytes
+
+
 def test_the_stack_of_each():
     stacks = trend_of(np.array([100.0, 2148, 4196]))
 

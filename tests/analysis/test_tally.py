@@ -29,6 +29,14 @@ def test_quantiles_are_those_of_the_sample(n, pieces):
     assert (sample >= 1.0).sum() == counted.at_least(1.0)
 
 
+def test_what_reaches_a_bound_adds_up():
+    counted = tally_of([1.0, 2.0, 2.0, 3.0])
+
+    assert (3, 7.0) == (counted.at_least(2.0), counted.sum_at_least(2.0))
+    assert (1, 3.0) == (counted.at_least(2.5), counted.sum_at_least(2.5))
+    assert (0, 0.0) == (counted.at_least(3.1), counted.sum_at_least(3.1))
+
+
 def test_what_is_unknown_is_not_counted():
     counted = tally_of([1.0, np.nan, 3.0])
 

@@ -561,6 +561,30 @@ def test_sizes_fit_the_count_to_within_64_kib(more_kib, kinds):
     assert kinds == beside_the_index(own, foreign)
 
 
+def test_behind_what_is_foreign_as_a_whole_a_quarter_of_a_mebibyte_is_not_cut_off():
+    """
+    40 MiB are foreign; of the 128 KiB that are left nobody knows whose they are.
+    """
+    own = smaps_entry(OWN, OWN + 3 * MIB + 128 * KIB, rss_kib=100)
+    foreign = smaps_entry(FOREIGN, FOREIGN + 40 * MIB, rss_kib=40 * 1024)
+
+    assert ["go-runtime", "anonymous-other"] == beside_the_index(own, foreign)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "kind"),
+    [
+        pytest.param(0, 64, "go-heap", id="whole"),
+        pytest.param(4, 64, "anonymous-other", id="not from its start"),
+        pytest.param(0, 60, "anonymous-other", id="not to its end"),
+    ],
+)
+def test_arenas_are_whole(start, end, kind):
+    run = smaps_entry(HEAP + start * MIB, HEAP + end * MIB, rss_kib=40)
+
+    assert kind == kinds_of(PROGRAM, run)[-1]
+
+
 @pytest.mark.parametrize(("size_kib", "kind"), [(60, "go-runtime"), (64, "anonymous-other")])
 def test_what_is_smaller_than_64_kib_is_a_piece_of_the_runtimes_tables(size_kib, kind):
     own = smaps_entry(OWN, OWN + 3 * MIB, rss_kib=100)
