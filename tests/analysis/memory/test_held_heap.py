@@ -142,6 +142,15 @@ def test_a_restart_begins_anew():
     assert (5, 80 * MIB, 8) == (found.allocated.moments, found.allocated.grown, found.collections)
 
 
+def test_a_count_that_stands_still_is_no_restart():
+    """
+    It falls once, behind the second moment; at the fourth no collection ran.
+    """
+    found = held([300, 400, 20, 40, 60, 80], [600, 800, 32, 64, 64, 128], (8, 9, 0, 0, 4, 6))
+
+    assert (4, 60 * MIB, 6) == (found.allocated.moments, found.allocated.grown, found.collections)
+
+
 def test_unknown_is_not_zero():
     stats = pd.DataFrame({"HeapAlloc": [1, None], "NextGC": [4, 4], "NumGC": [1, 2]})
 

@@ -561,6 +561,28 @@ def test_sizes_fit_the_count_to_within_64_kib(more_kib, kinds):
     assert kinds == beside_the_index(own, foreign)
 
 
+def test_a_kind_is_the_sum_of_its_mappings():
+    """
+    Of two files, 4 + 2 KiB are shared by another process, 1 KiB is swapped out.
+    """
+    first, second = (
+        smaps_entry(start, start + MIB, "r--s", "/data/a.db", rss_kib=8).replace(
+            "Swap:", f"Shared_Clean: {clean} kB\nShared_Dirty: {dirty} kB\nSwap:"
+        )
+        for start, clean, dirty in ((OWN, 3, 1), (FOREIGN, 2, 0))
+    )
+    second = second.replace("Swap:                  0 kB", "Swap:                  1 kB")
+
+    kinds = classify_mappings(mappings(first, second)).kinds().set_index("kind")
+
+    row = kinds.loc["mapped-file"]
+    assert (2, 2 * MIB, 16 * KIB) == (row["vmas"], row["size_bytes"], row["rss_bytes"])
+    assert (16 * KIB, 6 * KIB, KIB) == (row["pss_bytes"], row["shared_bytes"], row["swap_bytes"])
+    alone = classify_mappings(mappings(PROGRAM)).kinds().iloc[0]
+    assert (1, 0) == (alone["vmas"], alone["swap_bytes"])
+    assert pd.isna(alone["shared_bytes"])
+
+
 def test_behind_what_is_foreign_as_a_whole_a_quarter_of_a_mebibyte_is_not_cut_off():
     """
     40 MiB are foreign; of the 128 KiB that are left nobody knows whose they are.

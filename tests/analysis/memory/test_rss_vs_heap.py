@@ -231,6 +231,26 @@ def test_each_part_says_how_it_is_known():
     assert "left over" == known["heap_unexplained"]
 
 
+def test_structures_of_the_runtimes_that_have_no_name_are_inferred():
+    """
+    3 MiB of them by its count, and the 32 of the index, beside 4 MiB of arenas.
+    """
+    table = mappings(
+        PROGRAM,
+        smaps_entry(HEAP, HEAP + 4 * MIB, rss_kib=4096),
+        smaps_entry(HEAP + 4 * MIB, HEAP + ARENA, "---p"),
+        smaps_entry(0x7F0000000000, 0x7F0000300000, rss_kib=2048),
+        smaps_entry(0x7F2000000000, 0x7F2002000000, rss_kib=8),
+        smaps_entry(0x7F3000000000, 0x7F3000100000, "r--s", "/data/a.db", rss_kib=64),
+    )
+    row = memstats_row(HeapAlloc=MIB, HeapInuse=MIB, HeapSys=4 * MIB, GCSys=3 * MIB)
+
+    known = confidence_of(reconcile_rss(classify_mappings(table, row), row))
+
+    assert ("inferred", "counted") == (known["runtime_metadata"], known["mapped_files"])
+    assert ("counted", "left over") == (known["stacks"], known["heap_unexplained"])
+
+
 def test_a_collection_in_between_makes_the_heaps_parts_doubtful_and_no_others():
     row = memstats_row(HeapAlloc=MIB, HeapInuse=MIB, HeapSys=4 * MIB)
     table = mappings(

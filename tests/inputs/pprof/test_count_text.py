@@ -1,0 +1,114 @@
+"""Profiles of counts in text: `/debug/pprof/goroutine?debug=1` and its like."""
+
+import pytest
+
+from gomem.errors import FormatError
+from gomem.inputs.pprof.count_text import looks_like_count_text, parse_count_text
+
+TEXT = b"""goroutine profile: total 5
+3 @ 0x4651a5 0x4dd7b2
+# labels: {"handler":"/upload", "tier":"2"}
+#\t0x4dd7b1\tmain.wait+0x31\t/srv/app/main.go:12
+
+1 @ 0x4651a5 0x4dd8a0 0x43a4e7
+#\t0x4dd89f\tmain.serve+0x9f\t/srv/app/main.go:40
+#\t0x43a4e6\tmain.main+0x86\t/srv/app/main.go:9
+
+1 @ 0x431111
+"""
+
+
+def parse(text):
+    return parse_count_text(text, source="goroutine.txt")
+
+
+def stacks_of(columns):
+    """Function and line of each frame of each stack, the innermost first."""
+    lines = columns.locations
+    names = [columns.strings[name] for name in columns.functions.name]
+    found = []
+    for start, end in zip(columns.stack_offsets[:-1], columns.stack_offsets[1:], strict=True):
+        rows = [
+            row
+            for place in columns.stack[start:end]
+            for row in range(lines.line_offsets[place], lines.line_offsets[place + 1])
+        ]
+        found.append([(names[lines.line_function[row]], lines.line_number[row]) for row in rows])
+    return found
+
+
+def test_each_record_counts_its_stack():
+    columns, damage = parse(TEXT)
+
+    assert [] == damage
+    assert [[3], [1], [1]] == columns.value.tolist()
+    (counted,) = columns.sample_types
+    assert ("goroutine", "count") == (counted.type, counted.unit)
+    assert [[("main.wait", 12)], [("main.serve", 40), ("main.main", 9)], []] == stacks_of(columns)
+    assert [0x431110] == columns.locations.address[columns.stack[-1:]].tolist()
+
+
+def test_labels_belong_to_the_record_above_them():
+    labels = parse(TEXT)[0].labels
+    texts = parse(TEXT)[0].strings
+
+    assert [0, 0] == labels.sample.tolist()
+    assert ["handler", "tier"] == [texts[row] for row in labels.key]
+    assert ["/upload", "2"] == [texts[row] for row in labels.text]
+
+
+@pytest.mark.parametrize(
+    "labels", [b'{"a": 1}', b'{"a": "b"', b"{" * 100_000 + b"}"], ids=["number", "cut", "deep"]
+)
+def test_labels_that_are_no_texts_are_none(labels):
+    columns, _ = parse(TEXT.replace(b'{"handler":"/upload", "tier":"2"}', labels))
+
+    assert 0 == len(columns.labels.sample)
+    assert [[3], [1], [1]] == columns.value.tolist()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place", "values"),
+    [
+        pytest.param(b"total 5\n", b"total 5\nhello\n", "line 2", [3, 1, 1], id="a stray line"),
+        pytest.param(b"1 @ 0x431111\n", b"", f"byte {len(TEXT) - 13}", [3, 1], id="cut"),
+        pytest.param(b"total 5", b"total 6", f"byte {len(TEXT)}", [3, 1, 1], id="fewer than told"),
+        pytest.param(
+            b"total 5\n", b"total 5\n#\t0x1\tmain.a+0x1\t/a.go:1\n", "line 2", [3, 1, 1],
+            id="a frame of no record",
+        ),
+        pytest.param(
+            b"total 5\n", b'total 5\n# labels: {"a":"b"}\n', "line 2", [3, 1, 1],
+            id="labels of no record",
+        ),
+        pytest.param(b"3 @ 0x4651a5", b"x @ 0x4651a5", "line 2", [1, 1], id="no count"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_damage_with_its_place(before, after, place, values):
+    columns, damage = parse(TEXT.replace(before, after, 1))
+
+    assert place in [one.where for one in damage]
+    assert values == columns.value[:, 0].tolist()
+
+
+def test_a_preface_of_blank_lines_counts_as_lines():
+    _, damage = parse(b"\n\n" + TEXT.replace(b"total 5\n", b"total 5\nhello\n"))
+
+    assert ["line 4"] == [one.where for one in damage]
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        (b"goroutine profile: total 5\n", True),
+        (b"threadcreate profile: total 5\n", True),
+        (b"goroutineleak profile: total 0\n", True),
+        (b"heap profile: 1: 2 [3: 4] @ heap/8\n", False),
+        (b"goroutine 1 [running]:\n", False),
+    ],
+)
+def test_it_is_known_by_its_header(text, known):
+    assert known == looks_like_count_text(text)
+    if not known:
+        with pytest.raises(FormatError, match="byte 0"):
+            parse(text)
