@@ -227,8 +227,8 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
 
 
 def _first(values: Mapping[str, int | None], *names: str) -> int | None:
-    known = [values[name] for name in names if values.get(name) is not None]
-    return None if not known else int(known[0] or 0)
+    known = (values.get(name) for name in names)
+    return next((int(value) for value in known if value is not None), None)
 
 
 def _limit(values: Mapping[str, int | None], *names: str) -> int | None:

@@ -185,6 +185,16 @@ def test_of_what_was_allocated_since_the_mark_as_much_stays_as_of_all():
     assert (12 * MIB, 52 * MIB) == (found.held.first, found.held.last)
 
 
+def test_what_is_held_may_rise_where_garbage_hides_it():
+    """
+    HeapAlloc goes up and down; the marks rise from 10 to 50, and of what came since little stays.
+    """
+    found = totals([30, 60, 40, 70, 52], [20, 40, 60, 80, 100], [30, 230, 430, 630, 830])
+
+    assert not found.allocated.rises
+    assert found.rising is found.allocated
+
+
 def test_where_nothing_was_allocated_or_nobody_knows_nothing_is_told_of_what_stays():
     assert totals([30] * 5, [20] * 5, [30] * 5).held is None
     assert totals([30] * 5, [np.nan] * 5, [30, 130, 230, 330, 430]).held is None

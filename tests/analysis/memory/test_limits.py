@@ -287,6 +287,17 @@ def test_the_counters_of_a_group():
     assert (500 * MIB, 0, 295 * MIB) == (use.peak_bytes, use.oom_kills, use.unreclaimable_bytes)
 
 
+def test_counters_that_run_ahead_of_what_they_are_part_of_leave_nothing_of_it():
+    """
+    They are kept per CPU, and lag.
+    """
+    ahead = {**CGROUP, "shmem": CGROUP["file"] + 1, "slab_reclaimable": CGROUP["kernel"] + 1}
+    counters = cgroup_use(ahead).counters.set_index("counter")["bytes"]
+
+    assert (0, 0) == (counters["file"], counters["kernel"])
+    assert 480 * MIB == counters.sum()
+
+
 def test_no_more_is_given_back_than_is_anonymous():
     counters = cgroup_use(CGROUP, 400 * MIB).counters.set_index("counter")["bytes"]
 

@@ -561,6 +561,15 @@ def test_sizes_fit_the_count_to_within_64_kib(more_kib, kinds):
     assert kinds == beside_the_index(own, foreign)
 
 
+@pytest.mark.parametrize(("start", "kind"), [(1 << 32, "go-heap"), ((1 << 32) - ARENA, None)])
+def test_below_4_gib_a_64_bit_process_has_no_arenas(start, kind):
+    stack = smaps_entry(0x7FFC00000000, 0x7FFC00021000, path="[stack]", rss_kib=12)
+
+    found = kinds_of(PROGRAM, smaps_entry(start, start + ARENA, rss_kib=40), stack)
+
+    assert (kind or "anonymous-other") == found[1]
+
+
 def test_a_kind_is_the_sum_of_its_mappings():
     """
     Of two files, 4 + 2 KiB are shared by another process, 1 KiB is swapped out.

@@ -320,6 +320,27 @@ def test_where_there_is_no_go_heap_memstats_cannot_contradict_it():
 
     assert "doubtful" not in set(ledger.parts["confidence"])
     assert "" == ledger.next_file
+    assert not any("HeapSys" in note for note in ledger.notes)
+
+
+def test_a_status_is_a_check_where_it_says_a_total():
+    classified = classify_mappings(mappings(PROGRAM))
+
+    told = reconcile_rss(classified, status=pd.Series({"VmRSS": MIB + 4 * KIB})).checks
+    silent = reconcile_rss(classified, status=pd.Series({"VmRSS": pd.NA})).checks
+
+    assert [("status VmRSS", 4 * KIB)] == list(
+        zip(told["total"], told["difference_bytes"], strict=True)
+    )
+    assert silent.empty
+
+
+def test_a_rollup_says_more_than_its_total():
+    rollup = pd.Series({"Rss": 9 * MIB, "Anonymous": 7 * MIB, "LazyFree": MIB})
+
+    ledger = reconcile_rss(None, memstats_row(), rollup=rollup, rollup_rss_bytes=9 * MIB)
+
+    assert (2 * MIB, MIB) == (ledger.part("mapped_files"), ledger.part("heap_released_resident"))
 
 
 def test_the_ledger_names_what_says_how_much_is_resident():

@@ -135,6 +135,23 @@ def test_samples_are_scaled_by_the_rate_of_which_the_header_prints_twice():
     assert 16384 == text.columns.period
 
 
+@pytest.mark.parametrize(
+    ("record", "values"),
+    [
+        pytest.param(b"1: 1 [2: 2]", [1048577, 1048577, 524288, 524288], id="one byte"),
+        pytest.param(b"0: 0 [1: 524288]", [1, 829411, 0, 0], id="none in use"),
+        pytest.param(b"1: 0 [1: 0]", [0, 0, 0, 0], id="no bytes"),
+    ],
+)
+def test_what_a_sample_stands_for_at_the_usual_rate(record, values):
+    """
+    1 / (1 - exp(-s / 524288)): of one byte 524288.5, and of as many bytes as the rate 1.58198.
+    """
+    text = b"heap profile: 1: 1 [1: 1] @ heap/1048576\n" + record + b" @ 0x10\n"
+
+    assert values == parse_heap_text(text, source="heap.txt")[0].columns.value[0].tolist()
+
+
 def test_every_sample_has_the_size_of_its_objects():
     text, _ = parsed()
 

@@ -251,6 +251,7 @@ def test_the_start_of_a_profile_is_known_though_the_rest_is_missing(size):
         pytest.param(bytes(4096), id="zeros"),
         pytest.param(b"\n\0\n\0\n\0\n\0" * 20, id="empty messages"),
         pytest.param(b"hhhhhhhhpppp" * 40, id="letters that are numbers"),
+        pytest.param(bytes([0x08, 0x01]) * 40, id="numbers where messages stand"),
         pytest.param(b"\n" * 500, id="empty lines"),
         pytest.param(json.dumps({"HeapAlloc": 1}).encode(), id="json"),
         pytest.param(b"gc 1 @0.012s 2%: 0.015+0.34+0.002 ms clock\n" * 9, id="gctrace"),

@@ -411,6 +411,9 @@ def test_a_functions_module_is_read_from_its_file_or_its_name(name, file, module
         ("std::vector<int>::push_back(int&&)", "std::vector::push_back"),
         ("a::f(b(c), d)::g<h<i>>", "a::f::g"),
         ("a::operator>", "a::operator>"),
+        ("max<int>(int, int)", "max"),
+        ("copy[abi:cxx11](char*)", "copy[abi:cxx11]"),
+        ("printf(char const*)", "printf(char const*)"),
     ],
 )
 def test_names_are_shown_as_pprof_shows_them(name, shown):

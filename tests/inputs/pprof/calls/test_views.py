@@ -108,6 +108,24 @@ def test_tags_add_up_the_samples_of_each_label():
     assert [("space", 4)] == rows(tags[tags["key"] == "main.leaf"], "text", "value")
 
 
+def test_of_equal_tags_texts_come_before_numbers_in_the_order_of_their_names():
+    """
+    Strings 1, 2 and 3 of one key, a number of it, and one that has more than each.
+    """
+
+    def label(*fields):
+        return message(2, packed(1, 1), packed(2, 4), message(3, field(1, 6), *fields))
+
+    tags = made(
+        label(field(3, 7)), label(field(2, 3)), label(field(2, 1)), label(field(2, 2)),
+        label(field(3, 9)), label(field(3, 9)),
+    ).tags()  # fmt: skip
+
+    texts = [text if isinstance(text, str) else None for text in tags["text"]]
+    assert [None, "bytes", "inuse_space", "main.leaf", None] == texts
+    assert [8, 4, 4, 4, 4] == list(tags["value"])
+
+
 @pytest.mark.parametrize(
     ("view", "schema"), [("tree", TREE), ("edges", EDGES), ("traces", TRACES), ("tags", TAGS)]
 )
@@ -275,13 +293,16 @@ def test_merging_knows_a_place_though_the_binary_was_loaded_elsewhere():
     Position-independent executables begin at another address in each process.
     """
 
-    def loaded_at(start):
-        binary = message(3, field(1, 1), field(2, start), field(3, start + 4096), field(5, 5))
+    def loaded_at(start, size=4096):
+        binary = message(3, field(1, 1), field(2, start), field(3, start + size), field(5, 5))
         lines = message(4, field(1, 1), field(2, 10))
         place = message(4, field(1, 1), field(2, 1), field(3, start + 64), lines)
         return made(sample(1, value=5), locations=place + binary)
 
-    assert 1 == len(loaded_at(0x400000).merge(loaded_at(0x900000)).columns.value)
+    def places(size):
+        return len(loaded_at(0x400000).merge(loaded_at(0x900000, size)).columns.value)
+
+    assert [1, 1, 2] == [places(4096), places(4095), places(4097)]
 
 
 def test_a_difference_with_itself_is_nothing():
