@@ -8,7 +8,8 @@ size, not the direction.
 
 Of a program that only adds, HeapAlloc is the more exact: marks are as old as the last collection.
 So both are looked at. HeapAlloc alone proves nothing until collections have run in between, and
-their marks have risen as well.
+their marks have risen as well. Where only two of the moments differ in their collections, what
+rises among the others may all be garbage: two marks show a difference, three a direction.
 
 How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since, and
 as much of it stays as of all that was allocated between the first mark and the last: by how much
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.trends import SURE_FROM, Trend, trend_of
+from gomem.analysis.trends import FEWEST, SURE_FROM, Trend, trend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,8 @@ class HeldHeap:
         marked_field: Where that is from: `/gc/heap/live:bytes` or NextGC.
         collections: From the first moment to the last.
         late_collections: In the last third of that time.
+        marks: How many different marks the moments show: those between which no collection ran
+            show the same.
         held: The marks, and the share of what was allocated since that stays; None if the moments
             do not say what was allocated in all, or what collections marked.
     """
@@ -58,12 +61,13 @@ class HeldHeap:
     marked_field: str
     collections: int
     late_collections: float
+    marks: int
     held: Trend | None = None
 
     @property
     def rising(self) -> Trend | None:
         """What surely rises: HeapAlloc, or what is held of it, if its marks follow; else these."""
-        if self.marked is None or self.collections < FEWEST_COLLECTIONS:
+        if self.marked is None or not self._has_direction:
             return None
         held = self.held is not None and self.held.rises
         if (self.allocated.rises or held) and self._marks_follow:
@@ -73,9 +77,13 @@ class HeldHeap:
     @property
     def may_be_rising(self) -> Trend | None:
         """HeapAlloc, if it rises in a line over few moments, and its marks with it."""
-        if self.collections < FEWEST_COLLECTIONS or not self._marks_follow:
+        if not self._has_direction or not self._marks_follow:
             return None
         return self.allocated if self.allocated.may_rise else None
+
+    @property
+    def _has_direction(self) -> bool:
+        return self.collections >= FEWEST_COLLECTIONS and self.marks >= FEWEST
 
     @property
     def _marks_follow(self) -> bool:
@@ -136,6 +144,7 @@ def held_heap(
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
         late_collections=_in_last_third(fields["NumGC"].to_numpy(), seconds),
+        marks=int(fields["NumGC"].nunique()),
         held=_held(fields, marks, seconds),
     )
 

@@ -33,6 +33,18 @@ def test_a_program_that_only_adds():
     assert (8, "NextGC") == (found.collections, found.marked_field)
 
 
+@pytest.mark.parametrize(
+    ("collections", "rises"), [((6, 8, 8, 8, 8), False), ((6, 7, 8, 8, 8), True)]
+)
+def test_what_rises_after_the_last_collection_may_be_garbage(collections, rises):
+    """
+    The same levels and goals; of two marks and of three.
+    """
+    found = held([50, 62, 74, 86, 98], [60, 80, 100, 100, 100], collections)
+
+    assert rises == (found.rising is not None)
+
+
 def test_garbage_on_top_leaves_the_marks():
     """
     HeapAlloc goes up and down; the goals say 20, 30, 40, 50 and 60 MiB.
