@@ -15,7 +15,8 @@ panels. The flame graph alone is SVG, to be clicked.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -28,6 +29,7 @@ from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.table import Profile
+from gomem.views.cells.scavenger import heap_return_frame
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
@@ -35,6 +37,7 @@ from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.growth import plot_growth
+from gomem.views.figures.heap_return import plot_heap_return
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.ledger_over_moments import plot_timeline
 from gomem.views.figures.levels import plot_levels
@@ -62,8 +65,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "address_space", "flame", "forest", "gc_activity", "gc_timeline", "groups", "growth",
-    "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenges", "site_changes",
-    "sites", "spike", "style", "waterfall",
+    "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenges",
+    "site_changes", "sites", "spike", "style", "waterfall",
 ]  # fmt: skip
 
 # Drawn where none are asked for: of each row the first that the frame has.
@@ -71,6 +74,7 @@ LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
 )  # fmt: skip
+PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as SVG
 INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper
 HOUSE: dict[str, Any] = {
     "font.size": 8.5, "axes.linewidth": 0.6, "hatch.linewidth": 0.6, "figure.dpi": 110,
@@ -183,7 +187,7 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
     else:
         change = diagnosis.change_over_all or next(reversed(diagnosis.changes), None)
     if change is None:
-        raise CaptureError(f"{diagnosis.capture.name}: wanted two moments that say where memory is")
+        raise CaptureError(f"{_called(diagnosis)}: wanted two moments that say where memory is")
     return _one(plot_ledger_change(change.ledger), ax)
 
 
@@ -207,6 +211,21 @@ def levels(
             near = did_you_mean(one, map(str, frame.columns))
             raise KeyError(f"{one}: not among the levels{near}")
     return _one(plot_levels(frame[["moment", *wanted]]), ax)
+
+
+def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
+    """What the heap has in use, keeps idle and has given back, moment by moment, and RSS.
+
+    Args:
+        data: A capture, a diagnosis or a path.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: No moment has MemStats or runtime/metrics.
+    """
+    each = dict(data.items()) if hasattr(data, "items") else {"": data}
+    frames = {name: heap_return_frame(_diagnosis(one)) for name, one in each.items()}
+    return _one(plot_heap_return(frames), ax)
 
 
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -323,7 +342,7 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
     """
     diagnosis = _diagnosis(data)
     if diagnosis.heap_series is None:
-        raise CaptureError(f"{diagnosis.capture.name}: too few heap profiles that have a time")
+        raise CaptureError(f"{_called(diagnosis)}: too few heap profiles that have a time")
     return _one(plot_growth(diagnosis.heap_series, diagnosis.growth), ax)
 
 
@@ -341,7 +360,7 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
     diagnosis = _diagnosis(data)
     found = diagnosis.spike(at)
     if found is None:
-        raise CaptureError(f"{diagnosis.capture.name}: wanted two heap profiles that have a time")
+        raise CaptureError(f"{_called(diagnosis)}: wanted two heap profiles that have a time")
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     title = f"Allocated beyond the usual from {found.before} to {found.after}"
     return _one(plot_sites(rows, "bytes", title=title), ax)
@@ -428,6 +447,11 @@ def _diagnosis(data: Data) -> Diagnosis:
     return data if isinstance(data, Diagnosis) else diagnose(data)
 
 
+def _called(diagnosis: Diagnosis) -> str:
+    """The capture without its folder: a page that is passed on need not say where it lay."""
+    return PurePath(diagnosis.capture.name).name
+
+
 def _comparison(comparison: Comparison | Data, after: Data | None) -> Comparison:
     if isinstance(comparison, Comparison):
         return comparison
@@ -438,17 +462,11 @@ def _comparison(comparison: Comparison | Data, after: Data | None) -> Comparison
 
 def _collector(log: Log) -> CollectorAnswers:
     """The collector's answers, of a log that has collections."""
-    if isinstance(log, GcLog):
-        found: CollectorAnswers | None = CollectorAnswers(log, "gctrace")
-        name = "the log"
-    else:
-        diagnosis = _diagnosis(log)
-        found, name = diagnosis.collector, diagnosis.capture.name
-    if found is None:
-        raise CaptureError(f"{name} has no gctrace log; run the program with GODEBUG=gctrace=1")
-    if not len(found.cycles):
-        raise CaptureError(f"{name}: the log has no collection")
-    return found
+    if not isinstance(log, GcLog):
+        return _diagnosis(log).logged
+    if not len(log.cycles):
+        raise CaptureError("the log has no collection")
+    return CollectorAnswers(log, "gctrace")
 
 
 def _profile(data: Profile | Data, moment: str | None) -> Profile:
@@ -474,7 +492,7 @@ def _moment(
     for name in (asked,) if asked is not None else (first, *reversed(list(known))):
         if name in known:
             return str(name)
-    place = diagnosis.capture.name if asked is None else f"{diagnosis.capture.name}, {asked}"
+    place = _called(diagnosis) if asked is None else f"{_called(diagnosis)}, {asked}"
     raise CaptureError(f"{place}: nothing here {wanted}")
 
 
@@ -484,11 +502,15 @@ def _usual(levels: pd.DataFrame) -> list[str]:
 
 
 def _one(drawing: Drawing, ax: Axes | None) -> Axes:
+    if ax is PAGE:
+        return cast("Axes", drawing)  # asked for by `gomem.notebook.show` alone
     return _all(drawing, None if ax is None else [ax])[0]
 
 
 def _all(drawing: Drawing, axes: Sequence[Axes] | None) -> list[Axes]:
     """Draw it; matplotlib is loaded when the first figure is."""
+    if axes is PAGE:
+        return cast("list[Axes]", drawing)
     from gomem.views.figures.axes import draw_on
 
     return draw_on(drawing.chart, axes)

@@ -23,7 +23,9 @@ FLOORS = [
     {"views"},
     {"schemas"},
     {"live"},
-    {"cli", "plot", "__main__"},
+    {"plot"},
+    {"notebook"},
+    {"cli", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 # One question in steps, a module each: what kind is a mapping? `mapping_kinds` alone asks them.

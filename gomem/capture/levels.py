@@ -35,7 +35,8 @@ def levels_of(moments: Iterable[Moment]) -> pd.DataFrame:
     rows = list(moments)
     times = pd.to_datetime([one.time for one in rows], utc=True).as_unit("ns")
     frame = pd.DataFrame([_row(one) for one in rows], index=pd.Index(times, name="time"))
-    frame = frame if len(frame.columns) else pd.DataFrame({"moment": []}, index=frame.index)
+    if not len(frame.columns):
+        frame["moment"] = pd.Series(index=frame.index, dtype="str")
     frame.attrs["columns"] = Dictionary(OWN | _told(rows))
     return frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,20 +17,34 @@ from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SUFFIXES = (".html", ".ipynb")
 
 
 def notebook(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="rss-vs-heap, scavenger or before-after.")
-    ],
+        str | None, typer.Argument(metavar="NAME", help="Which; --list says what there is.")
+    ] = None,
     captures: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(metavar="CAPTURE…", help="Folder, archive or file; before-after takes two."),
-    ],
+    ] = None,
     *,
+    listed: Annotated[bool, typer.Option("--list", help="Say which notebooks there are.")] = False,
+    copy: Annotated[
+        Path | None,
+        typer.Option("--copy", metavar="DIR", help="Copy NAME, or all, there to be edited."),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Set a parameter; repeat."),
+    ] = None,
+    title: Annotated[str, typer.Option("--title", help="Instead of the notebook's own.")] = "",
+    note: Annotated[
+        str, typer.Option("--note", help="A sentence below the title: what happened, and when.")
+    ] = "",
+    hide_code: Annotated[bool, typer.Option("--hide-code", help="Leave the code out.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -41,48 +56,124 @@ def notebook(
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
 
     Without -o it is one HTML file named after the capture; the last line printed is its path. The
-    file loads nothing from the network and names no folder of this machine.
+    HTML loads nothing from the network and names no folder of this machine; an .ipynb can be run
+    again where it lies. Without a capture, the notebook tells the story of the recorded one.
     """
-    text = _packaged_notebook(name)
-    for path in captures:
+    if listed:
+        _list()
+        return
+    if copy is not None:
+        _copy(copy, name, force=force)
+        return
+    if name is None:
+        raise CaptureError("no notebook named; gomem notebook --list says which there are")
+    text, given = _packaged_notebook(name), captures or []
+    for path in given:
         if not path.exists():
             raise no_such_path(path)
-    target = output or file_named_after(str(captures[-1]), f".{name}.html")
+    target = output or file_named_after(str(given[-1] if given else name), f".{name}.html")
     if target.suffix not in SUFFIXES:
         raise CaptureError(f"{target}: wanted a file that ends in {' or '.join(SUFFIXES)}")
-    check_writable(target, force=force, inputs=captures)
-    executed = _execute(text, name, captures)
-    write(_rendered(executed, name, captures, target.suffix), target)
+    check_writable(target, force=force, inputs=given)
+    asked = _asked(name, text, given, parameters or [])
+    executed = _execute(_headed(text, title, note), asked, target)
+    names = ", ".join(path.resolve().name for path in given)
+    named = title or (f"{name}: {names}" if names else name)
+    write(_rendered(executed, named, target.suffix, hide_code=hide_code), target)
     tell_where(target)
 
 
-def _packaged_notebook(name: str) -> str:
-    """The text of `notebooks/NN_name.ipynb`; the number only orders them."""
+def _notebooks() -> dict[str, Path]:
+    """The packaged notebooks by name; the number of `NN_name.ipynb` only orders them."""
     files = sorted(packaged("notebooks").glob("[0-9]*_*.ipynb"))
-    by_name = {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
+    return {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
+
+
+def _packaged_notebook(name: str) -> str:
+    by_name = _notebooks()
     if name not in by_name:
         wanted = f"{', '.join(by_name)}{did_you_mean(name, by_name)}"
         raise CaptureError(f"{name}: no such notebook; wanted one of {wanted}")
     return by_name[name].read_text(encoding="utf-8")
 
 
-def _execute(text: str, name: str, captures: Sequence[Path]) -> str:
-    """Run it in a folder of its own, in which the captures have their names and no path."""
-    from gomem.views.writers.notebook import execute_notebook, notebook_for, parameters_of
+def _list() -> None:
+    """A line each: what it is called, and what it asks."""
+    from gomem.views.writers.notebook import heading_of
 
-    asked = parameters_of(text)
-    if len(captures) != len(asked):
-        raise CaptureError(
-            f"{name}: wanted {len(asked)} captures ({', '.join(asked)}), got {len(captures)}"
-        )
+    by_name = {name: path.read_text(encoding="utf-8") for name, path in _notebooks().items()}
+    width = max(map(len, by_name))
+    write("".join(f"{name:<{width}}  {heading_of(text)}\n" for name, text in by_name.items()), None)
+
+
+def _copy(folder: Path, name: str | None, *, force: bool) -> None:
+    """Write notebooks as they are packaged; they find the recorded captures by their names."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in _notebooks().values()}
+    if name is not None:
+        text = _packaged_notebook(name)
+        texts = {file: one for file, one in texts.items() if one == text}
+    folder.mkdir(parents=True, exist_ok=True)
+    targets = {folder / file: text for file, text in texts.items()}
+    for target in targets:
+        check_writable(target, force=force, inputs=())
+    for target, text in targets.items():
+        write(text, target)
+        tell_where(target)
+
+
+def _asked(
+    name: str, text: str, captures: Sequence[Path], settings: Sequence[str]
+) -> dict[str, object] | None:
+    """Value by parameter, of the captures in their order and of what is set; None for none."""
+    from gomem.views.writers.notebook import parameters_of
+
+    if not captures and not settings:
+        return None
+    known = parameters_of(text)
+    needed = [one for one, optional in known.items() if not optional]
+    if captures and not len(needed) <= len(captures) <= len(known):
+        optional = [f"[{one}]" for one in known if one not in needed]
+        wanted = ", ".join([*needed, *optional])
+        raise CaptureError(f"{name}: wanted {len(needed)} captures ({wanted}), got {len(captures)}")
+    asked: dict[str, object] = dict(zip(known, captures, strict=False))
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or key not in known:
+            near = did_you_mean(key, known)
+            raise CaptureError(
+                f"{setting}: wanted NAME=VALUE, NAME one of {', '.join(known)}{near}"
+            )
+        asked[key] = Path(value) if Path(value).exists() else value
+    return asked
+
+
+def _headed(text: str, title: str, note: str) -> str:
+    from gomem.views.writers.notebook import headed
+
+    return headed(text, title, note)
+
+
+def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str:
+    """Run it in a folder of its own, in which the captures have their names and no path."""
+    from gomem.views.writers.notebook import execute_notebook, notebook_for, with_parameters
+
     with TemporaryDirectory(prefix="gomem-") as scratch, _progress() as progress:
         folder, sockets = Path(scratch, "run"), Path(scratch)
-        parameters = {
-            parameter: _link(path, folder, parameter.lower())
-            for parameter, path in zip(asked, captures, strict=True)
-        }
-        ready = notebook_for(text, parameters)
-        return execute_notebook(ready, folder=folder, sockets=sockets, progress=progress)
+        folder.mkdir()
+        if asked is not None:
+            linked = {
+                key: _link(value, folder, key.lower()) if isinstance(value, Path) else value
+                for key, value in asked.items()
+            }
+            text = notebook_for(text, linked)
+        executed = execute_notebook(text, folder=folder, sockets=sockets, progress=progress)
+    if asked is None or target.suffix != ".ipynb":
+        return executed
+    beside = {
+        key: os.path.relpath(value, target.parent) if isinstance(value, Path) else value
+        for key, value in asked.items()
+    }
+    return with_parameters(executed, beside)
 
 
 def _link(capture: Path, folder: Path, role: str) -> str:
@@ -93,13 +184,12 @@ def _link(capture: Path, folder: Path, role: str) -> str:
     return link.relative_to(folder).as_posix()
 
 
-def _rendered(executed: str, name: str, captures: Sequence[Path], suffix: str) -> str:
+def _rendered(executed: str, title: str, suffix: str, *, hide_code: bool) -> str:
     if suffix == ".ipynb":
         return executed
     from gomem.views.writers.notebook import render_notebook_html
 
-    names = ", ".join(path.resolve().name for path in captures)
-    return render_notebook_html(executed, title=f"{name}: {names}")
+    return render_notebook_html(executed, title=title, hide_code=hide_code)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -56,6 +57,7 @@ from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
+from gomem.errors import CaptureError
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 from gomem.releases import GoRelease
 
@@ -296,6 +298,40 @@ class Diagnosis:
         values = {facts.metrics[metric] for facts in self.moments if metric in facts.metrics}
         return float(values.pop()) if len(values) == 1 else None
 
+    def cycles(self) -> pd.DataFrame:
+        """A row a collection; see `gctrace.table.CYCLES`.
+
+        Raises:
+            CaptureError: There is no log, or one too long to lie in memory; `gomem.iter_gctrace`
+                reads that in pieces.
+        """
+        cycles = self.logged.cycles
+        if not isinstance(cycles, pd.DataFrame):
+            raise CaptureError("the log is too long for one frame; see gomem.iter_gctrace")
+        return cycles
+
+    def timeline(self) -> pd.DataFrame:
+        """The log over time in windows; see `analysis.collector.timeline.TIMELINE`.
+
+        Raises:
+            CaptureError: There is no log, or no collection in it.
+        """
+        return self.logged.timeline_table
+
+    @property
+    def logged(self) -> CollectorAnswers:
+        """What a log with collections in it says.
+
+        Raises:
+            CaptureError: There is none.
+        """
+        name = PurePath(self.capture.name).name
+        if self.collector is None:
+            raise CaptureError(f"{name} has no gctrace log; run it with GODEBUG=gctrace=1")
+        if not len(self.collector.cycles):
+            raise CaptureError(f"{name}: the log has no collection")
+        return self.collector
+
     @property
     def collection_cost(self) -> dict[str, int | float | None]:
         """The numbers of its cost by their names in `COSTS`; None throughout without a log."""
@@ -399,6 +435,21 @@ class Diagnosis:
             KeyError: There is no heap profile of such a moment.
         """
         return find_spike(self.capture.heap_profiles, at)
+
+    def spike_sites(self, at: str | pd.Timestamp | None = None) -> pd.DataFrame:
+        """Who allocated in one interval between two profiles; see `allocation_spikes.EXTRA`.
+
+        Args:
+            at: As for `spike`.
+
+        Raises:
+            CaptureError: There are no two profiles that say when they were taken.
+        """
+        found = self.spike(at)
+        if found is None:
+            name = PurePath(self.capture.name).name
+            raise CaptureError(f"{name}: wanted two heap profiles that have a time")
+        return found.allocated
 
     @cached_property
     def heap_series(self) -> Series | None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, did_you_mean
 
 IN_A_CHECKOUT = {
     "demo": Path("fixtures", "captures", "zeroing-go1.24.2"),
     "demo-baseline": Path("fixtures", "captures", "zeroing-go1.23.4"),
+    "captures": Path("fixtures", "captures"),
 }
 
 
 def packaged(name: str) -> Path:
-    """A folder that ships with gomem: `demo`, `demo-baseline` (captures) or `notebooks`.
+    """A folder that ships with gomem: `demo`, `demo-baseline`, `captures` or `notebooks`.
 
     In a wheel it lies inside the package; in a checkout it is the project's own folder.
 
@@ -29,3 +30,17 @@ def packaged(name: str) -> Path:
     if not folder.is_dir():
         raise CaptureError(f"{name}: not in this installation of gomem; install it again")
     return folder
+
+
+def recorded(name: str) -> Path:
+    """One of the captures that the notebooks tell their stories of.
+
+    Raises:
+        CaptureError: None has this name.
+    """
+    folder = packaged("captures")
+    names = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    if name not in names:
+        near = did_you_mean(name, names)
+        raise CaptureError(f"{name}: no such file or folder, nor a recorded capture{near}")
+    return folder / name

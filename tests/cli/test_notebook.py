@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gomem.cli.main import run
+from gomem.sources.packaged import packaged
 from gomem.views.writers.notebook import render_notebook_html
 from tests.builders import FIXTURES
 
@@ -54,7 +55,7 @@ def test_a_page_has_figures_and_tables_and_loads_nothing(tmp_path, name, capture
 
     assert [] == LOADS.findall(page)
     assert page.count("<svg ") >= 1
-    assert page.count("<table>") > page.count("<svg ")
+    assert page.count("<table") > page.count("<svg ")
     assert captures[-1] in page
 
 
@@ -62,12 +63,26 @@ def test_a_page_names_no_folder_of_the_machine(tmp_path):
     """
     Where a capture lies, who ran it and with which Python is nobody's business.
     """
-    page = rendered(tmp_path, "rss-vs-heap", memstats_alone(tmp_path), suffix=".ipynb")
+    page = rendered(tmp_path, "rss-vs-heap", memstats_alone(tmp_path))
 
     assert "api" in page
     assert "private" not in page
     assert str(tmp_path) not in page
     assert str(Path.home()) not in page
+
+
+def test_a_notebook_can_be_run_again_where_it_lies(tmp_path):
+    """
+    It names its capture from where it stands, and nothing above that.
+    """
+    memstats_alone(tmp_path)
+    page = rendered(tmp_path, "rss-vs-heap", tmp_path / "private/api", suffix=".ipynb")
+
+    cell = next(
+        c for c in json.loads(page)["cells"] if "parameters" in c["metadata"].get("tags", [])
+    )
+    assert "CAPTURE = 'private/api'\nBASELINE = None" == "".join(cell["source"])
+    assert str(tmp_path) not in page
 
 
 def test_the_same_capture_gives_the_same_bytes(tmp_path):
@@ -93,22 +108,55 @@ def test_what_a_capture_is_called_cannot_become_markup_or_a_module(tmp_path):
     assert "<script" not in page
 
 
-def test_a_capture_that_the_notebook_cannot_use_is_one_clear_line(tmp_path, capsys):
+def test_what_a_capture_lacks_is_a_line_of_the_page(tmp_path):
     """
-    Where, what was found, what was wanted, the way out; and no file that looks like an answer.
+    A log alone says nothing of where memory is; the page says that, and what it does say.
     """
     capture = tmp_path / "logs"
     capture.mkdir()
     shutil.copy(CAPTURES / "healthy-go1.27.3" / "gctrace.log", capture)
-    target = tmp_path / "postmortem.html"
 
-    assert 2 == run(["notebook", "rss-vs-heap", str(capture), "-o", str(target)])
+    page = rendered(tmp_path, "rss-vs-heap", capture)
 
-    message = capsys.readouterr().err
-    assert "no moment says where memory is; wanted smaps, MemStats or status" in message
-    assert "Traceback" not in message
-    assert 1 == message.count("\n")
-    assert not target.exists()
+    assert "No file here says where memory is" in page
+    assert "logs: nothing here says where memory is" in page.lower()
+    assert "Traceback" not in page
+
+
+def test_a_title_and_a_note_are_text(tmp_path):
+    target = tmp_path / "page.html"
+    note = "Tuesday <b>night</b>, *before* the [rollback](x)"
+
+    capture = str(CAPTURES / "healthy-go1.27.3/2-steady/smaps")
+    asked = ["rss-vs-heap", capture, "--title", "Incident_7", "--note", note, "--hide-code"]
+    assert 0 == run(["notebook", *asked, "-o", str(target)])
+
+    page = target.read_text()
+    assert "<title>Incident_7</title>" in page
+    assert "&lt;b&gt;night&lt;/b&gt;, *before* the [rollback](x)" in page
+    assert '<details class="code">' not in page
+    assert '<a href="#where-are-the-resident-bytes">' in page
+    assert '<h2 id="where-are-the-resident-bytes">' in page
+
+
+def test_the_notebooks_are_listed(capsys):
+    assert 0 == run(["notebook", "--list"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert "rss-vs-heap" == lines[1].split()[0]
+    assert lines[1].endswith("RSS against the heap")
+
+
+def test_copies_are_as_packaged_and_are_not_overwritten(tmp_path, capsys):
+    assert 0 == run(["notebook", "--copy", str(tmp_path / "mine")])
+
+    copied = sorted((tmp_path / "mine").glob("*.ipynb"))
+    assert [path.name for path in sorted(packaged("notebooks").glob("*.ipynb"))] == [
+        path.name for path in copied
+    ]
+    assert copied[0].read_text() == (packaged("notebooks") / copied[0].name).read_text()
+    assert 2 == run(["notebook", "gc-log", "--copy", str(tmp_path / "mine")])
+    assert "is not overwritten without --force" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -116,7 +164,8 @@ def test_a_capture_that_the_notebook_cannot_use_is_one_clear_line(tmp_path, caps
     [
         pytest.param(
             ["heap", "CAPTURE"],
-            "heap: no such notebook; wanted one of rss-vs-heap, scavenger, before-after",
+            "heap: no such notebook; wanted one of start-here, rss-vs-heap, scavenger, "
+            "before-after, gc-log, spikes-and-growth",
             id="unknown-name",
         ),
         pytest.param(
@@ -130,6 +179,11 @@ def test_a_capture_that_the_notebook_cannot_use_is_one_clear_line(tmp_path, caps
             id="two-captures-of-one",
         ),
         pytest.param(["scavenger", "nowhere"], "nowhere: no such file or folder", id="nothing"),
+        pytest.param(
+            ["scavenger", "CAPTURE", "-p", "CAPTUR=x"],
+            "CAPTUR=x: wanted NAME=VALUE, NAME one of CAPTURE; did you mean CAPTURE?",
+            id="no-such-parameter",
+        ),
         pytest.param(
             ["scavenger", "CAPTURE", "-o", "page.pdf"],
             "page.pdf: wanted a file that ends in .html or .ipynb",

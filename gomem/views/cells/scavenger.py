@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -41,8 +42,9 @@ def heap_return_frame(diagnosis: Diagnosis) -> pd.DataFrame:
     """
     heap = diagnosis.heap
     if heap.empty:
+        name = PurePath(diagnosis.capture.name).name
         raise CaptureError(
-            f"{diagnosis.capture.name}: no moment has MemStats, so what the heap keeps is unknown; "
+            f"{name}: no moment has MemStats, so what the heap keeps is unknown; "
             "write runtime.ReadMemStats as JSON beside the profile"
         )
     rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]

@@ -13,6 +13,8 @@ from gomem.views.words import minus
 if TYPE_CHECKING:
     from gomem.views.figures.chart import Axis, Chart
 
+REPR = 400  # characters
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -41,6 +43,11 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         return self.svg()
+
+    def __repr__(self) -> str:
+        """What it shows, in words: a few lines at most."""
+        words = f"{self.title}: {self.description}"
+        return f"<Figure {words if len(words) <= REPR else words[: REPR - 1] + '…'}>"
 
 
 def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:

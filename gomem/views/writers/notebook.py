@@ -13,6 +13,8 @@ folder instead of the network.
 from __future__ import annotations
 
 import os
+import re
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError
@@ -27,6 +29,8 @@ PARAMETERS, FIXTURE_ONLY, CHECK = "parameters", "fixture-only", "check"
 CELL_LIMIT_SECONDS = 600  # a cell that takes longer hangs; large captures take one or two minutes
 TEMPLATE = "notebook.html.jinja"
 WAY_OUT = "gomem runs notebooks with an extra of its own: pip install 'gomem[notebooks]'"
+_MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~&]")
+_HEADING = re.compile(r"<h2>(?=([^<]*)</h2>)")
 # nbconvert loads these from content delivery networks unless they are empty.
 NETWORK_TRAITS = (
     "mathjax_url",
@@ -38,20 +42,31 @@ NETWORK_TRAITS = (
 )
 
 
-def parameters_of(notebook: str) -> list[str]:
-    """Names that a notebook asks for, in its order: `["CAPTURE"]`, or `["BEFORE", "AFTER"]`."""
+def parameters_of(notebook: str) -> dict[str, bool]:
+    """Names that a notebook asks for, in its order, and whether each may stay None.
+
+    `{"CAPTURE": False, "BASELINE": True}`.
+    """
     import json
 
     cells = [cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell)]
-    return [_name(line) for cell in cells for line in _lines(cell)]
+    lines = [line for cell in cells for line in _lines(cell)]
+    return {_name(line): line.endswith(" = None") for line in lines}
 
 
-def notebook_for(notebook: str, parameters: Mapping[str, str]) -> str:
+def heading_of(notebook: str) -> str:
+    """The title of a notebook: the first line of its first cell."""
+    import json
+
+    return _lines(json.loads(notebook)["cells"][0])[0].removeprefix("# ")
+
+
+def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
     """Make a notebook tell the story of other captures than the recorded ones.
 
     Args:
         notebook: The notebook's JSON text.
-        parameters: Value by name; the names are those of `parameters_of`.
+        parameters: Value by name; of `parameters_of`, those that are not given are None.
 
     Raises:
         KeyError: The notebook asks for a name that has no value.
@@ -60,11 +75,40 @@ def notebook_for(notebook: str, parameters: Mapping[str, str]) -> str:
 
     parsed = json.loads(notebook)
     parsed["cells"] = [cell for cell in parsed["cells"] if not _tags(cell) & {FIXTURE_ONLY, CHECK}]
+    known = parameters_of(notebook)
+    values = {name: parameters[name] if not optional else parameters.get(name)
+              for name, optional in known.items()}  # fmt: skip
+    return with_parameters(json.dumps(parsed, ensure_ascii=False), values)
+
+
+def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
+    """The same notebook with other values in its cell of parameters."""
+    import json
+
+    parsed = json.loads(notebook)
     for cell in parsed["cells"]:
         if PARAMETERS in _tags(cell):
             names = [_name(line) for line in _lines(cell)]
-            cell["source"] = "\n".join(f"{name} = {parameters[name]!r}" for name in names)
+            cell["source"] = "\n".join(f"{name} = {parameters.get(name)!r}" for name in names)
     return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
+
+
+def headed(notebook: str, title: str, note: str) -> str:
+    """The same notebook with another title, and a note below it; both are text, no markup."""
+    import json
+
+    parsed = json.loads(notebook)
+    first = parsed["cells"][0]
+    lines = _lines(first)
+    heading = [f"# {_as_text(title)}"] if title else lines[:1]
+    remark = ["", f"> {_as_text(note)}"] if note else []
+    first["source"] = "\n".join([*heading, *remark, *lines[1:]])
+    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
+
+
+def _as_text(words: str) -> str:
+    """Words as Markdown that shows them as they are, on one line."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(words.split()))
 
 
 def execute_notebook(
@@ -116,10 +160,11 @@ def execute_notebook(
     return nbformat.writes(node) + "\n"
 
 
-def render_notebook_html(executed: str, *, title: str) -> str:
+def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) -> str:
     """An executed notebook as one HTML page that asks for nothing from anywhere.
 
-    Prose, figures and tables stand open; the code behind them is folded.
+    Prose, figures and tables stand open; the code behind them is folded, or left out. What stands
+    in it is listed above, with a link to each heading.
     """
     nbformat = _require("nbformat")
     exporters = _require("nbconvert.exporters")
@@ -128,12 +173,30 @@ def render_notebook_html(executed: str, *, title: str) -> str:
         embed_images=True,
         exclude_anchor_links=True,
         skip_svg_encoding=True,
+        exclude_input=hide_code,
+        filters={"linkable": _linkable},
         **dict.fromkeys(NETWORK_TRAITS, ""),
     )
     node = nbformat.reads(executed, as_version=4)
-    metadata = {"name": title, "script_source": script_source()}
+    metadata = {"name": title, "script_source": script_source(), "contents": _contents(node)}
     page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
     return str(page)
+
+
+def _contents(node: Any) -> list[tuple[str, str]]:
+    """The id and the words of each heading of the second level."""
+    prose = "\n".join(cell.source for cell in node.cells if cell.cell_type == "markdown")
+    words = [line.removeprefix("## ") for line in prose.splitlines() if line.startswith("## ")]
+    return [(_slug(one), one) for one in words]
+
+
+def _linkable(page: str) -> str:
+    """Headings of the second level with the ids that the list of contents links to."""
+    return _HEADING.sub(lambda found: f'<h2 id="{_slug(unescape(found[1]))}">', page)
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"\W+", "-", words.lower()).strip("-")
 
 
 def _require(name: str) -> Any:

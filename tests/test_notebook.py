@@ -1,0 +1,84 @@
+"""What notebooks show of the report, and the line they show where a capture lacks it."""
+
+import pytest
+
+import gomem
+from gomem import plot
+from gomem.errors import CaptureError
+from gomem.notebook import open_capture, open_sides, recorded, section, show, verdict
+from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
+from gomem.views.report.report import SECTIONS as OF_A_REPORT
+from tests.builders import FIXTURES
+
+
+@pytest.fixture(scope="module")
+def log_alone():
+    return open_capture(str(FIXTURES / "captures/healthy-go1.27.3/gctrace.log"))
+
+
+def test_a_recorded_capture_is_found_by_its_name_and_a_path_by_itself(tmp_path, monkeypatch):
+    assert recorded("zeroing-go1.24.2") == FIXTURES / "captures/zeroing-go1.24.2"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zeroing-go1.24.2").write_bytes(
+        (FIXTURES / "captures/healthy-go1.27.3/2-steady/smaps").read_bytes()
+    )
+
+    assert ["smaps"] == list(open_capture("zeroing-go1.24.2").capture.artefacts["kind"])
+    with pytest.raises(CaptureError, match=r"did you mean zeroing-go1\.24\.6"):
+        open_capture("zeroing-go1.24.66")
+
+
+def test_the_verdict_is_the_reports(log_alone):
+    assert log_alone.verdict.headline.split(".")[0] in verdict(log_alone).text
+
+
+def test_every_section_of_the_report_is_there_or_says_in_a_line_what_to_collect(log_alone):
+    for made in OF_A_REPORT:
+        name = made.__name__.removesuffix("_section")
+        shown = section(log_alone, name)
+
+        found = made(log_alone)
+        if found is None:
+            assert shown.text.endswith(".")
+            assert 1 == len(shown.text.splitlines()), name
+            assert "Nothing here for" not in shown.text, name
+        else:
+            assert list(map(type, found.blocks)) == list(map(type, shown.blocks))
+
+
+def test_every_section_of_a_comparison_is_there_or_says_what_it_lacks():
+    log = FIXTURES / "captures/healthy-go1.27.3/gctrace.log"
+    comparison = open_sides(str(log), str(log))
+
+    for made in OF_A_COMPARISON:
+        name = made.__name__.strip("_").removesuffix("_section")
+        assert section(comparison, name).blocks
+    assert comparison.judgement.sentence in verdict(comparison).text
+
+
+def test_a_section_that_does_not_exist_is_named_with_the_nearest(log_alone):
+    with pytest.raises(ValueError, match="did you mean ledger"):
+        section(log_alone, "leger")
+
+
+def test_what_a_capture_lacks_is_a_line(log_alone):
+    assert "gctrace.log: nothing here says where memory is." == (
+        show(plot.waterfall, log_alone).text.lower()[:1] + show(plot.waterfall, log_alone).text[1:]
+    )
+    assert "nix: not among the levels" in show(plot.levels, log_alone, ["nix"]).text.lower()
+    assert "Nothing of this in the capture." == show(log_alone.findings.frame.head, 0).text
+
+
+def test_a_figure_is_the_reports_and_stands_alone_on_its_page(log_alone):
+    first, second = show(plot.mmu, log_alone), show(plot.mmu, log_alone)
+
+    assert first.description == second.description
+    assert first.name != second.name
+    assert "<svg" in first._repr_html_()
+    assert len(repr(first)) <= 420
+
+
+def test_a_frame_is_shown_as_it_is(log_alone):
+    assert show(log_alone.cycles).equals(log_alone.cycles())
+    with pytest.raises(CaptureError, match="has no gctrace log"):
+        gomem.diagnose(FIXTURES / "captures/healthy-go1.27.3/2-steady/smaps").cycles()
