@@ -20,6 +20,7 @@ near 1.1 × NextGC.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isinf
 from typing import Literal
 
 from gomem.releases import GoRelease, GoVersion
@@ -86,12 +87,12 @@ def paces_by_limit(version: GoVersion) -> bool:
     return version.high is None or version.high >= LIMIT_GOAL_MENDED
 
 
-def goals_of(version: GoVersion, memory_limit_bytes: int | None) -> tuple[Goal, ...]:
+def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
     """Every rule that some release has, and whether this one does.
 
     Args:
         version: What is known of the release.
-        memory_limit_bytes: GOMEMLIMIT; None where none is known to be set.
+        memory_limit_bytes: GOMEMLIMIT; infinite where none is set, None where nothing says.
     """
     old = _applies(version, GoRelease(0), BACKGROUND_SCAVENGER)
     by_next_gc = _applies(version, BACKGROUND_SCAVENGER, BY_PEAK)
@@ -99,7 +100,9 @@ def goals_of(version: GoVersion, memory_limit_bytes: int | None) -> tuple[Goal, 
     in_time = _applies(version, LIMIT_GOAL_MENDED, None)
     at_once = _applies(version, MEMORY_LIMIT, None)
     if memory_limit_bytes is None:
-        in_time, at_once = (_without_limit(one) for one in (in_time, at_once))
+        in_time, at_once = (_not_known(one) for one in (in_time, at_once))
+    elif isinf(memory_limit_bytes):
+        in_time = at_once = "no"
     broken = version.possibly(MEMORY_LIMIT, LIMIT_GOAL_MENDED)
     return (
         Goal(
@@ -133,5 +136,5 @@ def _applies(version: GoVersion, low: GoRelease, below: GoRelease | None) -> App
     return "yes" if surely else "unknown"
 
 
-def _without_limit(applies: Applies) -> Applies:
+def _not_known(applies: Applies) -> Applies:
     return "no" if applies == "no" else "unknown"

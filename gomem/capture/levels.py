@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gomem.capture.moment import Moment
 
-NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "go_version"})
+NO_LEVELS = frozenset({"moment", "artefact", "reading", "place", "Name", "State", "go_version"})
 ROLLUP_FIELDS = ("Rss", "Pss", "Anonymous", "LazyFree", "Swap")
 
 OWN = dictionary_of(

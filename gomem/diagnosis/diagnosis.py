@@ -56,6 +56,7 @@ from gomem.diagnosis.findings import Findings, Scale, one_a_cause
 from gomem.diagnosis.limits import Limits, growth_to_limit, limits_of
 from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts
+from gomem.diagnosis.retention import scavenger_of
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from gomem.analysis.memory.rss_vs_heap import Ledger
+    from gomem.analysis.memory.scavenger import Scavenger
     from gomem.inputs.pprof.table import Profile
 
 TOP_SITES = 20
@@ -194,6 +196,14 @@ class Diagnosis:
     def heap_steps(self) -> pd.DataFrame:
         """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
         return heap_steps(self.heap, {facts.name: facts.rss_bytes for facts in self.moments})
+
+    @cached_property
+    def scavenger(self) -> Scavenger | None:
+        """What goes back to the kernel, and why not more; None where nothing says.
+
+        See `analysis.memory.scavenger.Scavenger`.
+        """
+        return scavenger_of(self.capture, self.moments)
 
     @cached_property
     def shown_first(self) -> str | None:

@@ -24,6 +24,7 @@ from gomem.schemas.fields import (
     words_or_null,
 )
 from gomem.schemas.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
+from gomem.schemas.scavenger import SCAVENGER
 from gomem.views.json.report import SCHEMA
 
 MEANS = (
@@ -140,6 +141,7 @@ def report_schema() -> Schema:
         changes=CHANGES,
         levels=rows(LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments."),
         limits=LIMITS,
+        scavenger=SCAVENGER,
         gc=GC,
         collector=COLLECTOR,
         allocations=ALLOCATIONS,

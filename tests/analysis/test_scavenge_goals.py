@@ -1,5 +1,7 @@
 """The scavenger's goals by release, against the runtime's arithmetic."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +75,18 @@ def test_a_limit_leaves_a_twentieth():
 )
 def test_each_release_has_its_rules(version, limit, rules):
     assert rules == applying(release(version), limit)
+
+
+def test_without_a_limit_its_rules_do_not_hold():
+    """
+    That none is set is one thing, and that nothing says is another.
+    """
+    version = release("go1.27.3")
+    unset = {goal.name: goal.applies for goal in goals_of(version, math.inf)}
+    unsaid = {goal.name: goal.applies for goal in goals_of(version, None)}
+
+    assert ("no", "no") == (unset["limit-background"], unset["limit-allocation"])
+    assert ("unknown", "unknown") == (unsaid["limit-background"], unsaid["limit-allocation"])
 
 
 def test_a_release_that_is_not_known_may_have_them_all():

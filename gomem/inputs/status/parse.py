@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
+STATE = re.compile(rb"([A-Za-z]) \([a-z ]{1,20}\)")
 FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
 SIZE = re.compile(rb"(\d{1,18}) kB")
@@ -34,11 +35,13 @@ class Status:
         sizes: Bytes by field name (`VmRSS`, `RssAnon`, …).
         counts: Plain numbers by field name (`Pid`, `Threads`, …).
         name: The program's name, at most 15 bytes.
+        state: The letter of its state: R, S, D, T (stopped), t (traced), Z and others.
     """
 
     sizes: dict[str, int]
     counts: dict[str, int]
     name: str | None
+    state: str | None = None
 
 
 def looks_like_status(data: bytes) -> bool:
@@ -52,10 +55,10 @@ def looks_like_statm(data: bytes) -> bool:
 
 
 def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
-    """Parse /proc/PID/status; fields without a number are left out, but for the name."""
+    """Parse /proc/PID/status; fields without a number are left out, but for name and state."""
     sizes: dict[str, int] = {}
     counts: dict[str, int] = {}
-    name = None
+    name = state = None
     damage: list[Damage] = []
     for number, line in enumerate(data.splitlines(), start=1):
         match = FIELD.fullmatch(line)
@@ -66,6 +69,8 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
         field, value = match[1].decode("ascii"), match[2].strip()
         if field == "Name":
             name = value.decode("utf-8", "backslashreplace")
+        elif field == "State" and (found := STATE.fullmatch(value)):
+            state = found[1].decode("ascii")
         elif (size := SIZE.fullmatch(value)) and int(size[1]) * KIB <= ADDRESS_SPACE_BYTES:
             sizes[field] = int(size[1]) * KIB
         elif size:
@@ -76,7 +81,7 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
         elif _must_be_size(field):
             what = f"{field} has no size; wanted `number kB`; the file may be cut"
             damage.append(Damage(source, f"line {number}", what, excerpt(line)))
-    return Status(sizes, counts, name), damage
+    return Status(sizes, counts, name, state), damage
 
 
 def parse_statm(data: bytes, *, source: str) -> dict[str, int]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
+    Column("State", "str", "", "R running, S sleeping, D waiting for a disk, T stopped, t traced."),
     Column("Threads", "Int64", "count", "Threads."),
     Column("VmPeak", "Int64", "B", "Largest address space so far."),
     Column("VmSize", "Int64", "B", "Address space."),
@@ -101,6 +102,8 @@ def status_table(status: Status) -> pd.DataFrame:
     }
     if status.name is not None:
         columns["Name"] = [status.name]
+    if status.state is not None:
+        columns["State"] = [status.state]
     return build(columns, STATUS) if columns else build({"Name": [None]}, STATUS)
 
 

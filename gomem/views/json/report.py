@@ -13,6 +13,7 @@ from gomem.views.json.changes import changes_json
 from gomem.views.json.collector import collector_json
 from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
+from gomem.views.json.scavenger import scavenger_json
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import moment_names
 from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
@@ -54,6 +55,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "changes": changes_json(diagnosis),
         "levels": rows_json(diagnosis.level_quantiles),
         "limits": limits_json(diagnosis),
+        "scavenger": scavenger_json(diagnosis),
         "gc": diagnosis.collection_cost,
         "collector": collector_json(diagnosis.collector),
         "allocations": [

@@ -18,6 +18,7 @@ from gomem.views.report.levels import levels_section
 from gomem.views.report.limits import limits_section
 from gomem.views.report.mappings import mappings_section
 from gomem.views.report.moments import moments_section
+from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
 from gomem.views.share import Hidden, named, share
@@ -37,6 +38,7 @@ SECTIONS: tuple[Callable[[Diagnosis], Section | None], ...] = (
     levels_section,
     changes_section,
     mappings_section,
+    scavenger_section,
     limits_section,
     allocations_section,
     growth_section,

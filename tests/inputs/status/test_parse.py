@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 import gomem
@@ -21,6 +22,28 @@ def test_sizes_are_bytes_and_counts_are_numbers():
     assert {"VmRSS": 9392 * 1024} == status.sizes
     assert {"Pid": 42, "Threads": 7} == status.counts
     assert "api server" == status.name
+
+
+@pytest.mark.parametrize(
+    ("line", "letter"),
+    [
+        (b"State:\tT (stopped)\n", "T"),
+        (b"State:\tt (tracing stop)\n", "t"),
+        (b"State:\tS (sleeping)\n", "S"),
+        (b"State:\t\n", None),
+        (b"", None),
+    ],
+)
+def test_the_state_is_its_letter(line, letter):
+    """
+    A stopped process gives nothing back: T says so.
+    """
+    status, damage = parse_status(TEXT + line, source="status")
+
+    assert [] == damage
+    assert letter == status.state
+    read = read_status(TEXT + line).status["State"].iloc[0]
+    assert letter == (None if pd.isna(read) else read)
 
 
 def test_a_size_that_is_cut_off_is_damage_and_not_zero():

@@ -1,0 +1,131 @@
+"""What the moments say of the heap's retention, as the scavenger's question wants it asked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.memory.retention import READINGS
+from gomem.analysis.memory.scavenger import CPU_CLASSES, Scavenger, scavenger
+from gomem.analysis.memory.skew import collection_ends
+from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
+from gomem.inputs.schema import build_rows
+from gomem.units import GIB, KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.capture.capture import Capture
+    from gomem.causes.answers import MomentFacts
+
+VARIABLE = "GOMEMLIMIT"
+SIZE = re.compile(r"(\d{1,15})(B|[KMGT]iB)?")
+UNITS = {None: 1, "B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": KIB * GIB}
+STOPPED = frozenset("Tt")
+HUGE = "AnonHugePages"
+
+
+def scavenger_of(capture: Capture, moments: Sequence[MomentFacts]) -> Scavenger | None:
+    """The answer for a capture; None where nothing says what the heap keeps or gives back."""
+    log = capture.gc
+    cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
+    lines = None if log is None or cycles is None else log.scavenges
+    times = pd.Series([one.time for one in moments], dtype="datetime64[ns, UTC]")
+    readings = _of_moments(capture, moments, (times - times.min()).dt.total_seconds())
+    placed = None
+    if lines is not None and cycles is not None and len(lines):
+        ends = collection_ends(cycles, capture.memstats)
+        alone = readings["HeapSys"].isna().all()
+        placed = _placed(lines, cycles, None if alone else ends, times.min())
+        of_lines = _of_lines(placed, cycles)
+        readings = of_lines if alone and len(of_lines) else readings
+    if readings["HeapSys"].isna().all() and placed is None:
+        return None
+    metrics = [[one.metrics.get(name) for name in CPU_CLASSES.values()] for one in moments]
+    cpu = pd.DataFrame(metrics, columns=list(CPU_CLASSES.values()), dtype=float)
+    told = [one.metrics[GOMEMLIMIT] for one in moments if GOMEMLIMIT in one.metrics]
+    has_none = bool(told) and min(told) >= NO_GOMEMLIMIT
+    return scavenger(readings, capture.go_version, cycles, placed, cpu, has_no_limit=has_none)
+
+
+def _placed(
+    lines: pd.DataFrame, cycles: pd.DataFrame, ends: pd.Series | None, zero: pd.Timestamp
+) -> pd.DataFrame:
+    """The scavenger's lines with the time of the collection before them, on the moments' clock.
+
+    Without moments it is the log's own clock. Where nothing ties the two, it is missing.
+    """
+    if ends is not None:
+        since = (ends - zero).dt.total_seconds()
+        return lines.assign(seconds=lines["after_cycle"].map(since).astype(float))
+    begins = gc_scavenges(cycles, lines)["log_seconds"].to_numpy(float)
+    return lines.assign(seconds=begins if pd.isna(zero) else np.nan)
+
+
+def _of_moments(
+    capture: Capture, moments: Sequence[MomentFacts], seconds: pd.Series
+) -> pd.DataFrame:
+    limit = _memory_limit(capture.manifest.fact("environment"))
+    rows = (_reading(one, at, capture, limit) for one, at in zip(moments, seconds, strict=True))
+    return build_rows(rows, READINGS)
+
+
+def _reading(
+    one: MomentFacts, seconds: float, capture: Capture, limit: int | None
+) -> tuple[Any, ...]:
+    stats = {} if one.memstats is None else one.memstats.to_dict()
+    metrics_limit = gomemlimit_of(one.metrics)
+    return (
+        one.name,
+        seconds,
+        *(stats.get(column.name) for column in READINGS[2:10]),
+        one.rss_bytes,
+        _part(one, "heap_released_resident"),
+        _huge_excess(one),
+        metrics_limit if metrics_limit is not None else limit,
+        _is_stopped(capture, one.name),
+    )
+
+
+def _part(one: MomentFacts, name: str) -> int | None:
+    return one.ledger.part(name) if one.ledger is not None and one.ledger.has(name) else None
+
+
+def _huge_excess(one: MomentFacts) -> int | None:
+    """What the heap has resident beyond its claims, as far as it lies in huge pages."""
+    if one.mappings is None or HUGE not in one.mappings:
+        return None
+    arenas = one.mappings[one.mappings["kind"] == "go-heap"]
+    return min(int(arenas[HUGE].fillna(0).sum()), _part(one, "heap_unexplained") or 0)
+
+
+def _is_stopped(capture: Capture, moment: str) -> bool | None:
+    states = capture.by_moment[moment].status["State"].dropna()
+    return None if states.empty else bool(states.isin(STOPPED).any())
+
+
+def _memory_limit(environment: object) -> int | None:
+    """GOMEMLIMIT of a manifest's environment, as the runtime reads it; None for none or `off`."""
+    value = environment.get(VARIABLE) if isinstance(environment, dict) else None
+    found = SIZE.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else int(found[1]) * UNITS[found[2]]
+
+
+def _of_lines(lines: pd.DataFrame, cycles: pd.DataFrame) -> pd.DataFrame:
+    """Of a log alone: a row for each `scvg` line with sizes, which are MemStats' to 1 MiB."""
+    told = lines[lines["heap_sys_bytes"].notna()]
+    goals = cycles.set_index(["run", "number"])["heap_goal_bytes"]
+    rows = []
+    for line in told[told["run"] == told["run"].max()].itertuples():
+        after = None if pd.isna(line.after_cycle) else int(line.after_cycle)
+        goal = None if after is None else goals.get((line.run, after + 1))
+        sizes = line.heap_inuse_bytes, line.heap_idle_bytes, line.released_total_bytes
+        whole = line.heap_sys_bytes, line.heap_sys_bytes
+        nothing = (None,) * len(READINGS[10:])
+        name = f"line {line.line}"
+        rows.append((name, line.seconds, None, *sizes, *whole, goal, after, *nothing))
+    return build_rows(rows, READINGS)

@@ -1,0 +1,142 @@
+"""What the heap keeps and gives back over time, against the goals, and how fast.
+
+Upper figure: filled is the heap in use, and lighter on top what is idle and kept; together they
+are what is retained. Dashed lines are the goals, the heavy line is RSS, the dotted one what was
+given back; a mark at the foot is a line of the log that says so. Lower figure: bytes a second, and
+how long it takes to the goal at that rate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.units import format_bytes, format_count, format_seconds
+from gomem.views.figures.chart import INK, Line, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
+from gomem.views.figures.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, YELLOW
+from gomem.views.figures.time_axis import name_durations, name_times
+from gomem.views.figures.two_axes import LEFT, upper_and_lower
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT, MARKS, TOP, GAP = 4.1, 0.28, 0.52, 0.26  # inches
+RATE_HEIGHT, TO_GOAL, RATE_TOP, RATE_GAP = 2.9, 0.95, 0.2, 0.32
+POINTS = 1200  # readings that a figure has room for
+GOALS = {
+    "paced_goal_bytes": ("goal by pacing", VERMILLION),
+    "limit_goal_bytes": ("0.95 × GOMEMLIMIT leaves", PURPLE),
+    "limit_bytes": ("GOMEMLIMIT leaves", GREEN),
+}
+
+
+def plot_retention(
+    retention: pd.DataFrame, marks: pd.DataFrame, *, name: str = "retention"
+) -> Drawing:
+    """Draw the heap over time against its goals.
+
+    Args:
+        retention: Rows of `gomem.analysis.memory.retention.RETENTION` with a time.
+        marks: `seconds` and `released_bytes` of each line with which the log tells that memory
+            went back.
+        name: Unique on its page.
+    """
+    rows = _thinned(retention.dropna(subset=["retained_bytes"]))
+    chart, heap, lines = upper_and_lower(HEIGHT, MARKS, top=TOP, gap=GAP)
+    at = _numbers(rows, "seconds")
+    low, high = float(retention["seconds"].min()), float(retention["seconds"].max())
+    _draw_heap(heap, rows, at)
+    top = max(float(np.nanmax(one.y, initial=1.0)) for one in heap.marks if isinstance(one, Line))
+    heap.y.scale = Scale(0, top * 1.04)
+    name_bytes(heap.y, 0, top)
+    name_times(heap.x, low, high, labelled=False)
+    placed = marks["seconds"].dropna().to_numpy(float)
+    lines.stems(placed, 0, np.ones(len(placed)), Look(edge=ORANGE, width=1.2))
+    lines.heading("lines of the log that gave memory back")
+    name_times(lines.x, low, high)
+    chart.explain(heap.labelled(), left=LEFT, columns=4, handle=1.9)
+    return Drawing(name, "Heap kept and given back over time", _describe(rows), chart)
+
+
+def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
+    in_use, retained = _numbers(rows, "HeapInuse"), _numbers(rows, "retained_bytes")
+    panel.area(at, 0, in_use, Look(BLUE, opacity=0.85), "in use")
+    panel.area(at, in_use, retained, Look(ORANGE, opacity=0.5), "idle, kept")
+    panel.line(at, retained, Look(edge=INK, width=0.5))
+    lazy = _numbers(rows, "lazy_free_bytes")
+    if np.nanmax(lazy, initial=0.0) > 0:
+        panel.line(at, lazy, Look(edge=YELLOW, width=1.8), "given back, still resident")
+    panel.line(
+        at, _numbers(rows, "HeapReleased"), Look(edge=INK, width=1.0, dash=":"), "given back"
+    )
+    for column, (label, colour) in GOALS.items():
+        goal = _numbers(rows, column)
+        if not np.isnan(goal).all():
+            panel.line(at, goal, Look(edge=colour, width=1.4, dash="--"), label, steps=True)
+    rss = _numbers(rows, "rss_bytes")
+    if not np.isnan(rss).all():
+        panel.line(at, rss, Look(edge=INK, width=1.6), "RSS of the process")
+
+
+def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
+    """Draw how fast memory goes back, and how far away the goal is at that rate.
+
+    Args:
+        retention: Rows of `gomem.analysis.memory.retention.RETENTION` with a time.
+        name: Unique on its page.
+    """
+    rows = retention.dropna(subset=["retained_bytes"])
+    chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
+    at, speed = _numbers(rows, "seconds"), _numbers(rows, "release_bytes_per_second")
+    low, high = float(at.min()), float(at.max())
+    # A rate is of the time that ends with its reading.
+    edges, held = np.append(at[:1], at), np.append(speed, speed[-1:])
+    rate.area(edges, 0, np.nan_to_num(held), Look(ORANGE, edge=INK, width=0.4), steps=True)
+    top = float(np.nanmax(speed, initial=1.0))
+    rate.y.scale = Scale(0, top * 1.04)
+    name_bytes(rate.y, 0, top)
+    name_times(rate.x, low, high, labelled=False)
+    rate.heading("given back each second")
+    left = _numbers(rows, "seconds_to_goal")
+    known = left[np.isfinite(left) & (left > 0)]
+    floor = 10 ** np.floor(np.log10(known.min(initial=1.0)))
+    ceiling = 10 ** np.ceil(np.log10(known.max(initial=1.0) * 1.001))
+    to_goal.line(at, left, Look(edge=BLUE, width=0.8), marker="o", size=4)
+    name_durations(to_goal.y, float(floor), float(ceiling))
+    name_times(to_goal.x, low, high)
+    to_goal.heading("time to the goal at that rate")
+    return Drawing(name, "How fast memory goes back", _describe_rate(rows), chart)
+
+
+def _numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
+    return rows[column].to_numpy(float, na_value=np.nan)
+
+
+def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of readings in one column of the figure those with most and with least retained."""
+    if len(rows) <= POINTS:
+        return rows
+    column = np.arange(len(rows)) * (POINTS // 2) // len(rows)
+    by_column = rows["retained_bytes"].reset_index(drop=True).groupby(column)
+    ends = np.unique(np.concatenate([by_column.idxmin(), by_column.idxmax(), [len(rows) - 1]]))
+    return rows.iloc[ends]
+
+
+def _describe(rows: pd.DataFrame) -> str:
+    first, last = rows.iloc[0], rows.iloc[-1]
+    return (
+        f"{format_count(len(rows))} readings in "
+        f"{format_seconds(last['seconds'] - first['seconds'])}. What is retained goes from "
+        f"{format_bytes(first['retained_bytes'])} to {format_bytes(last['retained_bytes'])}, at "
+        f"most {format_bytes(rows['retained_bytes'].max())}; at the end "
+        f"{format_bytes(last['HeapInuse'])} is in use, {format_bytes(last['HeapReleased'])} given "
+        f"back, the goal {format_bytes(last['goal_bytes'])} and RSS "
+        f"{format_bytes(last['rss_bytes'])}."
+    )
+
+
+def _describe_rate(rows: pd.DataFrame) -> str:
+    fastest = rows["release_bytes_per_second"].max()
+    return f"At most {format_bytes(fastest)} a second went back."

@@ -1,0 +1,113 @@
+"""What goes back to the kernel, in the report: sentences, tables and figures."""
+
+import json
+
+import pytest
+
+import gomem
+from gomem.views.document import Figure, Folded, Notes, Paragraph, Table
+from gomem.views.json.report import report_json
+from gomem.views.report.scavenger import EPISODES, TABLE_ROWS, scavenger_section
+from tests.retention_captures import log, thinned
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    return gomem.diagnose(thinned("quiet-go1.27.3", tmp_path_factory.mktemp("quiet"), every=4))
+
+
+def blocks(section, kind):
+    return [one for one in section.blocks if isinstance(one, kind)]
+
+
+def test_the_last_verdict_stands_first(quiet):
+    section = scavenger_section(quiet)
+
+    first = section.blocks[0]
+    assert isinstance(first, Paragraph)
+    assert "At the end: There is little to give back: nothing is idle and kept." == first.text
+    assert not section.brief
+
+
+def test_each_time_has_its_reason(quiet):
+    table = blocks(scavenger_section(quiet), Table)[0]
+
+    codes = [row[2].text for row in table.rows]
+    assert "dense-chunks" in codes
+    reason = table.rows[codes.index("dense-chunks")][4].text
+    assert "chunks of 4 MiB that were full" in reason
+    assert len(table.rows) <= EPISODES
+
+
+def test_every_figure_has_its_numbers_below(quiet):
+    section = scavenger_section(quiet)
+
+    figures = [place for place, one in enumerate(section.blocks) if isinstance(one, Figure)]
+    assert 2 == len(figures)
+    for place in figures:
+        below = section.blocks[place + 1]
+        assert isinstance(below, Folded)
+        assert 0 < len(below.blocks[0].rows) <= TABLE_ROWS
+
+
+def test_the_figure_draws_heap_goal_and_lines(quiet):
+    figure = blocks(scavenger_section(quiet), Figure)[0]
+    drawing = figure.draw()
+
+    upper, lower = drawing.chart.panels
+    labels = [one.label for one in upper.labelled()]
+    assert ["in use", "idle, kept", "given back", "goal by pacing", "RSS of the process"] == labels
+    assert drawing.chart.legend.labels == labels
+    assert "readings in" in drawing.description
+    # A mark for each line that gave memory back: behind the second collection, and the call.
+    stems = lower.marks[0]
+    assert 2 == len(stems.x) // 3
+    assert "<svg" in drawing.svg()
+
+
+def test_the_goals_are_told_with_their_formulas(quiet):
+    tables = {one.caption: one for one in blocks(scavenger_section(quiet), Table)}
+    goals = tables["The rules by which heap goes back, of all releases"]
+
+    holds = {row[0].text: row[1].text for row in goals.rows}
+    paced = "retained = 1.1 × HeapInuse when marking ended × new NextGC / old NextGC"
+    assert {"yes": [paced]} == {"yes": [rule for rule, answer in holds.items() if answer == "yes"]}
+    calls = tables["Calls of debug.FreeOSMemory in the log"]
+    assert ["8", "912 KiB"] == [cell.text for cell in calls.rows[0][:2]]
+
+
+def test_what_free_os_memory_and_madvdontneed_would_do(tmp_path):
+    section = scavenger_section(gomem.diagnose(thinned("busy-go1.15.15", tmp_path)))
+
+    (notes,) = blocks(section, Notes)
+    assert notes.lines[0].startswith("debug.FreeOSMemory would give back the")
+    assert "With GODEBUG=madvdontneed=1, 176 MiB less would be resident" in notes.lines[1]
+
+
+def test_a_log_alone_has_its_calls(tmp_path):
+    section = scavenger_section(gomem.diagnose(log("quiet-go1.27.3", tmp_path)))
+
+    captions = [one.caption for one in blocks(section, Table)]
+    assert "Calls of debug.FreeOSMemory in the log" in captions
+    assert [] == blocks(section, Figure)
+
+
+def test_nothing_is_said_of_nothing(tmp_path):
+    (tmp_path / "status").write_text("Name:\tapi\nPid:\t1\nVmRSS:\t    9392 kB\n")
+
+    assert scavenger_section(gomem.diagnose(tmp_path)) is None
+    assert report_json(gomem.diagnose(tmp_path))["scavenger"] is None
+
+
+def test_json_has_the_same(quiet):
+    told = json.loads(json.dumps(report_json(quiet)["scavenger"], allow_nan=False))
+
+    assert "dense-chunks" in {one["code"] for one in told["intervals"]}
+    assert len(told["moments"]) == len(told["intervals"]) + 1
+    assert 0 < told["cpu"]["cpu_fraction"] < 0.02
+
+
+def test_names_of_moments_can_be_hidden(quiet):
+    hidden = json.dumps(report_json(quiet, redact=True)["scavenger"])
+
+    assert not any(f'"{name}"' in hidden for name in quiet.by_moment)
