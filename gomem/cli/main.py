@@ -25,6 +25,7 @@ COMMANDS = {
     "table": "Print an artefact as a table.",
     "capture": "Collect a capture from a running process.",
     "inspect": "List what is in a capture: kinds, moments, damage.",
+    "what-if": "Say what another GOGC or GOMEMLIMIT would do.",
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "explain": "Say what a field, a finding or a word means.",
     "schema": "Print the JSON Schema of what a command writes.",
@@ -132,7 +133,8 @@ def _run_command(name: str, arguments: list[str]) -> int:
     import typer
     from typer.exceptions import TyperException
 
-    command = getattr(import_module(f"gomem.cli.{name}"), name)
+    word = name.replace("-", "_")
+    command = getattr(import_module(f"gomem.cli.{word}"), word)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(name, help=command.__doc__)(command)
     try:

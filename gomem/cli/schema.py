@@ -18,11 +18,12 @@ class Document(StrEnum):
     report = "report"
     compare = "compare"
     top = "top"
+    what_if = "what-if"
 
 
 def schema(
     document: Annotated[Document, typer.Argument(help="The command that writes it.")],
 ) -> None:
     """Print the JSON Schema of what a command writes with --format json."""
-    made = getattr(import_module(f"gomem.schemas.{document}"), f"{document}_schema")()
+    made = getattr(import_module(f"gomem.schemas.{document.name}"), f"{document.name}_schema")()
     write(json.dumps(made, indent=2, ensure_ascii=False) + "\n", None)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.gc_cost import COSTS
+from gomem.analysis.collector.what_if import Asked, WhatIf
 from gomem.analysis.level_quantiles import LEAST_MOMENTS as LEAST_LEVELS
 from gomem.analysis.level_quantiles import LEVEL_QUANTILES, level_quantiles
 from gomem.analysis.memory.address_space import address_regions
@@ -58,6 +59,7 @@ from gomem.diagnosis.moment_facts import facts_of_moments
 from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.retention import scavenger_of
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
+from gomem.diagnosis.what_if import what_if_of
 from gomem.errors import CaptureError
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 from gomem.releases import GoRelease
@@ -101,7 +103,7 @@ class Diagnosis:
     def held_against(self, baseline: Diagnosis) -> Diagnosis:
         """The same capture against a baseline; what no baseline changes is not computed again."""
         against = replace(self, baseline=baseline)
-        for name in ("moments", "collector", "sites", "heap_series", "growth"):
+        for name in ("moments", "collector", "what_if", "sites", "heap_series", "growth"):
             against.__dict__[name] = getattr(self, name)
         return against
 
@@ -302,6 +304,21 @@ class Diagnosis:
             None if gogc is None else gogc / 100,
             limit,
         )
+
+    @cached_property
+    def what_if(self) -> WhatIf | None:
+        """What other GOGC and GOMEMLIMIT would do, for the usual ones; None without a log."""
+        return self.what_if_set(Asked())
+
+    def what_if_set(self, asked: Asked) -> WhatIf | None:
+        """The same for settings of one's own; None without a log.
+
+        Args:
+            asked: GOGC and GOMEMLIMIT to look at, and the container's size.
+        """
+        if self.collector is None:
+            return None
+        return what_if_of(self.collector, self.capture.go_version, self.moments, asked)
 
     def _same_everywhere(self, metric: str) -> float | None:
         """A setting that every moment which has it agrees on."""

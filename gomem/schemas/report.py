@@ -25,6 +25,7 @@ from gomem.schemas.fields import (
 )
 from gomem.schemas.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
 from gomem.schemas.scavenger import SCAVENGER
+from gomem.schemas.what_if import what_if_body
 from gomem.views.json.report import SCHEMA
 
 MEANS = (
@@ -144,6 +145,7 @@ def report_schema() -> Schema:
         scavenger=SCAVENGER,
         gc=GC,
         collector=COLLECTOR,
+        what_if=or_null(what_if_body(), "What other settings would do; null without a log."),
         allocations=ALLOCATIONS,
         reasons=REASONS,
         turnover=TURNOVER,

@@ -14,6 +14,7 @@ from gomem.views.json.collector import collector_json
 from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
 from gomem.views.json.scavenger import scavenger_json
+from gomem.views.json.what_if import what_if_json
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import moment_names
 from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
@@ -58,6 +59,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "scavenger": scavenger_json(diagnosis),
         "gc": diagnosis.collection_cost,
         "collector": collector_json(diagnosis.collector),
+        "what_if": None if diagnosis.what_if is None else what_if_json(diagnosis.what_if),
         "allocations": [
             _sites(moment, sites)
             for moment, by_type in diagnosis.sites.items()

@@ -21,6 +21,7 @@ from gomem.views.report.moments import moments_section
 from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
+from gomem.views.report.what_if import what_if_section
 from gomem.views.share import Hidden, named, share
 from gomem.views.values import time_cell
 from gomem.views.words import first_few
@@ -43,6 +44,7 @@ SECTIONS: tuple[Callable[[Diagnosis], Section | None], ...] = (
     allocations_section,
     growth_section,
     collector_section,
+    what_if_section,
     unread_section,
     inputs_section,
 )

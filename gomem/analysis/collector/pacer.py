@@ -1,0 +1,203 @@
+"""What goal and what trigger does the runtime set, by release?
+
+Read in mgcpacer.go (mgc.go before 1.17), and held against recorded logs:
+
+    to 1.17    goal = live + live x GOGC/100
+    from 1.18  goal = live + (live + stacks + globals) x GOGC/100
+    all        goal >= 4 MiB x GOGC/100; GOGC=off: none
+    from 1.19  with a memory limit the lesser of that and of
+               limit - (mapped memory that is no heap) - headroom, but never less than live;
+               the headroom is 1 MiB, from 1.21 on 3 % of the rest where that is more
+
+A collection starts before the goal, by the runway that the last ones needed: what was allocated
+while they marked, as it would be if marking had a quarter of the CPU. Bounds hold it:
+
+    to 1.13      at most 0.95 of the way from live to goal
+    1.14 - 1.17  0.6 to 0.95 of it
+    1.18         0.7 to 0.95 of it, or 4 MiB x GOGC/100 below the goal where that is later
+    from 1.19    45/64 to 61/64 of it, or 4 MiB below the goal where that is later
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from gomem.units import MIB
+
+LEAST_HEAP_BYTES = 4 * MIB  # at GOGC=100
+SWEEP_DISTANCE_BYTES = MIB  # least room above the live heap while it is swept
+LEAST_HEADROOM_BYTES = MIB  # below a memory limit
+HEADROOM_FRACTION = 0.03  # of what a memory limit leaves to the heap
+BACKGROUND_FRACTION = 0.25  # of GOMAXPROCS, for marking in the background
+GOAL_FRACTION_TO_117 = 0.30  # what the old pacer wanted marking to take, assists included
+
+Array = np.ndarray
+
+
+class Era(IntEnum):
+    """Releases whose pacers are alike, by the minor number of the first of them."""
+
+    RATIO = 5
+    RATIO_BOUNDED = 14
+    CONS_MARK = 18
+    LIMIT = 19
+    LATEST_OF_FIVE = 20
+    HEADROOM = 21
+
+    @classmethod
+    def of(cls, minor: int) -> Era:
+        """The era of Go 1.`minor`."""
+        return max((era for era in cls if era <= minor), default=cls.RATIO)
+
+    @property
+    def counts_stacks(self) -> bool:
+        """Whether stacks and globals count for the goal."""
+        return self >= Era.CONS_MARK
+
+    @property
+    def knows_limit(self) -> bool:
+        """Whether there is a GOMEMLIMIT."""
+        return self >= Era.LIMIT
+
+
+def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:
+    """The goal that GOGC makes.
+
+    Args:
+        live: What the collection before marked, bytes.
+        scanned: Stacks and globals, bytes; to 1.17 they do not count.
+        gogc: 1.0 for 100; infinite for off.
+        era: Which pacer.
+
+    Returns:
+        Bytes; infinite where GOGC is off.
+    """
+    base = live + scanned if era.counts_stacks else live
+    return np.maximum(live + base * gogc, LEAST_HEAP_BYTES * gogc)
+
+
+def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: Era) -> Array:
+    """The goal that a memory limit makes.
+
+    Args:
+        live: What the collection before marked, bytes.
+        limit: GOMEMLIMIT, bytes; infinite for none.
+        not_heap: What the runtime has mapped that neither holds objects nor could, bytes.
+        era: Which pacer; before 1.19 there is no limit.
+
+    Returns:
+        Bytes; infinite where there is no limit.
+    """
+    limited = np.isfinite(limit) & era.knows_limit
+    left = np.where(limited, limit, 0.0) - not_heap
+    share = HEADROOM_FRACTION if era >= Era.HEADROOM else 0.0
+    headroom = np.maximum(left * share, LEAST_HEADROOM_BYTES)
+    goal = np.maximum(np.where(left > 0, np.maximum(left - headroom, headroom), live), live)
+    return np.where(limited, goal, np.inf)
+
+
+@dataclass(frozen=True)
+class Goals:
+    """The two goals of collections, bytes; infinite where there is none.
+
+    Attributes:
+        live: What the collection before each marked.
+        by_percent: See `percent_goal`.
+        by_limit: See `limit_goal`.
+    """
+
+    live: Array
+    by_percent: Array
+    by_limit: Array
+
+    @property
+    def goal(self) -> Array:
+        """The lesser of the two, which holds."""
+        return np.minimum(self.by_percent, self.by_limit)
+
+
+def trigger(goals: Goals, runway: Array, gogc: Array | float, era: Era) -> Array:
+    """How large the heap is when a collection starts.
+
+    Args:
+        goals: What it is paced for.
+        runway: How far before the goal the pacer wants to start, bytes; see `runway`.
+        gogc: 1.0 for 100; infinite for off.
+        era: Which pacer.
+
+    Returns:
+        Bytes; infinite where there is no goal.
+    """
+    live, goal = goals.live, goals.goal
+    room = goal - live
+    with np.errstate(invalid="ignore"):
+        low, high = _bounds(room, gogc, era)
+        unlimited = goals.by_percent <= goals.by_limit
+        least = live + np.where(unlimited, SWEEP_DISTANCE_BYTES, 0.0)
+        least = np.maximum(least, live + low)
+        most = np.maximum(live + high, least)
+        start = np.clip(goal - runway, least, most)
+    return np.where(np.isinf(goal), np.inf, np.where(room <= 0, goal, start))
+
+
+def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
+    """How far above the live heap a collection starts at the earliest and at the latest."""
+    if era < Era.CONS_MARK:
+        return room * (0.6 if era >= Era.RATIO_BOUNDED else 0.0), room * 0.95
+    if era == Era.CONS_MARK:
+        return room * 0.7, np.maximum(room * 0.95, room - LEAST_HEAP_BYTES * gogc)
+    return room / 64 * 45, np.maximum(room / 64 * 61, room - LEAST_HEAP_BYTES)
+
+
+@dataclass(frozen=True)
+class Marking:
+    """How collections marked, each by a value.
+
+    Attributes:
+        seconds: How long they marked.
+        gomaxprocs: GOMAXPROCS.
+        assist_seconds: CPU of assists.
+        idle_seconds: CPU of idle marking.
+        allocated_bytes: What the program allocated meanwhile.
+    """
+
+    seconds: Array
+    gomaxprocs: Array
+    assist_seconds: Array
+    idle_seconds: Array
+    allocated_bytes: Array
+
+
+def runway(marking: Marking, era: Era) -> Array:
+    """How far before the goal the pacer wants to start after each collection, bytes.
+
+    From 1.18 on it measures how many bytes a CPU-second of the program allocates, and how many one
+    of marking scans; from 1.20 on it takes the greatest ratio of the last five. Before that, half
+    of each error goes into the next trigger, so the mean of the last few stands for it.
+    """
+    cpu = marking.seconds * marking.gomaxprocs
+    with np.errstate(invalid="ignore", divide="ignore"):
+        assisted = np.where(cpu > 0, marking.assist_seconds / cpu, 0.0)
+        idle = np.where(cpu > 0, marking.idle_seconds / cpu, 0.0)
+    used = np.minimum(BACKGROUND_FRACTION + assisted, 0.95)
+    if era < Era.CONS_MARK:
+        return _smoothed(used / GOAL_FRACTION_TO_117 * marking.allocated_bytes)
+    marked_by = (used + idle) / (1 - used)
+    wanted = (1 - BACKGROUND_FRACTION) / BACKGROUND_FRACTION * marked_by * marking.allocated_bytes
+    return _smoothed(wanted) if era < Era.LATEST_OF_FIVE else _greatest_of_five(wanted)
+
+
+def _greatest_of_five(values: Array) -> Array:
+    padded = np.concatenate([np.full(4, -np.inf), values])
+    return np.lib.stride_tricks.sliding_window_view(padded, 5).max(axis=1)
+
+
+def _smoothed(values: Array) -> Array:
+    kept, mean = np.empty(len(values)), values[0] if len(values) else 0.0
+    for place, value in enumerate(values):
+        mean += 0.5 * (value - mean)
+        kept[place] = mean
+    return kept

@@ -1,0 +1,187 @@
+"""`gomem what-if CAPTURE|LOG`: what would another GOGC or GOMEMLIMIT do?"""
+
+from __future__ import annotations
+
+import math
+import re
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gomem.cli.output import (
+    check_writable,
+    file_named_after,
+    output_path,
+    tell_damage,
+    tell_where,
+    write,
+)
+from gomem.cli.progress import reading_progress
+from gomem.cli.terminal import terminal_text
+from gomem.errors import CaptureError
+from gomem.sources.missing import no_such_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.analysis.collector.what_if import Asked, WhatIf
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
+UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+MOST_GOGC = 100_000
+MOST_NAMED = 20  # settings of one kind
+MOST_SIZE = 1 << 62
+
+
+class Format(StrEnum):
+    """What `--format` takes."""
+
+    text = "text"
+    html = "html"
+    json = "json"
+    csv = "csv"
+    md = "md"
+
+
+def what_if(
+    capture: Annotated[
+        Path, typer.Argument(metavar="CAPTURE|LOG", help="A capture, or a gctrace log.")
+    ],
+    *,
+    gogc: Annotated[
+        str, typer.Option(help="GOGC to look at, as 50,100,200,400,off.")
+    ] = "50,100,200,400,off",
+    memory_limit: Annotated[
+        str | None, typer.Option(help="GOMEMLIMIT to look at, as 512MiB,none.")
+    ] = None,
+    container: Annotated[
+        str | None,
+        typer.Option(help="What the container may use, as 1GiB. Default: the capture's cgroup."),
+    ] = None,
+    go_version: Annotated[
+        str | None, typer.Option(help="The Go release, such as go1.24.2.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+        ),
+    ] = None,
+    output_format: Annotated[
+        Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+) -> None:
+    """Say what another GOGC or GOMEMLIMIT would do.
+
+    The load of a GODEBUG=gctrace=1 log is replayed under each setting, by the pacer's rules of its
+    Go release. MemStats, smaps and the cgroup of a capture make the answer finer. With a container,
+    it recommends a GOMEMLIMIT and a GOGC. HTML goes to a file named after the capture, everything
+    else to standard output, unless -o names a file.
+    """
+    asked = _asked(gogc, memory_limit, container)
+    chosen = output_format or _format_of(output)
+    target = output
+    if output is None and chosen is Format.html:
+        target = file_named_after(str(capture), ".what-if.html")
+    check_writable(target, force=force, inputs=[capture])
+    diagnosis = _diagnosis(capture, go_version)
+    answer = diagnosis.what_if_set(asked)
+    if answer is None:
+        raise CaptureError(
+            f"{capture}: has no gctrace log; wanted the stderr of a run with GODEBUG=gctrace=1"
+        )
+    tell_damage(diagnosis.capture.damaged)
+    write(_rendered(diagnosis, answer, chosen, target), target)
+    if target is not None:
+        tell_where(target)
+
+
+def _format_of(output: Path | None) -> Format:
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    return Format(ending) if ending in set(Format) else Format.text
+
+
+def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
+    from gomem.capture.load import load
+    from gomem.diagnosis.diagnosis import diagnose
+
+    if not path.exists():
+        raise no_such_path(path)
+    with reading_progress() as progress:
+        return diagnose(load(path, go_version=go_version, progress=progress))
+
+
+def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
+    from gomem.analysis.collector.what_if import Asked
+
+    return Asked(
+        gogc=[_gogc(one) for one in _listed(gogc, "--gogc")],
+        limits=None
+        if limits is None
+        else [
+            math.inf if one in {"none", "off"} else _size(one, "--memory-limit", "512MiB or none")
+            for one in _listed(limits, "--memory-limit")
+        ],
+        container_bytes=None
+        if container is None
+        else int(_size(container.strip(), "--container", "1GiB")),
+    )
+
+
+def _listed(text: str, option: str) -> Sequence[str]:
+    words = [one.strip() for one in text.split(",")]
+    if len(words) > MOST_NAMED:
+        raise CaptureError(f"{option}: {len(words)} values; wanted {MOST_NAMED} or fewer")
+    return list(dict.fromkeys(words))
+
+
+def _gogc(word: str) -> int:
+    from gomem.analysis.collector.what_if import OFF
+
+    if word == "off":
+        return OFF
+    if not (word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MOST_GOGC):
+        raise CaptureError(
+            f"--gogc: {word!r}; wanted per cents from 1 to {MOST_GOGC}, or off, as 50,100,off"
+        )
+    return int(word)
+
+
+def _size(word: str, option: str, example: str) -> float:
+    found = SIZE.fullmatch(word)
+    size = 0.0 if found is None else float(found["number"]) * UNITS[found["unit"]]
+    if not 0 < size < MOST_SIZE:
+        raise CaptureError(
+            f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
+        )
+    return float(int(size))
+
+
+def _rendered(diagnosis: Diagnosis, answer: WhatIf, chosen: Format, target: Path | None) -> str:
+    """The answer in the format asked for; on a terminal, as wide as it is."""
+    if chosen is Format.json:
+        from gomem.views.json.what_if import render_what_if_json
+
+        return render_what_if_json(diagnosis, answer)
+    if chosen is Format.csv:
+        return answer.grid.to_csv(index=False)
+    from gomem.views.what_if.document import what_if_document
+
+    document = what_if_document(diagnosis, answer)
+    if chosen is Format.text and target is None:
+        return terminal_text(document)
+    if chosen is Format.html:
+        from gomem.views.writers.html import write_html
+
+        return write_html(document)
+    if chosen is Format.md:
+        from gomem.views.writers.markdown import write_markdown
+
+        return write_markdown(document)
+    from gomem.views.writers.text import write_text
+
+    return write_text(document)

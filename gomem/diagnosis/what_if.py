@@ -1,0 +1,92 @@
+"""What a capture says for `what_if`: settings, memory beside the heap, the container's limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.collector.what_if import Asked, MemoryNow, WhatIf, what_if
+from gomem.analysis.memory.limits import advise_gomemlimit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.causes.answers import MomentFacts
+    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.releases import GoVersion
+
+CGROUP = "memory.max of the capture"
+SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys", "GCSys"]
+
+
+def what_if_of(
+    collector: CollectorAnswers, version: GoVersion, moments: Sequence[MomentFacts], asked: Asked
+) -> WhatIf:
+    """Ask it of a capture's log, with what its moments know.
+
+    Args:
+        collector: The log's answers.
+        version: The release, as far as it is known.
+        moments: In order.
+        asked: Which settings; without a container's size the cgroup's limit is taken, where the
+            capture has one.
+    """
+    gogc = collector.gogc_fraction
+    if gogc is None:
+        gogc = _inferred(collector)
+    return what_if(
+        collector.cycles,
+        version,
+        gogc_fraction=gogc,
+        memory_limit_bytes=collector.memory_limit_bytes,
+        memory=_memory_now(moments),
+        asked=_for_container(asked, moments),
+    )
+
+
+def _inferred(collector: CollectorAnswers) -> float | None:
+    """The GOGC that most of the goals agree on, of the run that lasted longest."""
+    if collector.cycles.empty or collector.longest_run is None:
+        return None
+    told = collector.triggers.gogc.set_index("run")["gogc_fraction"]
+    value = told.get(collector.longest_run.run)
+    return None if value is None or pd.isna(value) else float(value)
+
+
+def _memory_now(moments: Sequence[MomentFacts]) -> MemoryNow | None:
+    """Of the last moment that has MemStats."""
+    for facts in reversed(moments):
+        row = facts.memstats
+        if row is not None and not row.reindex(SIZES).isna().any():
+            size = {name: int(row[name]) for name in SIZES}
+            return MemoryNow(
+                retained_bytes=size["HeapSys"] - size["HeapReleased"],
+                beside_bytes=size["Sys"] - size["HeapSys"],
+                growing_bytes=size["MSpanSys"] + size["GCSys"],
+                slack_bytes=size["HeapInuse"] - size["HeapAlloc"],
+                heap_sys_bytes=size["HeapSys"],
+                rss_bytes=facts.rss_bytes,
+                moment=facts.name,
+            )
+    return None
+
+
+def _for_container(asked: Asked, moments: Sequence[MomentFacts]) -> Asked:
+    """With the container's size, and a GOMEMLIMIT by what the last ledger says is not Go's."""
+    limit, source = asked.container_bytes, asked.container_source
+    if limit is None:
+        told = [one.cgroup_use for one in moments if one.cgroup_use is not None]
+        if not told or told[-1].limit_bytes is None:
+            return asked
+        limit, source = told[-1].limit_bytes, CGROUP
+    steps = None
+    for facts in reversed(moments):
+        if facts.ledger is not None and facts.rss_bytes is not None and facts.mappings is not None:
+            advice = advise_gomemlimit(
+                limit, facts.ledger.parts, facts.rss_bytes, facts.cgroup_use, source
+            )
+            steps = advice.steps
+            break
+    return replace(asked, container_bytes=limit, container_source=source, steps=steps)

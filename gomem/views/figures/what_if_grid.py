@@ -1,0 +1,105 @@
+"""GOGC by GOMEMLIMIT as a heat map: the more CPU collecting takes, the darker the field.
+
+One hue from light to dark, so that it reads with any colour vision and in print; in each field
+stand its collections a second and its highest heap. Today's setting is framed, and a field where
+the limit leaves no room is hatched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.units import format_bytes, is_unknown
+from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
+from gomem.views.figures.look import BLUE, EDGE, VERMILLION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH, ROW = 7.6, 0.62  # inches, as all lengths here
+LEFT, RIGHT, TOP, FOOT = 1.0, 0.08, 0.28, 0.42
+LIGHTEST, DARKEST = 0.10, 0.75  # opacity of blue: numbers read on all of it
+FRAME = 2.4
+OFF = -1
+
+
+def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
+    """Draw a grid.
+
+    Args:
+        grid: See `analysis.collector.what_if.GRID`.
+        name: Unique on its page.
+    """
+    gogc = sorted(set(grid["gogc"]) - {OFF}) + [OFF] * (OFF in set(grid["gogc"]))
+    limits = _limits(grid)
+    chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))
+    panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
+    shades = _shades(grid["gc_cpu_cores"].to_numpy(float))
+    for row, shade in zip(grid.to_dict("records"), shades, strict=True):
+        place = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
+        _draw_field(panel, row, place, shade)
+    _frame_present(panel, grid, gogc, limits)
+    panel.x.scale, panel.y.scale = Scale(0, len(gogc)), Scale(len(limits), 0)
+    words = ["off" if one == OFF else f"{one}" for one in gogc]
+    panel.x.name([place + 0.5 for place in range(len(gogc))], [f"GOGC={one}" for one in words])
+    panel.y.name(
+        [place + 0.5 for place in range(len(limits))],
+        ["no limit" if one < 0 else format_bytes(one) for one in limits],
+    )
+    panel.heading("GOMEMLIMIT by GOGC: collections a second, and the highest heap")
+    return Drawing(name, "What other settings would do", _describe(grid), chart)
+
+
+def _key(limit: object) -> int:
+    return -1 if is_unknown(limit) else int(limit)  # type: ignore[call-overload]
+
+
+def _limits(grid: pd.DataFrame) -> list[int]:
+    """No limit first, then from the largest down: ever less room."""
+    known = {_key(one) for one in grid["memory_limit_bytes"]}
+    return [-1] * (-1 in known) + sorted(known - {-1}, reverse=True)
+
+
+def _shades(cores: np.ndarray) -> np.ndarray:
+    """Opacity by CPU, by its logarithm: settings differ by factors."""
+    if not len(cores):
+        return cores
+    logs = np.log(np.maximum(cores, 1e-6))
+    span = float(logs.max() - logs.min())
+    share = (logs - logs.min()) / span if span > 0 else np.zeros(len(logs))
+    return LIGHTEST + share * (DARKEST - LIGHTEST)
+
+
+def _draw_field(panel: Panel, row: dict[str, object], place: tuple[int, int], shade: float) -> None:
+    left, top = place
+    panel.bar(left, top, 1, 1, Look(BLUE, opacity=float(shade)))
+    met = row["bound_by"] == "live heap"
+    panel.bar(left, top, 1, 1, Look("none", "////" if met else "", EDGE if met else INK, 0.6))
+    rate, peak = float(row["cycles_per_second"]), row["peak_heap_bytes"]  # type: ignore[arg-type]
+    panel.words(f"{rate:.3g}/s", left + 0.5, top + 0.34, anchor="middle", bold=True)
+    panel.words(format_bytes(peak), left + 0.5, top + 0.70, anchor="middle", size=7.5)  # type: ignore[arg-type]
+
+
+def _frame_present(panel: Panel, grid: pd.DataFrame, gogc: list[int], limits: list[int]) -> None:
+    """Today's setting, in a colour of its own and with its word: over the other fields' edges."""
+    for row in grid[grid["is_present"]].to_dict("records"):
+        left, top = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
+        panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
+        panel.words("today", left + 0.04, top + 0.12, size=6.5)
+
+
+def _describe(grid: pd.DataFrame) -> str:
+    each = []
+    for row in grid.to_dict("records"):
+        gogc = "off" if row["gogc"] == OFF else row["gogc"]
+        limit = row["memory_limit_bytes"]
+        under = "no limit" if is_unknown(limit) else format_bytes(limit)
+        today = ", today's" if row["is_present"] else ""
+        each.append(
+            f"GOGC={gogc}, {under}{today}: {row['cycles_per_second']:.3g} collections a second, "
+            f"{row['gc_cpu_cores']:.3g} cores, {format_bytes(row['peak_heap_bytes'])}"
+        )
+    return "; ".join(each) + "."
