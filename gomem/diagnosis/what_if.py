@@ -68,7 +68,6 @@ def _memory_now(moments: Sequence[MomentFacts]) -> MemoryNow | None:
                 slack_bytes=size["HeapInuse"] - size["HeapAlloc"],
                 heap_sys_bytes=size["HeapSys"],
                 rss_bytes=facts.rss_bytes,
-                moment=facts.name,
             )
     return None
 

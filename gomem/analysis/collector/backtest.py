@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector import pacer
 from gomem.analysis.collector.goal_check import goal_check
+from gomem.analysis.collector.pacer import Goals, limit_goal, percent_goal, trigger
 from gomem.analysis.collector.replay import Load, Setting, replay
 from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
 
@@ -109,12 +109,12 @@ def _interval_errors(cycles: pd.DataFrame, made: Made) -> np.ndarray:
     """Of each distance to the next collection, from the rate of the few before."""
     load = Load.of(cycles, made.era)
     marked = cycles["heap_live_bytes"].to_numpy(float) + ROUNDING_BYTES / 2
-    goals = pacer.Goals(
+    goals = Goals(
         marked,
-        pacer.percent_goal(marked, load.scanned, made.gogc, made.era),
-        pacer.limit_goal(marked, made.limit, made.not_heap, made.era),
+        percent_goal(marked, load.scanned, made.gogc, made.era),
+        limit_goal(marked, made.limit, made.not_heap, made.era),
     )
-    starts = pacer.trigger(goals, load.runway, made.gogc, made.era)
+    starts = trigger(goals, load.runway, made.gogc, made.era)
     sums = load.knots_bytes[::2]
     errors = []
     for place in range(EARLIER, len(marked) - 1):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector import pacer
-from gomem.analysis.collector.pacer import SWEEP_DISTANCE_BYTES, Era
+from gomem.analysis.collector.pacer import SWEEP_DISTANCE_BYTES, Era, percent_goal
 from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.inputs.schema import Column, build
 
@@ -59,8 +58,8 @@ def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.
     # 1.19 prints what stacks could be scanned, and counts what was.
     least = global_ + (0.0 if era == Era.LIMIT else stacks)
     most = stacks + global_ + 2 * ROUNDING_BYTES
-    low = pacer.percent_goal(live, least, percent, era)
-    high = pacer.percent_goal(live + ROUNDING_BYTES, most, percent, era)
+    low = percent_goal(live, least, percent, era)
+    high = percent_goal(live + ROUNDING_BYTES, most, percent, era)
     high = np.fmax(high, _moved(live, sizes["heap_at_start"], low))
     goal = sizes["heap_goal"]
     with np.errstate(invalid="ignore"):

@@ -14,8 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector import pacer
-from gomem.analysis.collector.pacer import Era, Marking
+from gomem.analysis.collector.pacer import (
+    Era,
+    Goals,
+    Marking,
+    limit_goal,
+    percent_goal,
+    runway,
+    trigger,
+)
 from gomem.analysis.collector.steps import (
     CONCURRENT,
     CPU_PARTS,
@@ -102,7 +109,7 @@ class Load:
             lasting=lasting,
             cpu_seconds=np.nan_to_num(cycles[list(CPU_PARTS)].sum(axis=1).to_numpy(float)),
             scanned=scanned.to_numpy(float),
-            runway=pacer.runway(marking, era),
+            runway=runway(marking, era),
             forced=begin[cycles["forced"].to_numpy(bool)],
             gomaxprocs=float(np.nanmedian(number["gomaxprocs"])),
         )
@@ -232,12 +239,12 @@ class _Run:
         """The next collection of each; False when all have gone on for long enough."""
         load, setting = self._load, self._setting
         place = load.nearest(self._ended)
-        goals = pacer.Goals(
+        goals = Goals(
             self._live,
-            pacer.percent_goal(self._live, load.scanned[place], setting.gogc, self._era),
-            pacer.limit_goal(self._live, setting.limit, setting.not_heap, self._era),
+            percent_goal(self._live, load.scanned[place], setting.gogc, self._era),
+            limit_goal(self._live, setting.limit, setting.not_heap, self._era),
         )
-        at = pacer.trigger(goals, load.runway[place], setting.gogc, self._era)
+        at = trigger(goals, load.runway[place], setting.gogc, self._era)
         begins, timed = self._next_start(np.maximum(at - self._live, 0.0))
         heap = self._live + np.maximum(self._sum(begins) - self._allocated, 0.0)
         place = load.nearest(begins)

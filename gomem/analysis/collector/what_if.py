@@ -105,7 +105,6 @@ class MemoryNow:
         slack_bytes: HeapInuse less HeapAlloc.
         heap_sys_bytes: HeapSys.
         rss_bytes: RSS; None if it is not known.
-        moment: Which moment.
     """
 
     retained_bytes: int
@@ -114,7 +113,6 @@ class MemoryNow:
     slack_bytes: int
     heap_sys_bytes: int
     rss_bytes: int | None
-    moment: str
 
 
 @dataclass(frozen=True)
@@ -321,7 +319,7 @@ class Beside:
                 (0.9 * rest, rest, 1.1 * rest),
                 (0.9 * grows + 0.01, grows + FULL_SPANS, 1.1 * grows + slack),
                 None if rss is None else float(rss - memory.retained_bytes),
-                f"memory beside the heap stays as it was at {memory.moment}: "
+                "memory beside the heap stays as it was when MemStats were last read: "
                 f"{format_bytes(beside)} of the runtime's own, goroutine stacks among them",
             )
         stacks = float(np.median(load.scanned))
