@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory
+.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory what-if-table
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make a virtual environment with everything for development
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,9 @@ golden: ## Rewrite the golden files, for the diff to be reviewed
 
 laboratory: ## Print what was done to each recorded process against what gomem says of it
 	$(BIN)/python -m tests.laboratory.matrix
+
+what-if-table: ## Write what what-if foretold, and what was measured, into docs/what-if.md
+	$(BIN)/python -m tests.what_if_table --write
 
 fixtures: ## Record the fixtures again, with real Go toolchains
 	$(BIN)/python fixtures/programs/record.py

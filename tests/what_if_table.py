@@ -272,7 +272,7 @@ def main() -> None:
         kept = PAGE.read_text().partition(MARK)[0]
         PAGE.write_text(kept + page())
     else:
-        print(page(), end="")
+        sys.stdout.write(page())
 
 
 if __name__ == "__main__":
