@@ -267,7 +267,8 @@ def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
     """Whether both explain as many bytes, or, where that is an estimate, nearly as many."""
     if not one["bytes"] or not two["bytes"]:
         return bool(one["bytes"] == two["bytes"])
-    room = MOVED if one["code"] in ESTIMATED else 0.0
+    of_a_log = one["moment"] is None and two["moment"] is None
+    room = MOVED if one["code"] in ESTIMATED or of_a_log else 0.0
     if one["code"] in BY_SHAPE:
         room = RECOGNISED
     elif _is_read_again(one, two):

@@ -548,13 +548,19 @@ def _times(files: Files) -> dict[str, datetime]:
         read = [(entry["path"], datetime.fromisoformat(entry["time"])) for entry in entries]
     else:
         profiles = {path: data for path, data in files.items() if path.endswith(".pb.gz")}
-        known = [(path, read_pprof(data).time) for path, data in profiles.items()]
-        read = [(path, time.floor("us").to_pydatetime()) for path, time in known if time]
+        known = [(path, _time_of(data)) for path, data in profiles.items()]
+        read = [(path, time) for path, time in known if time]
     times: dict[str, datetime] = {}
     for path, time in read:
         moment = PurePosixPath(path).parent.as_posix()
         times[moment] = min(time, times.get(moment, time))
     return times
+
+
+@lru_cache(maxsize=256)
+def _time_of(profile: bytes) -> datetime | None:
+    time = read_pprof(profile).time
+    return time and time.floor("us").to_pydatetime()
 
 
 def _with_stem(name: str, stem: str) -> str:

@@ -1,0 +1,102 @@
+"""What counts as less, and what as a contradiction: each allowance on both sides of its edge."""
+
+import pytest
+
+from gomem.causes.finding import Severity
+from gomem.units import MIB, format_bytes
+from tests.stranger.told import Told, contradictions
+
+
+def finding(code, size, *, title="", moment="2", evidence=()):
+    return {
+        "code": code,
+        "severity": Severity.WARNING,
+        "confidence": "likely",
+        "moment": moment,
+        "bytes": size,
+        "title": title,
+        "evidence": list(evidence),
+    }
+
+
+def told(*findings, rss=None, of_group=(), parts=()):
+    rows = {
+        part: {"bytes": size, "source": "smaps", "confidence": "counted"} for part, size in parts
+    }
+    return Told(
+        moments=("1", "2"),
+        verdict=(),
+        findings=findings,
+        ledgers={"2": rows},
+        rss={"2": rss},
+        apart={},
+        of_group=frozenset(of_group),
+        damaged=frozenset(),
+    )
+
+
+def contradicts(whole, less):
+    return bool(contradictions(told(whole), told(less)))
+
+
+@pytest.mark.parametrize(
+    ("word", "whole", "said"),
+    [("at least", 10, False), ("at least", 9, True), ("up to", 10, False), ("up to", 11, True)],
+)
+def test_a_size_that_its_title_calls_a_bound_bounds_the_wholes(word, whole, said):
+    """
+    10 MiB, exactly and one off to the wrong side; whatever lies on the right side will do.
+    """
+    title = f"it holds {word} {format_bytes(10 * MIB)}"
+    less = finding("idle-heap-kept", 10 * MIB, title=title)
+
+    assert said == contradicts(finding("idle-heap-kept", whole * MIB), less)
+    beyond = 100 if word == "at least" else 1
+    assert not contradicts(finding("idle-heap-kept", beyond * MIB), less)
+
+
+def test_a_bound_of_another_number_is_none():
+    less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
+
+    assert contradicts(finding("idle-heap-kept", 20 * MIB), less)
+
+
+@pytest.mark.parametrize(("size", "said"), [(990, False), (989, True)])
+def test_another_reading_of_a_moment_is_off_by_a_hundredth(size, said):
+    """
+    By another value of HeapInuse; by the same value by nothing.
+    """
+    whole = finding("idle-heap-kept", 1000, evidence=[("", "HeapInuse", 5, "B")])
+    again = finding("idle-heap-kept", size, evidence=[("", "HeapInuse", 6, "B")])
+    same = finding("idle-heap-kept", size, evidence=[("", "HeapInuse", 5, "B")])
+
+    assert said == contradicts(whole, again)
+    assert contradicts(whole, same)
+
+
+@pytest.mark.parametrize(
+    ("code", "moment", "least"),
+    [
+        ("native-memory", "2", 900),
+        ("heap-growth", "2", 667),
+        ("heap-headroom", None, 667),
+        ("heap-headroom", "2", 1000),
+    ],
+)
+def test_what_is_estimated_moves_by_so_much_and_no_more(code, moment, least):
+    whole = finding(code, 1000, moment=moment)
+
+    assert not contradicts(whole, finding(code, least, moment=moment))
+    assert contradicts(whole, finding(code, least - 1, moment=moment))
+
+
+@pytest.mark.parametrize(("rss", "said"), [(86, False), (85, True)])
+def test_rss_of_a_control_group_leaves_out_pages_of_files(rss, said):
+    """
+    100 MiB, of which 10 are a program and 4 its libraries; rounding takes less than 1 MiB.
+    """
+    parts = [("binary", 10 * MIB), ("libraries", 4 * MIB), ("heap_objects", 86 * MIB)]
+    whole = told(rss=100 * MIB, parts=parts)
+
+    assert said == bool(contradictions(whole, told(rss=rss * MIB, of_group={"2"})))
+    assert contradictions(whole, told(rss=rss * MIB))
