@@ -27,7 +27,7 @@ from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
 from gomem.sources.packaged import recorded
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
-from gomem.views.document import Paragraph
+from gomem.views.document import Figure, Paragraph
 from gomem.views.figures.figure import Drawing
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.report import hidden
@@ -104,12 +104,13 @@ def verdict(asked: Asked) -> Shown:
     return Shown(share(tuple(map(Paragraph, (said.sentence, *said.details))), hidden(asked)))
 
 
-def section(asked: Asked, name: str) -> Shown:
+def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     """A section of the report, or of a comparison; one line where there is nothing to say.
 
     Args:
         asked: A diagnosis or a comparison.
         name: Such as `ledger`, `collector` or `findings`.
+        figures: Whether with its figures, or the tables and words alone.
 
     Raises:
         ValueError: There is no such section.
@@ -121,7 +122,7 @@ def section(asked: Asked, name: str) -> Shown:
     found = sections[name](asked)
     if found is None:
         return sentences(f"{WANTED.get(name, f'Nothing here for {name}')}.")
-    return Shown(found.blocks)
+    return Shown(tuple(one for one in found.blocks if figures or not isinstance(one, Figure)))
 
 
 def show(draw: Callable[..., Any], *data: Any, **options: Any) -> Any:

@@ -78,6 +78,14 @@ def test_a_figure_is_the_reports_and_stands_alone_on_its_page(log_alone):
     assert len(repr(first)) <= 420
 
 
+def test_a_section_can_do_without_its_figures(log_alone):
+    whole, words = section(log_alone, "collector"), section(log_alone, "collector", figures=False)
+
+    assert "<svg" in whole.html
+    assert "<svg" not in words.html
+    assert "Costs of collection" in words.text
+
+
 def test_a_frame_is_shown_as_it_is(log_alone):
     assert show(log_alone.cycles).equals(log_alone.cycles())
     with pytest.raises(CaptureError, match="has no gctrace log"):

@@ -10,6 +10,8 @@ import pytest
 import gomem
 from gomem import plot
 from gomem.errors import CaptureError
+from gomem.views.figures.axes import draw_on
+from gomem.views.figures.sites import plot_sites
 from tests.builders import FIXTURES
 
 mpl.use("agg")  # no window is wanted
@@ -145,6 +147,14 @@ def test_a_spike_is_drawn_by_what_was_allocated_beyond_the_usual():
     assert float(extra.iloc[0]) == widths(ax)[-1]
 
 
+def test_an_interval_that_reaches_below_zero_is_drawn_whole():
+    frame = pd.DataFrame({"function": ["main.a"], "value": [3.0], "low": [-2.0], "high": [9.0]})
+
+    (ax,) = draw_on(plot_sites(frame, "bytes", title="x").chart)
+
+    assert [-2.0, 9.0] == list(ax.lines[0].get_ydata() * 0 + ax.lines[0].get_xdata())
+
+
 def test_what_changed_adds_up_to_the_change_of_rss():
     diagnosis = gomem.diagnose(CAPTURES / "zeroing-go1.24.2")
 
@@ -181,9 +191,6 @@ def test_names_from_a_capture_stay_text():
         {"function": ["$\\frac{a}$", "a\x1b[31mb"], "value": [2, 1], "low": [None] * 2,
          "high": [None] * 2}
     )  # fmt: skip
-    from gomem.views.figures.axes import draw_on
-    from gomem.views.figures.sites import plot_sites
-
     (ax,) = draw_on(plot_sites(frame, "bytes", title="x").chart)
     ax.figure.canvas.draw()
 
@@ -203,7 +210,7 @@ def test_lines_of_the_scavenger_are_drawn_from_a_log():
 
 
 EACH = {
-    "groups": ("zeroing-go1.24.2",), "ledger_over_time": ("cache-shrink-go1.16.15",),
+    "groups": ("zeroing-go1.24.2",), "ledger_over_time": ("cache-shrink-go1.16.15",), "heap_return": ("cache-shrink-go1.12.17",),
     "address_space": ("zeroing-go1.24.2",), "growth": ("spiky-go1.27.3",),
     "forest": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
     "site_changes": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),

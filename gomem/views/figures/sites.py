@@ -59,9 +59,8 @@ def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
 
 def _name_values(panel: Panel, rows: Sequence[dict[str, Any]], unit: str) -> None:
     """An axis that starts at 0 and has room for every interval's end."""
-    ends = [
-        float(one) for row in rows for one in (row["value"], row["high"]) if not is_unknown(one)
-    ]
+    known = [row[key] for row in rows for key in ("value", "low", "high")]
+    ends = [float(one) for one in known if not is_unknown(one)]
     low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
     panel.x.scale = Scale(1.02 * low, 1.02 * high)
     if unit in BYTES:
