@@ -138,13 +138,19 @@ def answer_of(run: Run) -> WhatIf:
 
 
 @cache
-def foretold() -> pd.DataFrame:
-    """A row for each metric of each run that another's log foretold."""
-    return pd.DataFrame(_foretold())
+def foretold(*sources: str) -> pd.DataFrame:
+    """A row for each metric of each run that another's log foretold.
+
+    Args:
+        sources: Settings whose logs foretell; by default all.
+    """
+    return pd.DataFrame(_foretold(sources))
 
 
-def _foretold() -> Iterator[dict[str, object]]:
+def _foretold(sources: tuple[str, ...]) -> Iterator[dict[str, object]]:
     for source in runs():
+        if sources and source.setting not in sources:
+            continue
         answer = answer_of(source)
         if answer.refused is not None or len(others_of(source)) < len(METRICS) + 1:
             continue
@@ -174,10 +180,12 @@ def _foretold() -> Iterator[dict[str, object]]:
 
 
 @cache
-def goals_checked() -> pd.DataFrame:
-    """Of each release, how many goals of pacer cycles the formula makes."""
+def goals_checked(*minors: int) -> pd.DataFrame:
+    """Of each release, how many goals of pacer cycles the formula makes; by default of all."""
     counts = []
     for path, minor, percent in _logs_of_known_gogc():
+        if minors and minor not in minors:
+            continue
         cycles = cycles_of(path)
         named = gc_triggers(cycles, percent, math.inf).cycles
         checked = goal_check(cycles, dict.fromkeys(cycles["run"].unique(), percent), Era.of(minor))

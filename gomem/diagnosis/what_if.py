@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.releases import GoVersion
 
-CGROUP = "memory.max of the capture"
+CGROUP = "the cgroup of the capture"
 SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys", "GCSys"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from gomem.cli.main import run
 
 
-@pytest.mark.parametrize("document", ["report", "compare", "top"])
+@pytest.mark.parametrize("document", ["report", "compare", "top", "what-if"])
 def test_it_prints_json_schema(capsys, document):
     assert 0 == run(["schema", document])
 

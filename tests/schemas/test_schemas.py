@@ -11,12 +11,13 @@ from gomem.schemas.compare import compare_schema
 from gomem.schemas.fields import UNIT
 from gomem.schemas.report import report_schema
 from gomem.schemas.top import top_schema
+from gomem.schemas.what_if import what_if_schema
 from gomem.views.json.report import render_json_report
 from tests.builders import diagnosed
 from tests.schemas.closed import closed
 from tests.views.ledgers import SHRUNK
 
-MADE = pytest.mark.parametrize("made", [report_schema, compare_schema, top_schema])
+MADE = pytest.mark.parametrize("made", [report_schema, compare_schema, top_schema, what_if_schema])
 
 
 def properties(schema, path=""):
