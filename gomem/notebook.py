@@ -57,6 +57,8 @@ WANTED = {
     "changes": "Nothing here to compare the moment with; add a second one, or a baseline",
     "mappings": "No smaps here; add cat /proc/PID/smaps > smaps",
     "limits": "No limit is known here; add the files of the process's cgroup, such as memory.max",
+    "scavenger": "No MemStats here; write runtime.ReadMemStats as JSON at two moments or more",
+    "what_if": "No gctrace log here; run the program with GODEBUG=gctrace=1 and keep its stderr",
     "allocations": "No heap profile here; add curl …/debug/pprof/heap > heap.pb.gz",
     "growth": "Too few heap profiles that have a time; take ten, some seconds apart",
     "collector": "No gctrace log here; run the program with GODEBUG=gctrace=1 and keep its stderr",

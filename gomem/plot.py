@@ -43,10 +43,13 @@ from gomem.views.figures.ledger_over_moments import plot_timeline
 from gomem.views.figures.levels import plot_levels
 from gomem.views.figures.mmu import plot_mmu
 from gomem.views.figures.pauses import plot_gc_pauses
+from gomem.views.figures.retention import plot_retention
 from gomem.views.figures.scavenges import plot_gc_scavenges
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.figures.sites import plot_sites
 from gomem.views.figures.waterfall import plot_rss_vs_heap
+from gomem.views.figures.what_if_grid import plot_what_if_grid
+from gomem.views.report.scavenger import marks_of, timed_readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,8 +68,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "address_space", "flame", "forest", "gc_activity", "gc_timeline", "groups", "growth",
-    "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenges",
-    "site_changes", "sites", "spike", "style", "waterfall",
+    "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenger",
+    "scavenges", "site_changes", "sites", "spike", "style", "waterfall", "what_if",
 ]  # fmt: skip
 
 # Drawn where none are asked for: of each row the first that the frame has.
@@ -228,6 +231,24 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
     return _one(plot_heap_return(frames), ax)
 
 
+def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """The heap in use, kept and given back on a clock, against the scavenger's goals, and RSS.
+
+    Args:
+        data: A capture, a diagnosis or a path, with three readings of MemStats that have a time.
+        ax: Two Axes, for the heap and for the log's lines; a figure of its own if None.
+
+    Raises:
+        CaptureError: There are fewer readings.
+    """
+    diagnosis = _diagnosis(data)
+    answer = diagnosis.scavenger
+    timed = None if answer is None else timed_readings(answer)
+    if answer is None or timed is None or timed.empty:
+        raise CaptureError(f"{_called(diagnosis)}: wanted three MemStats that have a time")
+    return _all(plot_retention(timed, marks_of(answer)), ax)
+
+
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
     """The mappings of one moment in order of address, as wide as mapped, filled as resident.
 
@@ -277,6 +298,27 @@ def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
     Arguments and errors are those of `gc_timeline`, with one panel.
     """
     return _one(plot_mmu(_collector(log).utilization), ax)
+
+
+def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
+    """What other GOGC and GOMEMLIMIT would do: collections a second and the highest heap of each.
+
+    Args:
+        log: A capture, diagnosis or path with a gctrace log.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is no log, or it cannot tell.
+    """
+    diagnosis = _diagnosis(log)
+    answer = diagnosis.what_if
+    if answer is None:
+        raise CaptureError(
+            f"{_called(diagnosis)} has no gctrace log; run it with GODEBUG=gctrace=1"
+        )
+    if answer.refused is not None:
+        raise CaptureError(f"what other settings would do cannot be told: {answer.refused}")
+    return _one(plot_what_if_grid(answer.grid), ax)
 
 
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:

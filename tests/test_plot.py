@@ -96,10 +96,10 @@ def test_more_levels_than_can_be_told_apart_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("draw", "panels"), [("gc_timeline", 2), ("gc_activity", 2), ("pauses", 2)]
+    ("draw", "panels"), [("gc_timeline", 2), ("gc_activity", 2), ("pauses", 2), ("scavenger", 2)]
 )
 def test_a_figure_of_two_panels_returns_and_takes_two_axes(draw, panels):
-    log = diagnosed("healthy-go1.27.3")
+    log = diagnosed("spiky-go1.27.3")
 
     assert panels == len(getattr(plot, draw)(log))
     with pytest.raises(ValueError, match="1 Axes; wanted 2"):
@@ -210,7 +210,9 @@ def test_lines_of_the_scavenger_are_drawn_from_a_log():
 
 
 EACH = {
-    "groups": ("zeroing-go1.24.2",), "ledger_over_time": ("cache-shrink-go1.16.15",), "heap_return": ("cache-shrink-go1.12.17",),
+    "groups": ("zeroing-go1.24.2",), "what_if": ("healthy-go1.27.3",),
+    "ledger_over_time": ("cache-shrink-go1.16.15",),
+    "heap_return": ("cache-shrink-go1.12.17",),
     "address_space": ("zeroing-go1.24.2",), "growth": ("spiky-go1.27.3",),
     "forest": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
     "site_changes": ("alloc-pressure-before-go1.27.3", "alloc-pressure-after-go1.27.3"),
@@ -226,6 +228,6 @@ def test_every_other_figure_is_drawn_from_a_capture(name):
 
 def test_every_public_figure_is_tested_here():
     drawn = {"waterfall", "levels", "gc_timeline", "gc_activity", "pauses", "mmu", "sites", "spike",
-             "ledger_change", "scavenges", "style", *EACH}  # fmt: skip
+             "ledger_change", "scavenges", "scavenger", "style", *EACH}  # fmt: skip
 
     assert {"flame"} == set(plot.__all__) - drawn  # which has tests of its own

@@ -165,7 +165,7 @@ def test_copies_are_as_packaged_and_are_not_overwritten(tmp_path, capsys):
         pytest.param(
             ["heap", "CAPTURE"],
             "heap: no such notebook; wanted one of start-here, rss-vs-heap, scavenger, "
-            "before-after, gc-log, spikes-and-growth",
+            "before-after, gc-log, spikes-and-growth, limits-and-what-if",
             id="unknown-name",
         ),
         pytest.param(

@@ -3,7 +3,7 @@
 python -m tests.laboratory.matrix               every capture
 python -m tests.laboratory.matrix --half        with half of each capture's files taken away
 python -m tests.laboratory.matrix --only hubd   those whose name begins with this
-python -m tests.laboratory.matrix --set 3       those of the third set
+python -m tests.laboratory.matrix --set 4       those of the fourth set
 """
 
 from __future__ import annotations

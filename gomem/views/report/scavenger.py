@@ -78,7 +78,7 @@ def _at_least_none(change: int | None) -> int | None:
     return None if is_unknown(change) or change is None else max(0, change)
 
 
-def _timed(answer: Scavenger) -> pd.DataFrame:
+def timed_readings(answer: Scavenger) -> pd.DataFrame:
     """Readings with a time, as far as there are enough for a line."""
     rows = answer.retention
     known = rows[rows["seconds"].notna()]
@@ -87,7 +87,7 @@ def _timed(answer: Scavenger) -> pd.DataFrame:
 
 
 def _over_time(answer: Scavenger) -> tuple[Block, ...]:
-    timed = _timed(answer)
+    timed = timed_readings(answer)
     table = _retention_table(answer)
     if timed.empty:
         return (table,) if answer.retention["retained_bytes"].notna().any() else ()
@@ -96,14 +96,14 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
         "scavenger works to, and RSS. A mark at the foot is a line of the log that tells of memory "
         "given back, at the time of the collection before it."
     )
-    numbers = {"retention": timed, "marks": _marks(answer)}
+    numbers = {"retention": timed, "marks": marks_of(answer)}
     return (
         Figure(caption, plot_retention, lambda: numbers),
         Folded(NUMBERS, (table,)),
     )
 
 
-def _marks(answer: Scavenger) -> pd.DataFrame:
+def marks_of(answer: Scavenger) -> pd.DataFrame:
     lines = answer.lines
     if lines is None:
         return pd.DataFrame({"seconds": [], "released_bytes": []}, dtype=float)
@@ -196,7 +196,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
 
 def _rate(answer: Scavenger) -> tuple[Block, ...]:
     """How fast it goes back, if any did."""
-    timed = _timed(answer)
+    timed = timed_readings(answer)
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
