@@ -81,7 +81,7 @@ def excess_slots(moment: MomentFacts, answers: Answers) -> int:
     elif answers.limit_decides and LIVE not in moment.metrics:
         return 0
     filled = max(int(moment.memstats["HeapAlloc"]), goal)
-    return max(0, int(moment.memstats["HeapInuse"] - filled))
+    return int(max(0.0, float(moment.memstats["HeapInuse"]) - filled))
 
 
 def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:

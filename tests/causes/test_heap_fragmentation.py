@@ -1,5 +1,7 @@
 """Free slots are fragmentation where no headroom explains them."""
 
+import math
+
 import pandas as pd
 
 from gomem.analysis.memory.skew import Skew
@@ -67,6 +69,16 @@ def test_a_goal_that_a_limit_makes_has_the_free_slots_taken_off():
     (note,) = find(answers(facts(**about, metrics={**LIMITED, "/gc/gogc:percent": 700.0})))
 
     assert (Severity.WARNING, 44 * MIB) == (by_gogc.severity, by_gogc.bytes)
+    assert Severity.INFO == note.severity
+
+
+def test_with_gogc_off_a_limit_leaves_nothing_beyond():
+    """
+    GOGC alone would make no goal at all, so all that is free may be filled.
+    """
+    about = {"heap_mib": 60, "HeapAlloc": 8, "HeapInuse": 60, "NextGC": 10}
+    (note,) = find(answers(facts(**about, metrics={**LIMITED, "/gc/gogc:percent": math.inf})))
+
     assert Severity.INFO == note.severity
 
 

@@ -105,7 +105,7 @@ def retention(
     by_limit = _by_limit(rows, version)
     lowest = pd.concat([goals["bytes"], *by_limit.values()], axis=1).min(axis=1).astype("Int64")
     above = (retained - lowest).clip(lower=0)
-    rate = _rate(rows["HeapReleased"], rows["seconds"])
+    rate = _rate(rows["HeapReleased"], retained, rows["seconds"])
     columns = {column.name: rows[column.name] for column in RETENTION if column.name in rows} | {
         "idle_kept_bytes": kept,
         "idle_resident_bytes": _resident(rows, kept, mapped),
@@ -134,14 +134,17 @@ def _resident(rows: pd.DataFrame, kept: pd.Series, mapped: pd.Series) -> pd.Seri
     return pd.concat([kept, room.clip(lower=0).fillna(kept)], axis=1).min(axis=1, skipna=False)
 
 
-def _rate(released: pd.Series, seconds: pd.Series) -> pd.Series:
-    """Bytes a second given back since the reading before it; not what was taken again."""
-    known = pd.DataFrame({"released": released.astype(float), "seconds": seconds}).dropna()
-    step = known.diff()
-    rate = (step["released"].clip(lower=0) / step["seconds"].where(step["seconds"] > 0)).astype(
-        float
-    )
-    return rate.reindex(released.index)
+def _rate(released: pd.Series, retained: pd.Series, seconds: pd.Series) -> pd.Series:
+    """Bytes a second given back since the reading before it; not what was taken again.
+
+    By that much HeapReleased rises and the retained heap falls: from Go 1.13 on a fresh arena
+    counts as given back.
+    """
+    columns = {"released": released.astype(float), "seconds": seconds}
+    step = pd.DataFrame(columns | {"retained": retained.astype(float)}).dropna().diff()
+    gone = pd.concat([step["released"], -step["retained"]], axis=1).min(axis=1, skipna=False)
+    rate = gone.clip(lower=0) / step["seconds"].where(step["seconds"] > 0)
+    return rate.astype(float).reindex(released.index)
 
 
 def _by_limit(rows: pd.DataFrame, version: GoVersion) -> dict[str, pd.Series]:

@@ -9,8 +9,7 @@ from gomem.units import format_bytes, format_fraction, format_seconds
 Row = dict[str, Any]
 LITTLE = ("as-intended", "little")
 SAID = {
-    ("as-intended", "going-back"): "{gone} {lasting}; {size} lies above the goal of {goal}, on its "
-    "way{to_go}.",
+    ("as-intended", "going-back"): "{gone} {lasting}; {size} lies above the goal of {goal}{to_go}.",
     LITTLE: "There is little to give back: {idle} is idle and kept.",
     ("kept-for-goal", "goal"): "{size} is idle and kept for reuse: what is retained, "
     "{retained_bytes}, is {near} the goal of {goal} ({by}).",
@@ -74,6 +73,18 @@ def seconds_between(one: Row, other: Row) -> float | None:
     return float(other["seconds"] - one["seconds"])
 
 
+def given_back(before: Row, after: Row) -> int | None:
+    """What went back, less what was taken again; None where one side does not say.
+
+    It is by how much the retained heap fell and HeapReleased rose: from Go 1.13 on a fresh arena
+    counts as given back, and what becomes a stack is no heap, and neither went back.
+    """
+    released, retained = (change(before, after, one) for one in ("HeapReleased", "retained_bytes"))
+    if released is None or retained is None:
+        return None
+    return min(released, -retained)
+
+
 def change(before: Row, after: Row, field: str) -> int | None:
     """By how much a field grew; None where one side does not say."""
     if before[field] is None or after[field] is None:
@@ -97,19 +108,24 @@ class _Numbers(dict[str, str]):
         return "in between" if seconds is None else f"in {format_seconds(seconds)}"
 
     def _released(self) -> int:
-        return max(0, change(self._before, self._after, "HeapReleased") or 0)
+        return max(0, given_back(self._before, self._after) or 0)
 
     def _gone(self) -> str:
-        if not self._released():
-            return "As much was taken again as went back"
+        moved = given_back(self._before, self._after) or 0
+        if moved < 0:
+            return "More was taken again than went back"
+        if not moved:
+            return "Nothing went back"
         return f"{format_bytes(self._released())} went back"
 
     def _to_go(self) -> str:
         seconds = seconds_between(self._before, self._after)
-        if not seconds or not self._released() or not self._above:
-            return ""
+        if not self._released():
+            return ", and the scavenger sleeps between its steps"
+        if not seconds or not self._above:
+            return ", on its way"
         left = self._above * seconds / self._released()
-        return f": {format_seconds(left)} at this rate"
+        return f", on its way: {format_seconds(left)} at this rate"
 
     def _idle(self) -> str:
         return format_bytes(self._above) if self._above else "nothing"

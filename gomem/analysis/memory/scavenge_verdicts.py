@@ -26,6 +26,7 @@ from gomem.analysis.memory.retention import NO_GOAL
 from gomem.analysis.memory.scavenge_sentences import (
     LITTLE,
     change,
+    given_back,
     seconds_between,
     sentence_of,
 )
@@ -71,7 +72,7 @@ INTERVALS = (
     Column("code", "str", "", "Why no more went back."),
     Column("rule", "str", "", "Which case of it; empty where there is one alone."),
     Column("bytes", "Int64", "B", "How much it is about, when it ends."),
-    Column("released_change_bytes", "Int64", "B", "Given back, less what was taken again."),
+    Column("released_change_bytes", "Int64", "B", "Given back, less what was taken again or new."),
     Column("retained_change_bytes", "Int64", "B", "By how much the retained heap grew."),
     Column("rss_change_bytes", "Int64", "B", "By how much RSS grew."),
     Column("sentence", "str", "", "The same in a sentence."),
@@ -231,9 +232,7 @@ def _above(row: Row, *, old: bool) -> int:
 
 def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
     """For each two readings, since when heap lies above the goal and how long nothing went back."""
-    rises = [
-        other["HeapReleased"] - one["HeapReleased"] >= STEP_BYTES for one, other in pairwise(rows)
-    ]
+    rises = [(given_back(one, other) or 0) >= STEP_BYTES for one, other in pairwise(rows)]
     begins = list(range(len(rows)))  # of each reading, the first of those above the goal in a row
     for place in range(1, len(rows)):
         if above[place] and above[place - 1]:
@@ -272,29 +271,46 @@ def _held_up_before_1_13(row: Row, above: int, step: _Above, version: GoVersion)
 
 def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
     """Heap above the goal, from Go 1.13 on."""
-    silent = step.silent_seconds
-    if step.goes_back or (silent is not None and silent <= PAUSE_SECONDS):
+    if step.goes_back:
         return _Cause("as-intended", "going-back", above)
-    if version.low is None or version.low < BACKGROUND_SCAVENGER:
-        return _Cause("unknown", "no-release", above)
     counts = row["NumGC"], step.since["NumGC"]
     is_counted = None not in counts
-    if not is_counted or counts[0] == counts[1]:
-        if version.possibly(DENSE_CHUNKS_STAY, GoRelease(10**6)):
-            return _dense(above, version, is_counted=is_counted)
-        gone = row["HeapReleased"] - step.since["HeapReleased"]
-        if version.certainly(ONE_PASS_FROM, ONE_PASS_BELOW) and gone >= above:
-            return _Cause("waiting", "next-collection", above)
-    return _Cause("starved", "asleep", above)
+    is_same = is_counted and counts[0] == counts[1]
+    leaves_dense = version.low is not None and version.low >= DENSE_CHUNKS_STAY
+    gone = given_back(step.since, row) or 0
+    if is_same and leaves_dense and gone < STEP_BYTES:
+        return _Cause("dense-chunks", "", above)
+    silent = step.silent_seconds
+    if silent is not None and silent <= PAUSE_SECONDS:
+        return _Cause("as-intended", "going-back", above)
+    return _silent(above, gone, version, is_counted=is_counted, is_same=is_same)
 
 
-def _dense(above: int, version: GoVersion, *, is_counted: bool) -> _Cause:
-    """No collection since it became idle, of a release that may leave dense chunks alone."""
-    if not is_counted:
-        return _Cause("unknown", "no-count", above)
-    if version.low is None or version.low < DENSE_CHUNKS_STAY:
+def _silent(
+    above: int, gone: int, version: GoVersion, *, is_counted: bool, is_same: bool
+) -> _Cause:
+    """Nothing has gone back for longer than the scavenger sleeps.
+
+    Args:
+        above: Heap above the goal.
+        gone: What has gone back since there is some.
+        version: What is known of the release.
+        is_counted: Whether collections are.
+        is_same: Whether there has been none since.
+    """
+    if version.low is None or version.low < BACKGROUND_SCAVENGER:
         return _Cause("unknown", "no-release", above)
-    return _Cause("dense-chunks", "", above)
+    if (is_same or not is_counted) and version.possibly(DENSE_CHUNKS_STAY, GoRelease(10**6)):
+        if not is_counted:
+            return _Cause("unknown", "no-count", above)
+        known = version.low >= DENSE_CHUNKS_STAY
+        return (
+            _Cause("dense-chunks", "", above) if known else _Cause("unknown", "no-release", above)
+        )
+    one_pass = version.certainly(ONE_PASS_FROM, ONE_PASS_BELOW)
+    if is_same and one_pass and gone >= above:
+        return _Cause("waiting", "next-collection", above)
+    return _Cause("starved", "asleep", above)
 
 
 def _without_goal(row: Row) -> _Cause:
@@ -374,7 +390,7 @@ def _laid_out(before: Row, after: Row, cause: _Cause) -> tuple[Any, ...]:
         cause.code,
         cause.rule,
         cause.size,
-        change(before, after, "HeapReleased"),
+        given_back(before, after),
         change(before, after, "retained_bytes"),
         change(before, after, "rss_bytes"),
         sentence_of(before, after, (cause.code, cause.rule), cause.size),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 STATUS = (
     Column("Name", "str", "", "Program name, at most 15 bytes."),
-    Column("State", "str", "", "R running, S sleeping, D waiting for a disk, T stopped, t traced."),
     Column("Threads", "Int64", "count", "Threads."),
     Column("VmPeak", "Int64", "B", "Largest address space so far."),
     Column("VmSize", "Int64", "B", "Address space."),
@@ -45,6 +44,7 @@ STATUS = (
     Column("VmPTE", "Int64", "B", "Page tables; in no RSS."),
     Column("VmSwap", "Int64", "B", "Swapped out, without shared memory."),
     Column("HugetlbPages", "Int64", "B", "hugetlbfs pages; in no RSS."),
+    Column("State", "str", "", "R running, S sleeping, D waiting for a disk, T stopped, t traced."),
 )
 STATM = (
     Column("size", "int64", "pages", "Address space."),

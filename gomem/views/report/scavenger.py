@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NUMBERS = "The numbers of this figure"
 LEAST_READINGS = 3  # a line through two says no more than the table
 EPISODES = 16  # rows of the table; of more, those that last longest
+BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
 APPLIES = {"yes": "yes", "no": "no", "unknown": "not known"}
 VALUES = {  # of a goal, at the last moment
@@ -37,12 +38,12 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     blocks: tuple[Block, ...] = (
         *_verdict(answer),
         *_over_time(answer),
-        _goals_table(answer),
+        *_goals(answer),
         *_freeing(answer),
         *_rate(answer),
         *_cpu(answer),
     )
-    return Section("scavenger", "What goes back to the kernel", blocks, brief=False)
+    return Section("scavenger", "What goes back to the kernel", blocks)
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
@@ -59,7 +60,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
     rows = tuple(_episode(row) for row in chosen.to_dict("records"))
     columns = ("from", "lasting", "verdict", "given back", "why")
-    return paragraph, Table(caption, columns, "<><><", rows)
+    return paragraph, Table(caption, columns, "<><><", rows, brief_rows=BRIEF_ROWS)
 
 
 def _episode(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -145,22 +146,30 @@ def _retention_table(answer: Scavenger) -> Table:
     caption = "What the heap keeps and has given back"
     if len(shown) < len(known):
         caption += f", {len(shown)} of {format_count(len(known))} moments"
-    return Table(caption, columns, "<" + ">" * 9, rows)
+    return Table(caption, columns, "<" + ">" * 9, rows, brief_rows=BRIEF_ROWS)
 
 
-def _goals_table(answer: Scavenger) -> Table:
+def _goals(answer: Scavenger) -> tuple[Block, ...]:
+    """The rules that hold, or may; those of other releases and settings are folded away."""
+    here = [one for one in answer.goals if one.applies != "no"]
+    others = [one for one in answer.goals if one.applies == "no"]
+    columns = ("rule", "holds here", "retained heap, at the end")
     known = answer.retention[answer.retention["retained_bytes"].notna()]
     last = {} if known.empty else known.iloc[-1].to_dict()
     rows = tuple(
         (
-            Cell(goal.formula, note=goal.note if goal.applies != "no" else ""),
+            Cell(goal.formula, note=goal.note),
             Cell(APPLIES[goal.applies]),
-            bytes_cell(last.get(VALUES.get(goal.name, "")) if goal.applies != "no" else None),
+            bytes_cell(last.get(VALUES.get(goal.name, ""))),
         )
-        for goal in answer.goals
+        for goal in here
     )
-    columns = ("rule", "holds here", "retained heap, at the end")
-    return Table("The rules by which heap goes back, of all releases", columns, "<<>", rows)
+    table = Table("The rules by which heap goes back", columns, "<<>", rows)
+    elsewhere = tuple((Cell(goal.formula, note=goal.note),) for goal in others)
+    rest = Table("Rules that do not hold here", ("rule",), "<", elsewhere)
+    return table, *(
+        (Folded("Of other releases, and of a memory limit", (rest,)),) if others else ()
+    )
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:

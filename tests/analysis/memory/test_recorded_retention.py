@@ -206,8 +206,8 @@ def test_episodes_are_the_intervals_joined(name):
 
     assert len(intervals) == episodes["intervals"].sum()
     assert intervals["seconds"].sum() == pytest.approx(episodes["seconds"].sum())
-    released = intervals["released_change_bytes"].sum()
-    assert released == episodes["released_change_bytes"].sum()
+    retained = intervals["retained_change_bytes"].sum()
+    assert retained == episodes["retained_change_bytes"].sum()
     assert not episodes["sentence"].str.contains(r"-\d|nan|NA|None|\{").any()
     assert set(intervals["code"]) <= set(VERDICTS)
 

@@ -168,6 +168,17 @@ def test_the_rate_is_what_went_back_since():
     assert pd.isna(frame["seconds_to_goal"].iloc[2])
 
 
+def test_a_fresh_arena_is_not_given_back():
+    """
+    Go 1.13 maps 64 MiB that count as given back; 10 MiB that became stacks are no heap.
+    """
+    frame = retention(
+        readings(reading(0, 10), reading(1, 10, 0, 64), reading(2, 10, 0, 64, HeapSys=64)), NEW
+    )
+
+    assert [0.0, 0.0] == frame["release_bytes_per_second"].iloc[1:].tolist()
+
+
 def test_without_a_clock_there_is_no_rate():
     rows = [one | {"seconds": None} for one in (reading(0, 10, 37, 0), reading(1, 10, 25, 12))]
     frame = retention(readings(*rows), NEW)

@@ -48,6 +48,28 @@ def test_of_one_reading_nothing_is_said(version):
     assert [] == told(version, dropped(0))
 
 
+def test_in_words_a_pause_is_no_way():
+    """
+    Nothing went back, or more was taken again: neither has a rate.
+    """
+    pause = asked("go1.19.13", dropped(0), dropped(2))["sentence"].iloc[0]
+    taken = asked("go1.19.13", given_back(0, 40), given_back(2, 20))["sentence"].iloc[0]
+
+    sleeps = "and the scavenger sleeps between its steps."
+    above = "lies above the goal of 11.0 MiB"
+    assert f"Nothing went back in 2.00 s; 99.0 MiB {above}, {sleeps}" == pause
+    assert f"More was taken again than went back in 2.00 s; 79.0 MiB {above}, {sleeps}" == taken
+
+
+def test_dense_chunks_are_told_at_once():
+    """
+    In 1.21 and later nothing goes back of them: no pause between two steps.
+    """
+    assert ["dense-chunks"] == told("go1.27.3", dropped(0), dropped(1))
+    begun = [dropped(0), given_back(1, 20), given_back(2, 20)]
+    assert ["as-intended/going-back"] * 2 == told("go1.27.3", *begun)
+
+
 def test_what_goes_back_is_as_intended():
     frame = asked("go1.27.3", dropped(0), given_back(1, 50))
 
