@@ -229,6 +229,28 @@ GLOSSARY = (
         related=("HeapIdle", "HeapReleased", "FreeOSMemory", "idle-heap-kept"),
     ),
     Entry(
+        ("retained", "retained heap"),
+        "Heap in use, and idle heap that is kept for reuse: what the scavenger holds against its "
+        "goal.",
+        "HeapSys - HeapReleased; the `util` of a scav line is HeapInuse of it",
+        "Not RSS: of what is retained some may never have been touched, and what was given back "
+        "with MADV_FREE is resident and not retained.",
+        releases="Since Go 1.13 it settles near 1.1 × the peak of HeapInuse, which is about 1.1 × "
+        "NextGC.",
+        related=("scavenger", "HeapReleased", "NextGC", "idle-heap-kept"),
+    ),
+    Entry(
+        ("dense chunks", "dense-chunks", "dense chunk"),
+        "Pieces of 4 MiB of the heap that were at least 96.9 % in use in this GC cycle or the "
+        "last: the background scavenger leaves them alone, so as not to break up huge pages.",
+        "the runtime's page allocator; no file counts them",
+        "Not a leak: a process that drops a cache, collects once and goes quiet keeps nearly all "
+        "of it idle until the next collection, which comes after two minutes at the latest. "
+        "debug.FreeOSMemory heeds no density.",
+        releases="Since Go 1.21.",
+        related=("scavenger", "retained", "FreeOSMemory", "idle-heap-kept"),
+    ),
+    Entry(
         ("scvg",),
         "The scavenger's line in a gctrace log of Go 1.4 to 1.13.",
         "standard error of a program under GODEBUG=gctrace=1",

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 HEIGHT, MARKS, TOP, GAP = 4.1, 0.28, 0.52, 0.26  # inches
 RATE_HEIGHT, TO_GOAL, RATE_TOP, RATE_GAP = 2.9, 0.95, 0.2, 0.32
 POINTS = 1200  # readings that a figure has room for
-GOALS = {
-    "paced_goal_bytes": ("goal by pacing", VERMILLION),
-    "limit_goal_bytes": ("0.95 × GOMEMLIMIT leaves", PURPLE),
-    "limit_bytes": ("GOMEMLIMIT leaves", GREEN),
+GOALS: dict[str, tuple[str, Look]] = {
+    "paced_goal_bytes": ("goal by pacing", Look(edge=VERMILLION, width=1.4, dash="--")),
+    "limit_goal_bytes": ("0.95 × GOMEMLIMIT leaves", Look(edge=PURPLE, width=1.4, dash="--")),
+    "limit_bytes": ("GOMEMLIMIT leaves", Look(edge=GREEN, width=1.8, dash=":")),
 }
 
 
@@ -71,10 +71,10 @@ def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
     panel.line(
         at, _numbers(rows, "HeapReleased"), Look(edge=INK, width=1.0, dash=":"), "given back"
     )
-    for column, (label, colour) in GOALS.items():
+    for column, (label, look) in GOALS.items():
         goal = _numbers(rows, column)
         if not np.isnan(goal).all():
-            panel.line(at, goal, Look(edge=colour, width=1.4, dash="--"), label, steps=True)
+            panel.line(at, goal, look, label, steps=True)
     rss = _numbers(rows, "rss_bytes")
     if not np.isnan(rss).all():
         panel.line(at, rss, Look(edge=INK, width=1.6), "RSS of the process")
@@ -106,7 +106,8 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     to_goal.line(at, left, Look(edge=BLUE, width=0.8), marker="o", size=4)
     name_durations(to_goal.y, float(floor), float(ceiling))
     name_times(to_goal.x, low, high)
-    to_goal.heading("time to the goal at that rate")
+    beyond = "time to the goal at that rate"
+    to_goal.heading(beyond if len(known) else f"{beyond}: nothing went back from above it")
     return Drawing(name, "How fast memory goes back", _describe_rate(rows), chart)
 
 
