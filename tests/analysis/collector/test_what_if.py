@@ -69,7 +69,12 @@ def test_with_another_gogc_they_are_not(wrong):
 
 @pytest.mark.parametrize(
     ("metric", "most"),
-    [("cycles_per_second", 0.15), ("peak_heap_bytes", 0.05), ("gc_cpu_cores", 0.25)],
+    [
+        ("cycles_per_second", 0.15),
+        ("peak_heap_bytes", 0.05),
+        ("gc_cpu_cores", 0.25),
+        ("retained_bytes", 0.10),
+    ],
 )
 def test_a_steady_program_under_another_gogc(metric, most):
     rows = foretold(SOURCE)
@@ -79,7 +84,7 @@ def test_a_steady_program_under_another_gogc(metric, most):
     assert rows["error"].abs().max() <= most
 
 
-@pytest.mark.parametrize("metric", ["cycles_per_second", "peak_heap_bytes"])
+@pytest.mark.parametrize("metric", ["cycles_per_second", "peak_heap_bytes", "retained_bytes"])
 def test_a_steady_program_under_a_limit(metric):
     rows = foretold(SOURCE)
     rows = rows[(rows["load"] == "steady") & (rows["metric"] == metric) & rows["limited"]]

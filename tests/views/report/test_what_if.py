@@ -1,0 +1,69 @@
+"""The report's section on other settings: what it says, and when it says that it cannot."""
+
+import gomem
+from gomem.analysis.collector.what_if import Asked
+from gomem.views.document import Figure, Notes, Paragraph, Table
+from gomem.views.report.report import SECTIONS
+from gomem.views.report.what_if import what_if_section
+from gomem.views.what_if.blocks import memory_table
+from tests.builders import FIXTURES, diagnosed
+from tests.gc_logs import GCLOGS
+
+HEALTHY = FIXTURES / "captures" / "healthy-go1.27.3"
+
+
+def test_a_long_log_has_a_table_and_a_figure():
+    section = what_if_section(diagnosed(HEALTHY))
+
+    assert what_if_section in SECTIONS
+    assert not section.brief
+    kinds = [type(block) for block in section.blocks]
+    assert {Table, Figure, Notes, Paragraph} <= set(kinds)
+    (grid,) = [one for one in section.blocks if isinstance(one, Table)]
+    assert ("GOGC", "limit", "GC/s", "millicores", "highest heap") == grid.columns
+    assert ["50", "100 today", "200", "400", "off"] == [row[0].text for row in grid.rows[:5]]
+
+
+def test_the_figure_draws_what_the_table_has():
+    diagnosis = diagnosed(HEALTHY)
+    (figure,) = [one for one in what_if_section(diagnosis).blocks if isinstance(one, Figure)]
+
+    assert figure.numbers()["grid"] is diagnosis.what_if.grid
+    assert "<svg" in figure.draw().svg()
+
+
+def test_a_short_log_has_one_sentence(tmp_path):
+    log = tmp_path / "gctrace.log"
+    lines = (GCLOGS / "plain-go1.27.3.log").read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:4]))
+
+    (said,) = what_if_section(gomem.diagnose(log)).blocks
+
+    assert said.text.startswith("What other settings would do cannot be told: the log is too short")
+
+
+def test_without_a_log_there_is_no_section():
+    capture = FIXTURES / "captures" / "healthy-go1.27.3" / "2-steady"
+    diagnosis = gomem.diagnose(capture)
+
+    assert None is diagnosis.what_if
+    assert None is what_if_section(diagnosis)
+
+
+def test_no_person_meets_a_negative_size():
+    """
+    GOGC=off without a limit is far beyond any container: over, by so much.
+    """
+    answer = diagnosed(HEALTHY).what_if_set(Asked(container_bytes=128 << 20))
+    (cell,) = [row[-1] for row in memory_table(answer).rows if row[0].text == "off"][:1]
+
+    assert answer.grid["headroom_bytes"].min() < 0
+    assert cell.text.endswith(" GiB over")
+    assert "-" not in cell.text
+
+
+def test_today_is_said_with_its_numbers():
+    first = what_if_section(diagnosed(HEALTHY)).blocks[0]
+
+    assert first.text.startswith("Today (GOGC=100): 3.62 collections a second taking 2.35 milli")
+    assert "52.5 MiB at its highest, of which 26.5 MiB live" in first.text
