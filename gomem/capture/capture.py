@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gomem.inputs.escapes.table import EscapeAnalysis
     from gomem.inputs.gctrace.table import GcLog
     from gomem.inputs.gobench.table import Bench
+    from gomem.inputs.loadtest.table import LoadTest
     from gomem.inputs.pprof.table import Profile
     from gomem.releases import GoVersion
     from gomem.sources.artefact import Source
@@ -164,6 +165,11 @@ class Capture(WithDamage):
     def bench(self) -> Mapping[str, Bench]:
         """Benchmark files by path."""
         return self.of_kind("gobench")
+
+    @property
+    def loads(self) -> Mapping[str, LoadTest]:
+        """What load generators measured, by path."""
+        return self.of_kind("loadtest")
 
     @property
     def escapes(self) -> Mapping[str, EscapeAnalysis]:

@@ -52,6 +52,12 @@ def compare(
         list[str] | None,
         typer.Option("--after", "--also-after", help="A run from after; can be repeated."),
     ] = None,
+    requests: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Requests of each run between its moments, where no load test says so."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -89,7 +95,7 @@ def compare(
     chosen = output_format or _format_of(output)
     target = _target(old[0], new[0]) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[*old, *new])
-    comparison = _compare(old, new, list(budgets.values()))
+    comparison = _compare(old, new, list(budgets.values()), requests)
     if comparison.damaged:
         tell(_unread(comparison))
     names = names_apart(old, new)
@@ -143,6 +149,12 @@ def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str
     ):
         length += 1
     names = ["/".join(path[-length:]) for path in paths]
+    folders = [{path.resolve().parent for path in side} for side in (before, after)]
+    if min(len(before), len(after)) > 1 and list(map(len, folders)) == [1, 1]:
+        (old,), (new,) = folders
+        if old != new:
+            ends = names_apart([old], [new])
+            return f"{ends[0]} ({len(before)} runs)", f"{ends[1]} ({len(after)} runs)"
     return ", ".join(names[: len(before)]), ", ".join(names[len(before) :])
 
 
@@ -156,7 +168,10 @@ def _target(before: Path, after: Path) -> Path:
 
 
 def _compare(
-    before: Sequence[Path], after: Sequence[Path], budgets: Sequence[Budget]
+    before: Sequence[Path],
+    after: Sequence[Path],
+    budgets: Sequence[Budget],
+    requests: int | None,
 ) -> Comparison:
     from gomem.diagnosis.budgets import within_budgets
     from gomem.diagnosis.comparison import compare as compare_sides
@@ -164,7 +179,7 @@ def _compare(
 
     with reading_progress() as progress:
         old, new = ([open_side(path, progress) for path in side] for side in (before, after))
-    return within_budgets(compare_sides(old, new), budgets)
+    return within_budgets(compare_sides(old, new, requests=requests), budgets)
 
 
 def _unread(comparison: Comparison) -> str:

@@ -30,6 +30,7 @@ from gomem.analysis.comparison.before_after import (
     can_tell,
     rank_sum_p,
 )
+from gomem.analysis.comparison.load_values import REQUEST_RATE
 from gomem.analysis.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, RSS
 from gomem.diagnosis.direction import SAME, direction, least_of
 from gomem.errors import CaptureError, did_you_mean
@@ -69,6 +70,8 @@ SHORT = {
     "allocation_rate": ALLOCATION_RATE,
     "pause_p99": "stw_p99_seconds",
     "longest_pause": "longest_stop_seconds",
+    "rps": REQUEST_RATE,
+    "latency_p99": "latency_p99_seconds",
 }
 _SIZE = re.compile(r"([+-]?)(\d{1,18}(?:\.\d{1,18})?) ?(%|[A-Za-zµ]*)")
 _FACTORS = {

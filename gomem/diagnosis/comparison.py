@@ -36,7 +36,8 @@ from gomem.analysis.comparison.before_after import (
     compare_bench,
     compare_samples,
 )
-from gomem.analysis.comparison.single_values import levels_of
+from gomem.analysis.comparison.load_values import REQUESTS, load_levels, load_values
+from gomem.analysis.comparison.single_values import GC_CPU, levels_of
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
 from gomem.analysis.profiles.allocations import top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
@@ -45,7 +46,7 @@ from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
-from gomem.diagnosis.judgement import findings_compared, judge
+from gomem.diagnosis.judgement import LEAST_COLLECTIONS, findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
 from gomem.diagnosis.span import Span
 from gomem.errors import CaptureError
@@ -53,6 +54,7 @@ from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.sources.listing import list_capture
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,7 +101,10 @@ SITE_CHANGES = (
 
 
 def compare(
-    before: Comparable | Sequence[Comparable], after: Comparable | Sequence[Comparable]
+    before: Comparable | Sequence[Comparable],
+    after: Comparable | Sequence[Comparable],
+    *,
+    requests: int | None = None,
 ) -> Comparison:
     """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
 
@@ -107,6 +112,7 @@ def compare(
         before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
             tuple holds several measurements of one side.
         after: The same.
+        requests: How many each capture answered between its moments, where no load test says so.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read, or one side is benchmark results
@@ -119,7 +125,7 @@ def compare(
         return replace(compared, judgement=judge(compared))
     old_captures, new_captures = _diagnoses(old), _diagnoses(new)
     if len(old_captures) == len(old) and len(new_captures) == len(new):
-        return compare_diagnoses(old_captures, new_captures)
+        return compare_diagnoses(old_captures, new_captures, requests=requests)
     captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
@@ -149,18 +155,22 @@ def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | 
 
 
 def compare_diagnoses(
-    before: Diagnosis | Sequence[Diagnosis], after: Diagnosis | Sequence[Diagnosis]
+    before: Diagnosis | Sequence[Diagnosis],
+    after: Diagnosis | Sequence[Diagnosis],
+    *,
+    requests: int | None = None,
 ) -> Comparison:
     """Compare diagnosed captures, layer by layer; see the module's text.
 
     Args:
         before: One capture's answers, or several of one side.
         after: The same.
+        requests: How many each answered between its moments, where no load test says so.
 
     Returns:
-        Metrics of the benchmarks, of memory and of the collector; the ledgers of all matching
-        moments; the allocation sites of the last ones, from each side's first capture. With several
-        captures on a side, the ledger has medians, which need not add up.
+        Metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of all
+        matching moments; the allocation sites of the last ones, from each side's first capture.
+        With several captures on a side, the ledger has medians, which need not add up.
     """
     old, new = _several(before), _several(after)
     pairs = counterparts(list(old[0].ledgers), list(new[0].ledgers))
@@ -170,9 +180,13 @@ def compare_diagnoses(
     benches = _compare_benches(old, new)
     first = pairs[0] if pairs else ("", "")
     spans = [(old, first[0], last[0]), (new, first[1], last[1])]
-    levels = _compare_levels(*spans)
+    levels = _compare_levels(spans[0], spans[1], requests)
     sites = _compare_profiles(old[0], new[0], profiled)
-    notes = [*_notes(old, new, [*pairs[-1:], *profiled]), *_not_covered(*spans)]
+    notes = [
+        *_notes(old, new, [*pairs[-1:], *profiled]),
+        *_not_covered(*spans),
+        *_load_notes(*spans),
+    ]
     notes += [*benches.notes, *levels.notes]
     compared = Comparison(
         metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
@@ -183,7 +197,8 @@ def compare_diagnoses(
         sites=sites,
         notes=(*notes, *_sites_notes(old, new, sites)),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
-        change=_change(_facts_at(old[0], last[0]), _facts_at(new[0], last[1])),
+        change=_change(_middle(old, last[0]), _middle(new, last[1])),
+        too_little=_too_little(*spans),
         findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=_change_trees(old[0], new[0], profiled),
     )
@@ -232,22 +247,96 @@ def _joined(benches: Sequence[Bench]) -> Bench:
 _Side: TypeAlias = "tuple[Sequence[Diagnosis], str, str]"  # its captures, first and last moment
 
 
-def _compare_levels(before: _Side, after: _Side) -> Comparison:
-    old, new = (_levels(*side) for side in (before, after))
+def _compare_levels(before: _Side, after: _Side, requests: int | None) -> Comparison:
+    old, new = (_levels(*side, requests) for side in (before, after))
     return compare_samples(old, new) if len(old) or len(new) else Comparison(empty(METRICS))
 
 
-def _levels(captures: Sequence[Diagnosis], first: str, last: str) -> pd.DataFrame:
+def _levels(
+    captures: Sequence[Diagnosis], first: str, last: str, requests: int | None
+) -> pd.DataFrame:
     """One value per capture for each level, as samples to compare."""
-    return pd.concat([_levels_of(one, _span(one, first, last)) for one in captures])
+    return pd.concat([_levels_of(one, _span(one, first, last), requests) for one in captures])
 
 
-def _levels_of(diagnosis: Diagnosis, span: Span) -> pd.DataFrame:
+def _levels_of(diagnosis: Diagnosis, span: Span, requests: int | None) -> pd.DataFrame:
     facts = span.last
     collector = {**_of_log(diagnosis, span), **span.rates}
+    load = _of_load(diagnosis)
+    load |= span.per_request(load.get(REQUESTS, requests or 0))
     if facts is None:
-        return levels_of(None, None, None, collector)
-    return levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
+        levels = levels_of(None, None, None, collector)
+    else:
+        levels = levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
+    return pd.concat([levels, load_levels(load)]) if load else levels
+
+
+def _of_load(diagnosis: Diagnosis) -> dict[str, float]:
+    """What the load test says; of several nothing, as none of them is the whole load."""
+    tests = list(diagnosis.capture.loads.values())
+    if len(tests) != 1 or len(tests[0].runs) != 1:
+        return {}
+    return load_values(tests[0].runs, tests[0].latencies)
+
+
+def _load_notes(*sides: _Side) -> Iterator[str]:
+    for word, (captures, first, last) in zip(("before", "after"), sides, strict=True):
+        for one in captures:
+            count = sum(len(test.runs) for test in one.capture.loads.values())
+            if count > 1:
+                yield f"{word}: {count} load tests in a capture; wanted one, so none is compared"
+                break
+        if first != last and any(map(_of_load, captures)):
+            yield f"{word}: a request's costs are of what lies between {first} and {last}"
+    tools = [{name for one in side for name in _load_tools(one)} for side, *_ in sides]
+    if all(tools) and tools[0] != tools[1]:
+        yield f"the load was made by {_list(tools[0])} before, by {_list(tools[1])} after"
+
+
+def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:
+    """Which load generators, and how many connections they held."""
+    for test in diagnosis.capture.loads.values():
+        for row in test.runs.to_dict("records"):
+            held = row["connections"]
+            at = "" if is_unknown(held) else f" with {held} connections"
+            yield f"{row['tool']}{at}"
+
+
+def _too_little(*sides: _Side) -> dict[str, str]:
+    """Metrics that say little, with the reason: a start-up's few collections are no rate."""
+    counted = [[_span(one, *moments) for one in side] for side, *moments in sides]
+    by_counters = all(GC_CPU in span.rates for spans in counted for span in spans)
+    if by_counters:
+        collections = [[span.collections for span in spans] for spans in counted]
+    else:
+        logs = [[one.collector for one in side if one.collector is not None] for side, *_ in sides]
+        collections = [[log.cost.steady_cycles for log in side] for side in logs]
+    if enough_collections(*collections, by_counters=by_counters):
+        return {}
+    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} collections cannot tell what they cost"}
+
+
+def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
+    """Whether the collector's share of the CPU says something of both sides.
+
+    Counters are of all that lies between two moments, so it is enough that one side collected
+    often: that the other did not is what changed. A log must be long enough wherever there is one.
+
+    Args:
+        before: Collections of each capture of one side.
+        after: Those of the other.
+        by_counters: Whether counters say the share, or logs.
+    """
+    if by_counters:
+        return max(min(before, default=0), min(after, default=0)) >= LEAST_COLLECTIONS
+    return min([*before, *after], default=0) >= LEAST_COLLECTIONS
+
+
+def _middle(captures: Sequence[Diagnosis], moment: str) -> MomentFacts | None:
+    """The facts of the run whose RSS is in the middle; of two such runs, the smaller one."""
+    facts = [one for diagnosis in captures if (one := _facts_at(diagnosis, moment))]
+    known = sorted((one.rss_bytes, n) for n, one in enumerate(facts) if one.rss_bytes is not None)
+    return facts[known[(len(known) - 1) // 2][1]] if known else next(iter(facts), None)
 
 
 def _of_log(diagnosis: Diagnosis, span: Span) -> Mapping[str, Any]:

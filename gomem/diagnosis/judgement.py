@@ -20,6 +20,7 @@ from gomem.analysis.comparison.before_after import (
     Judgement,
     most_by_chance,
 )
+from gomem.analysis.comparison.load_values import REQUEST_RATE
 from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.direction import LEAST_CPU, SAME, direction, together
@@ -45,7 +46,7 @@ FINDINGS = (
     Column("severity", "str", "", "How much it matters; before, if it is gone."),
     Column("title", "str", "", "It in plain words, with its number; before, if it is gone."),
 )
-LEAST_COLLECTIONS = 20  # on each side, none of a start-up's, for the collector's share to count
+LEAST_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
 OF_RUNS = (
     "Memory and collector are of one capture a side, which cannot say how much two runs of one "
     "program differ: give more of each."
@@ -86,12 +87,14 @@ def judge(
         before: The captures of one side; none if benchmark files were compared.
         after: Those of the other.
     """
+    memory = _memory(comparison, before, after)
     parts = [
         part
         for part in (
-            _memory(comparison, before, after),
-            _collector(comparison, (*before, *after)),
+            memory,
             _benchmarks(comparison),
+            _load(comparison),
+            _collector(comparison, None if memory is None else memory[0]),
             _findings(comparison),
         )
         if part is not None
@@ -136,8 +139,10 @@ def _rss_sentence(row: dict[str, Any], verdict: str, change: LedgerChange | None
     if verdict in {SAME, NO_CLAIM}:
         return f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{several}."
     span = f"from {sizes[0]} to {sizes[1]} ({format_relative(row['change'])}){several}"
-    if change is None or several or change.verdict == "unknown":
-        return f"RSS {'rose' if row['difference'] > 0 else 'fell'} {span}."
+    known = change is not None and change.verdict != "unknown"
+    if change is None or several or not known:
+        of_middle = f" In the middle runs, {change.sentence}." if change and known else ""
+        return f"RSS {'rose' if row['difference'] > 0 else 'fell'} {span}.{of_middle}"
     return f"F{span[1:]}, {change.sentence}."
 
 
@@ -157,11 +162,28 @@ def _of_metric(verdict: str) -> str:
     return SAME if verdict == NO_CLAIM else verdict
 
 
-def _collector(comparison: Comparison, captures: Sequence[Diagnosis]) -> _Part | None:
-    """The collector's share of the CPU, where all logs are long enough for it to mean anything."""
+def _load(comparison: Comparison) -> _Part | None:
+    """How many requests were answered a second, where a load test is on both sides."""
+    row = _metric(comparison, REQUEST_RATE)
+    if row is None:
+        return None
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["after_median"], row["before_median"], least=0.0)
+    rates = [f"{row[f'{side}_median']:.3g}" for side in ("before", "after")]
+    if verdict not in {BETTER, WORSE}:
+        sides = f"{rates[0]} before, {rates[1]} after"
+        why = "too few runs can tell" if verdict == TOO_FEW else "no change beyond noise"
+        return _of_metric(verdict), f"Requests a second: {sides}; {why}."
+    verb = "rose" if verdict == BETTER else "fell"
+    change = format_relative(row["change"])
+    return verdict, f"Requests a second {verb} from {rates[0]} to {rates[1]} ({change})."
+
+
+def _collector(comparison: Comparison, memory: str | None) -> _Part | None:
+    """The collector's share of the CPU, where it means anything, with what RSS paid for it."""
     row = _metric(comparison, GC_CPU)
-    costs = [one.collector.cost for one in captures if one.collector is not None]
-    if row is None or min((cost.steady_cycles for cost in costs), default=0) < LEAST_COLLECTIONS:
+    if row is None or GC_CPU in comparison.too_little:
         return None
     verdict = row["verdict"]
     if verdict == TOO_FEW:
@@ -169,7 +191,17 @@ def _collector(comparison: Comparison, captures: Sequence[Diagnosis]) -> _Part |
     if verdict not in _VERB:
         return None
     shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
-    return verdict, f"GC CPU {_VERB[verdict]} from {shares[0]} to {shares[1]}."
+    price = _price(comparison, verdict, memory)
+    return verdict, f"GC CPU {_VERB[verdict]} from {shares[0]} to {shares[1]}{price}."
+
+
+def _price(comparison: Comparison, verdict: str, memory: str | None) -> str:
+    """What RSS did the other way."""
+    rss = _metric(comparison, RSS)
+    if rss is None or {verdict, memory} != {BETTER, WORSE}:
+        return ""
+    more = "more" if rss["difference"] > 0 else "less"
+    return f" for {format_bytes(abs(rss['difference']))} {more} RSS"
 
 
 def _benchmarks(comparison: Comparison) -> _Part | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.counters import collector_counters
+from gomem.analysis.collector.counters import collector_counters, gc_cpu_between
 from gomem.analysis.comparison.single_values import ALLOCATION_RATE, GC_CPU
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.counters import CollectorCounters
+    from gomem.analysis.collector.counters import CollectorCounters, CounterReading
     from gomem.causes.answers import MomentFacts
 
 COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else
@@ -36,6 +36,11 @@ class Span:
     def ended(self) -> int:
         """Collections until the last moment."""
         return self._counted(self.last)
+
+    @property
+    def collections(self) -> int:
+        """How many lie between the two moments, by the counters."""
+        return max(0, self.ended - self.began) if self._is_one_process else 0
 
     @property
     def _is_one_process(self) -> bool:
@@ -68,6 +73,28 @@ class Span:
             found[ALLOCATION_RATE] = between.allocated_bytes / seconds
         return found
 
+    def per_request(self, requests: float) -> dict[str, float]:
+        """What a request cost on average, by the counters of the two moments.
+
+        Args:
+            requests: How many there were between them.
+        """
+        if not self._is_one_process or not requests:
+            return {}
+        first, last = self._reading(self.first), self._reading(self.last)
+        if first is None or last is None:
+            return {}
+        spent = {
+            "alloc_bytes_per_request": _counted_between(first, last, "TotalAlloc"),
+            "mallocs_per_request": _counted_between(first, last, "Mallocs"),
+            "gc_cpu_seconds_per_request": gc_cpu_between(first.metrics, last.metrics),
+        }
+        return {name: value / requests for name, value in spent.items() if value is not None}
+
+    @staticmethod
+    def _reading(facts: MomentFacts | None) -> CounterReading | None:
+        return None if facts is None else facts.counter_reading
+
     def _seconds(self, between: CollectorCounters) -> float | None:
         """By the moments' own clock; else by the collections', of which there must be enough."""
         assert self.first is not None
@@ -75,3 +102,8 @@ class Span:
         if self.first.time is not None and self.last.time is not None:
             return float((self.last.time - self.first.time).total_seconds())
         return between.seconds if between.cycles >= LEAST_CYCLES else None
+
+
+def _counted_between(first: CounterReading, last: CounterReading, name: str) -> int | None:
+    before, after = first.count(name), last.count(name)
+    return None if before is None or after is None or after < before else after - before

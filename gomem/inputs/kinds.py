@@ -19,6 +19,7 @@ from gomem.inputs.gctrace.parse import looks_like_gctrace
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.goroutines.parse import looks_like_goroutines
 from gomem.inputs.limits.parse import looks_like_limits
+from gomem.inputs.loadtest.parse import looks_like_loadtest
 from gomem.inputs.memstats.parse import looks_like_memstats
 from gomem.inputs.metrics.page import looks_like_metrics
 from gomem.inputs.pprof.count_text import looks_like_count_text
@@ -183,6 +184,12 @@ KINDS = (
         scope=OF_THE_WHOLE,
     ),
     Kind(
+        "loadtest", "a load generator's report", _content(looks_like_loadtest),
+        "loadtest.table.read_loadtest",
+        frames=("runs", "latencies", "damage"), instead="loads, by path", scope=OF_THE_WHOLE,
+        words=("ab", "hey", "loadtest", "vegeta", "wrk"),
+    ),
+    Kind(
         "gctrace", "a gctrace log", _content(looks_like_gctrace), "gctrace.read.read_gctrace",
         frames=("cycles", "scavenges", "pacer", "other", "damage"), instead="gc, all logs as one",
         scope=OF_THE_WHOLE, words=("gctrace", "log", "out"),
@@ -203,7 +210,17 @@ KINDS = (
 )  # fmt: skip
 # Whose readers take off what people paste them in; a log's reader has its own way.
 PASTED = {"buildinfo", "cgroup", "count_text", "escapes", "gobench", "goroutines", "heap_text"}
-PASTED |= {"limits", "maps", "memstats", "metrics", "smaps", "smaps_rollup", "statm", "status"}
+PASTED |= {
+    "limits",
+    "loadtest",
+    "maps",
+    "memstats",
+    "metrics",
+    "smaps",
+    "smaps_rollup",
+    "statm",
+    "status",
+}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.comparison.before_after import NOTHING_MEASURED
-from gomem.diagnosis.comparison import compare, compare_diagnoses
+from gomem.diagnosis.comparison import compare, compare_diagnoses, enough_collections
 from gomem.diagnosis.judgement import judge
 from gomem.inputs.gobench.table import read_bench
 from tests.builders import FIXTURES, diagnosed, memstats_json
@@ -126,7 +126,8 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
     judgement = compare(*runs).judgement
 
     assert "worse" == judgement.verdict
-    assert "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %) (medians)." == judgement.sentence
+    said = "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %) (medians). In the middle runs, RSS rose by "
+    assert judgement.sentence.startswith(f"{said}1.95 MiB: ")
     assert () == judgement.details
 
 
@@ -162,14 +163,17 @@ def findings(*rows):
     )
 
 
-def compared(*rows, metrics=(), collections=None):
+def compared(*rows, metrics=(), collections=((), ()), by_counters=False):
     """The verdict and what is said of a comparison of these causes and levels."""
     names = ["name", "layer", "before_median", "after_median", "verdict", "difference"]
     table = pd.DataFrame(list(metrics), columns=names)
-    comparison = SimpleNamespace(findings=findings(*rows), metrics=table, change=None)
-    costs = [SimpleNamespace(cost=SimpleNamespace(steady_cycles=one)) for one in collections or ()]
-    sides = [SimpleNamespace(collector=cost, moments=()) for cost in costs]
-    return judge(comparison, sides[:1], sides[1:])
+    enough = enough_collections(*map(list, collections), by_counters=by_counters)
+    too_little = {} if enough else {"gc_cpu_fraction": "too few"}
+    comparison = SimpleNamespace(
+        findings=findings(*rows), metrics=table, change=None, too_little=too_little
+    )
+    side = [SimpleNamespace(collector=None, moments=())]
+    return judge(comparison, side, side) if metrics else judge(comparison)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +202,24 @@ SHARE = ("gc_cpu_fraction", "collector", 0.10, 0.30, "?", 0.2)
 
 
 @pytest.mark.parametrize(
-    ("collections", "verdict"),
-    [((20, 20), "worse"), ((19, 20), None), ((20, 19), None), ((), None)],
+    ("collections", "by_counters", "verdict"),
+    [
+        (([20], [20]), False, "worse"),
+        (([19], [20]), False, None),
+        (([20], [19]), False, None),
+        (([20, 20], [20, 19]), False, None),
+        (([], []), False, None),
+        (([20], [1]), True, "worse"),
+        (([1], [20]), True, "worse"),
+        (([19], [19]), True, None),
+        (([20, 19], [1, 1]), True, None),
+    ],
 )
-def test_the_collectors_share_counts_from_20_collections_a_side_on(collections, verdict):
-    said = compared(metrics=[SHARE], collections=collections)
+def test_the_collectors_share_counts_from_20_collections_on(collections, by_counters, verdict):
+    """
+    On each side by logs, which a start-up can fill; on the side that collects more by counters.
+    """
+    said = compared(metrics=[SHARE], collections=collections, by_counters=by_counters)
 
     assert (NOTHING_MEASURED.verdict if verdict is None else verdict) == said.verdict
     assert (verdict is not None) == ("GC CPU rose from 10.0 % to 30.0 %." == said.sentence)
@@ -218,7 +235,7 @@ def test_a_point_of_the_cpu_and_more_than_a_swing_are_a_change(before, after, ve
     """
     share = ("gc_cpu_fraction", "collector", before, after, "?", after - before)
 
-    said = compared(metrics=[share], collections=(50, 50))
+    said = compared(metrics=[share], collections=([50], [50]))
 
     assert (NOTHING_MEASURED.verdict if verdict is None else verdict) == said.verdict
 
@@ -232,7 +249,7 @@ def test_what_is_decided_is_said_before_what_is_the_same():
             columns=["name", "layer", "before_median", "after_median", "verdict", "difference",
                      "before_n", "after_n", "change"],
         ),
-        change=None,
+        change=None, too_little={},
     )  # fmt: skip
     side = [SimpleNamespace(collector=None, moments=())]
 

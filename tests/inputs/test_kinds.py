@@ -33,7 +33,7 @@ FULLEST = {
 def examples():
     """A recorded file of each kind, by the kind's name."""
     found = {name: open_source(path) for name, path in FULLEST.items()}
-    for folder in ("captures", "profiles", "escapes", "maps", "injected"):
+    for folder in ("captures", "profiles", "escapes", "loadtest", "maps", "injected"):
         for path in sorted((FIXTURES / folder).rglob("*")):
             if path.is_file() and len(found) < len(KINDS):
                 source = open_source(path)

@@ -172,6 +172,14 @@ def _seconds_between(first: CounterReading, last: CounterReading) -> float | Non
     return float(seconds) if seconds > 0 else None
 
 
+def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
+    """CPU seconds of collections between two readings of runtime/metrics, less idle marking."""
+    if not (GC_CPU in before and GC_CPU in after):
+        return None
+    spent = [after.get(name, 0.0) - before.get(name, 0.0) for name in (GC_CPU, IDLE_MARKING)]
+    return max(0.0, spent[0] - spent[1])
+
+
 def _cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
     if not {GC_CPU, ALL_CPU} <= before.keys() & after.keys():
         return None

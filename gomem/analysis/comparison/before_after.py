@@ -53,7 +53,7 @@ BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "
 VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW)
 NO_CHANGE_SHOWN = (NO_CLAIM, TOO_FEW)
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
-LAYERS = (BENCHMARK, "memory", "collector", "")
+LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
@@ -65,7 +65,7 @@ MACHINE = ("goos", "goarch", "cpu", "pkg")  # settings whose difference can be t
 METRICS = (
     Column("name", "str", "", "What was measured."),
     Column("unit", "str", "", "Unit of the medians, a base unit."),
-    Column("layer", "str", "", "What it is about: benchmark, memory or collector; else empty."),
+    Column("layer", "str", "", "What it is about: benchmark, memory, collector, load."),
     Column("before_n", "int64", "count", "Measurements before."),
     Column("before_median", "Float64", "", "Their median, in the unit."),
     Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),

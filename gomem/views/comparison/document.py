@@ -10,6 +10,7 @@ from gomem.views.comparison import tables
 from gomem.views.comparison.words import (
     ALLOCATED,
     COLLECTOR,
+    LOAD,
     MEMORY,
     NO_CLAIM,
     SAMPLE_TYPES,
@@ -118,6 +119,13 @@ def _collector_section(comparison: Comparison) -> Section | None:
     return Section("collector", "The collector", tables.level_blocks(metrics, "collector"))
 
 
+def _load_section(comparison: Comparison) -> Section | None:
+    metrics = metrics_of(comparison, LOAD)
+    if metrics.empty:
+        return None
+    return Section("load", "The load", tables.level_blocks(metrics, "load"))
+
+
 def _ledger_section(comparison: Comparison) -> Section | None:
     """RSS at all moments, and its parts; folded, but at the one that the metrics are of."""
     pair = pair_of(comparison, "of_metrics")
@@ -208,6 +216,7 @@ SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     _benchmarks_section,
     _memory_section,
     _collector_section,
+    _load_section,
     _sites_section,
     _notes_section,
     _damage_section,

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
     from gomem.analysis.comparison.before_after import Comparison
 
-MEMORY, COLLECTOR = "memory", "collector"  # layers of the metrics, beside the benchmarks'
-LAYERS = (MEMORY, COLLECTOR)
+# Layers of the metrics, beside the benchmarks'.
+MEMORY, COLLECTOR, LOAD = "memory", "collector", "load"
+LAYERS = (MEMORY, COLLECTOR, LOAD)
 NO_CLAIM, TOO_FEW = "~", "?"
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
@@ -31,6 +32,15 @@ _LEVELS = {
     "heap_live_last_bytes": "live heap, last",
     "heap_peak_bytes": "largest heap",
     "heap_goal_bytes": "heap goal, last",
+    "requests_per_second": "requests",
+    **{f"latency_{one}_seconds": f"latency {one}" for one in ("mean", "p50", "p90", "p95", "p99")},
+    "latency_max_seconds": "latency, slowest",
+    "error_fraction": "errors",
+    "load_requests": "requests in all",
+    "load_seconds": "time of the load",
+    "alloc_bytes_per_request": "allocated, a request",
+    "mallocs_per_request": "objects, a request",
+    "gc_cpu_seconds_per_request": "GC CPU, a request",
 }
 
 

@@ -1,0 +1,58 @@
+"""ab, of Apache: text for people.
+
+Printed by    output_results, in httpd's support/ab.c.
+Quirks        Percentiles and times are whole milliseconds; only the means have more digits.
+              A response whose length differs from the first one's counts as failed (`Length`), as
+              every page with a counter in it does: this is no error here. An answer of another
+              status than 2xx is not failed, but stands in a line of its own.
+              Kbytes are 1024 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.loadtest.report import MILLISECONDS_A_SECOND, Report, Tool, count, number
+
+_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
+_FAILED = re.compile(
+    r"\(Connect: (\d{1,15}), Receive: (\d{1,15}), Length: (\d{1,15}), Exceptions: (\d{1,15})\)"
+)
+_QUANTILE = re.compile(r"^ *(\d{1,3})% +(\d{1,15})(?: \(longest request\))?\s*$", re.MULTILINE)
+
+
+def parse_ab(text: str, line: int) -> Report:
+    """One report of ab."""
+    shares = [(int(share) / 100, int(value)) for share, value in _QUANTILE.findall(text)]
+    latencies = {share: value / MILLISECONDS_A_SECOND for share, value in shares if share <= 1}
+    mean = number(text, rf"^Time per request: +{_NUMBER} \[ms\] \(mean\)\s*$")
+    least = number(text, r"^Total: +(\d{1,15}) ")
+    return Report(
+        tool="ab",
+        line=line,
+        requests=count(text, r"^Complete requests: +(\d{1,15})\s*$"),
+        errors=_errors(text),
+        seconds=number(text, rf"^Time taken for tests: +{_NUMBER} seconds"),
+        requests_per_second=number(text, rf"^Requests per second: +{_NUMBER} \[#/sec\]"),
+        received_bytes=number(text, r"^Total transferred: +(\d{1,15}) bytes"),
+        connections=count(text, r"^Concurrency Level: +(\d{1,9})\s*$"),
+        mean_seconds=None if mean is None else mean / MILLISECONDS_A_SECOND,
+        min_seconds=None if least is None else least / MILLISECONDS_A_SECOND,
+        max_seconds=latencies.pop(1.0, None),
+        latencies=latencies,
+    )
+
+
+def _errors(text: str) -> int | None:
+    """Requests without an answer, and answers of another status."""
+    failed = count(text, r"^Failed requests: +(\d{1,15})\s*$")
+    if failed is None:
+        return None
+    other = count(text, r"^Non-2xx responses: +(\d{1,15})\s*$") or 0
+    parts = _FAILED.search(text)
+    if parts is not None:
+        failed = sum(int(parts[place]) for place in (1, 2, 4))
+    return failed + other
+
+
+AB = Tool("ab", r"^This is ApacheBench,", parse_ab)

@@ -1,0 +1,47 @@
+"""hey: text for people.
+
+Printed by    the template in requester/print.go.
+Quirks        The last `[…]` lines count by status, those of the error distribution by error; a
+              request without an answer has no status. A quantile that there were too few answers
+              for is printed as `0% in 0.0000 secs`. Total data are the bodies alone, and are
+              missing where answers do not declare their length.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gomem.inputs.loadtest.report import Report, Tool, number
+
+_NUMBER = r"(\d{1,15}(?:\.\d{1,9})?)"
+_QUANTILE = re.compile(rf"^ +(\d{{1,3}})%+ in {_NUMBER} secs\s*$", re.MULTILINE)
+_STATUS = re.compile(r"^ +\[(\d{3})\]\t(\d{1,15}) responses\s*$", re.MULTILINE)
+_WITHOUT = re.compile(r"^ +\[(\d{1,15})\]\t(?!\d+ responses)", re.MULTILINE)
+
+
+def parse_hey(text: str, line: int) -> Report:
+    """One report of hey."""
+    histogram, _, counted = text.partition("Status code distribution:")
+    del histogram
+    by_status = [(int(status), int(many)) for status, many in _STATUS.findall(counted)]
+    _, _, failures = text.partition("Error distribution:")
+    without = sum(map(int, _WITHOUT.findall(failures)))
+    answered = sum(many for _, many in by_status)
+    known = bool(by_status or without)
+    quantiles = [(int(share) / 100, float(at)) for share, at in _QUANTILE.findall(text)]
+    return Report(
+        tool="hey",
+        line=line,
+        requests=answered + without if known else None,
+        errors=without + sum(many for s, many in by_status if s >= 400) if known else None,
+        seconds=number(text, rf"^ +Total:\t{_NUMBER} secs"),
+        requests_per_second=number(text, rf"^ +Requests/sec:\t{_NUMBER}\s*$"),
+        received_bytes=number(text, r"^ +Total data:\t(\d{1,15}) bytes"),
+        mean_seconds=number(text, rf"^ +Average:\t{_NUMBER} secs"),
+        min_seconds=number(text, rf"^ +Fastest:\t{_NUMBER} secs"),
+        max_seconds=number(text, rf"^ +Slowest:\t{_NUMBER} secs"),
+        latencies={share: at for share, at in quantiles if share},
+    )
+
+
+HEY = Tool("hey", r"^Summary:\s*\n +Total:\t", parse_hey)

@@ -1,0 +1,92 @@
+"""k6's summary: as text at the end of a run, or as JSON from --summary-export.
+
+Printed by    lib/summary.js and output in k6's internal/cmd; v1.0 groups the same lines by subject.
+Quirks        Which statistics of a trend are printed is an option. kB are 1000 bytes. JSON's times
+              are milliseconds. `http_req_failed` is a rate of a thing that is bad: what it calls
+              passes are requests that failed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gomem.inputs.loadtest.report import (
+    MILLISECONDS,
+    Report,
+    Tool,
+    count,
+    duration,
+    finite,
+    size,
+    whole,
+)
+
+_TREND = re.compile(r"^ *http_req_duration\.*: (\S.*?) *$", re.MULTILINE)
+_STATISTIC = re.compile(r"([a-z]{3}|p\(\d{1,2}(?:\.\d{1,5})?\))=(\S{1,30})")
+_REQUESTS = re.compile(
+    r"^ *http_reqs\.*: (\d{1,15}) +(\d{1,15}(?:\.\d{1,9})?(?:e[+-]\d{1,2})?)/s", re.MULTILINE
+)
+_RECEIVED = re.compile(r"^ *data_received\.*: (\d{1,15}(?:\.\d{1,2})? [kMGT]?B) ", re.MULTILINE)
+_PERCENTILE = re.compile(r"p\((\d{1,2}(?:\.\d{1,5})?)\)")
+
+
+def parse_k6(text: str, line: int) -> Report:
+    """One summary in text."""
+    trend, requests, received = (p.search(text) for p in (_TREND, _REQUESTS, _RECEIVED))
+    told = {} if trend is None else dict(_STATISTIC.findall(trend[1]))
+    latencies = {name: duration(at) for name, at in told.items()}
+    many, rate = (None, None) if requests is None else (int(requests[1]), float(requests[2]))
+    return _report(
+        latencies,
+        line=line,
+        requests=many,
+        errors=count(text, r"^ *http_req_failed\.*: +\S+ +(?:✓ )?(\d{1,15}) (?:out of|✗)"),
+        rate=rate,
+        received=None if received is None else size(received[1], 1000),
+    )
+
+
+def k6_of_json(value: dict[str, Any]) -> Report:
+    """One summary in JSON."""
+    metrics = {name: one for name, one in value["metrics"].items() if isinstance(one, dict)}
+    requests = metrics["http_reqs"]
+    trend = metrics.get("http_req_duration", {})
+    return _report(
+        {name: finite(at, MILLISECONDS) for name, at in trend.items()},
+        requests=whole(requests.get("count")),
+        errors=whole(metrics.get("http_req_failed", {}).get("passes")),
+        rate=finite(requests.get("rate")),
+        received=finite(metrics.get("data_received", {}).get("count")),
+    )
+
+
+def _report(
+    latencies: dict[str, float | None],
+    *,
+    requests: int | None,
+    errors: int | None,
+    rate: float | None,
+    received: float | None,
+    line: int = 1,
+) -> Report:
+    found = ((_PERCENTILE.fullmatch(name), at) for name, at in latencies.items())
+    quantiles = {float(p[1]) / 100: at for p, at in found if p is not None and at is not None}
+    if (median := latencies.get("med")) is not None:
+        quantiles[0.5] = median
+    return Report(
+        tool="k6",
+        line=line,
+        requests=requests,
+        errors=errors,
+        seconds=requests / rate if requests and rate else None,
+        requests_per_second=rate,
+        received_bytes=received,
+        mean_seconds=latencies.get("avg"),
+        min_seconds=latencies.get("min"),
+        max_seconds=latencies.get("max"),
+        latencies=dict(sorted(quantiles.items())),
+    )
+
+
+K6 = Tool("k6", r"^ *(?:data_received|http_reqs)\.{3,60}: (?=(?s:.{0,20000})http_req)", parse_k6)

@@ -1,0 +1,96 @@
+"""What a load generator printed: how many requests, how fast, how many of them failed.
+
+Printed by    ab (Apache's), wrk, hey, `vegeta report` as text or JSON, k6's summary as text or from
+              `--summary-export`. Each has a module beside this one, with the notes on its format.
+Quirks        A load generator with a fixed number of connections waits for answers before it asks
+              again: its rate is a result, and its latencies leave out what would have been asked
+              meanwhile. One with a fixed rate (vegeta; k6's arrival-rate executors) sets the rate.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage, FormatError, excerpt
+from gomem.inputs.json_text import first_value, is_json
+from gomem.inputs.loadtest.ab import AB
+from gomem.inputs.loadtest.hey import HEY
+from gomem.inputs.loadtest.k6 import K6, k6_of_json
+from gomem.inputs.loadtest.vegeta import VEGETA, vegeta_of_json
+from gomem.inputs.loadtest.wrk import WRK
+
+if TYPE_CHECKING:
+    from gomem.inputs.loadtest.report import Report, Tool
+
+TOOLS: tuple[Tool, ...] = (AB, WRK, HEY, VEGETA, K6)
+HEAD_BYTES = 1 << 16
+LARGEST_BYTES = 16 << 20  # of a summary; a longer text is something else
+MOST_REPORTS = 1000
+_OF_JSON = {"k6": k6_of_json, "vegeta": vegeta_of_json}
+_ANY_BEGINNING = re.compile("|".join(f"(?:{tool.begins})" for tool in TOOLS).encode(), re.MULTILINE)
+
+
+def looks_like_loadtest(data: bytes) -> bool:
+    """Whether the content is a report of a load generator, or one begins near its top."""
+    if is_json(data):
+        if not (b'"http_reqs' in data or b'"status_codes"' in data):
+            return False
+        _, value = first_value(data[:LARGEST_BYTES])
+        return _tool_of_json(value) is not None
+    return _ANY_BEGINNING.search(data[:HEAD_BYTES]) is not None
+
+
+def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Damage]]:
+    """Parse the reports of load generators out of a text, or out of JSON.
+
+    Lines between them are passed over. A report that lacks what makes it one is damage.
+
+    Raises:
+        FormatError: There is no report in it.
+    """
+    if len(data) > LARGEST_BYTES:
+        raise FormatError(source, "", f"larger than {LARGEST_BYTES} bytes; wanted a summary")
+    if is_json(data):
+        return _of_json(data, source)
+    text = data.decode("utf-8", "backslashreplace")
+    begins = [
+        (found.start(), tool)
+        for tool in TOOLS
+        for found in re.finditer(tool.begins, text, re.MULTILINE)
+    ]
+    if not begins:
+        raise FormatError(source, "", "no report of ab, wrk, hey, vegeta or k6 in it")
+    begins.sort(key=lambda one: one[0])
+    reports: list[Report] = []
+    damage: list[Damage] = []
+    ends = [place for place, _ in begins[1:]] + [len(text)]
+    for (place, tool), end in list(zip(begins, ends, strict=True))[:MOST_REPORTS]:
+        line = text.count("\n", 0, place) + 1
+        report = tool.parse(text[place:end], line)
+        if report.requests is None or report.requests_per_second is None:
+            what = f"cut short: no requests per second in what {tool.name} printed"
+            damage.append(Damage(source, f"line {line}", what, excerpt(text[place : place + 80])))
+        if report.requests is not None or report.requests_per_second is not None:
+            reports.append(report)
+    if len(begins) > MOST_REPORTS:
+        damage.append(Damage(source, "", f"more than {MOST_REPORTS} reports; the rest is not read"))
+    return reports, damage
+
+
+def _of_json(data: bytes, source: str) -> tuple[list[Report], list[Damage]]:
+    _, value = first_value(data)
+    tool = _tool_of_json(value)
+    if tool is None:
+        raise FormatError(source, "", "not the JSON of vegeta report or of k6 --summary-export")
+    return [_OF_JSON[tool](value)], []
+
+
+def _tool_of_json(value: object) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    metrics = value.get("metrics")
+    if isinstance(metrics, dict) and isinstance(metrics.get("http_reqs"), dict):
+        return "k6"
+    of_vegeta = {"latencies", "status_codes", "requests", "rate"} <= value.keys()
+    return "vegeta" if of_vegeta and isinstance(value["latencies"], dict) else None

@@ -1,0 +1,90 @@
+"""What load generators measured, one row a report, and its latencies by quantile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.errors import FormatError
+from gomem.inputs.loadtest.parse import looks_like_loadtest, parse_loadtest
+from gomem.inputs.schema import Column, WithDamage, build, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
+from gomem.sources.artefact import open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.errors import Damage
+    from gomem.inputs.loadtest.report import Report
+    from gomem.sources.artefact import Readable
+
+RUNS = (
+    Column("tool", "str", "", "Who measured it: ab, wrk, hey, vegeta or k6."),
+    Column("requests", "Int64", "count", "Requests, answered or failed."),
+    Column("errors", "Int64", "count", "Of them, without an answer, or with one of 4xx or 5xx."),
+    Column("seconds", "Float64", "s", "How long it took."),
+    Column("requests_per_second", "Float64", "Hz", "As the tool says; vegeta's is what it asked."),
+    Column("received_bytes", "Float64", "B", "Received; of hey, the bodies alone."),
+    Column("connections", "Int64", "count", "Connections at a time, where it is said."),
+    Column("mean_seconds", "Float64", "s", "Until an answer, on average."),
+    Column("min_seconds", "Float64", "s", "The fastest; of ab in whole milliseconds."),
+    Column("max_seconds", "Float64", "s", "The slowest; of ab in whole milliseconds."),
+    Column("line", "int64", "", "Line at which the report begins, from 1."),
+)
+LATENCIES = (
+    Column("run", "int64", "", "Which report, from 0."),
+    Column("quantile", "float64", "fraction", "Share of the requests that took no longer."),
+    Column("seconds", "float64", "s", "How long; of ab in whole milliseconds."),
+)
+
+
+@dataclass(frozen=True)
+class LoadTest(WithDamage):
+    """What load generators measured.
+
+    Attributes:
+        runs: A row per report; see `RUNS`.
+        latencies: A row per quantile of each; see `LATENCIES`.
+        damaged: What could not be read.
+    """
+
+    runs: pd.DataFrame
+    latencies: pd.DataFrame
+    damaged: tuple[Damage, ...] = ()
+
+    def _repr_html_(self) -> str:
+        return self.runs.to_html(escape=True, index=False)
+
+
+def runs_table(reports: Sequence[Report]) -> pd.DataFrame:
+    """One row a report, in the file's order."""
+    return build({c.name: [getattr(one, c.name) for one in reports] for c in RUNS}, RUNS)
+
+
+def latencies_table(reports: Sequence[Report]) -> pd.DataFrame:
+    """One row a quantile, by report."""
+    rows = [
+        (number, quantile, seconds)
+        for number, one in enumerate(reports)
+        for quantile, seconds in one.latencies.items()
+    ]
+    return build_rows(rows, LATENCIES)
+
+
+@reads("what a load generator printed", "loadtest")
+def read_loadtest(readable: Readable) -> LoadTest:
+    """Read what ab, wrk, hey, `vegeta report` or k6 printed.
+
+    Raises:
+        FormatError: There is no report in it.
+    """
+    source = open_source(readable)
+    parse = partial(parse_loadtest, source=source.name)
+    reports, damage, _ = read_plain(source.data, source.name, looks_like_loadtest, parse)
+    if not reports:
+        raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")
+    return LoadTest(runs_table(reports), latencies_table(reports), (*source.damage, *damage))

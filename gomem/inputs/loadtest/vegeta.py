@@ -1,0 +1,74 @@
+"""`vegeta report`, as text or with -type=json.
+
+Printed by    NewTextReporter and NewJSONReporter, in vegeta's lib/reporters.go.
+Quirks        Each line of the text names its own fields in brackets, which differ by version.
+              `rate` is what the attack asked, `throughput` the successes a second. A request
+              without an answer has status 0. JSON's times are nanoseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gomem.inputs.loadtest.report import NANOSECONDS, Report, Tool, duration, finite, whole
+
+_LINE = re.compile(r"^([A-Z][A-Za-z ]{1,20}?) +\[([^\]\n]{1,80})\] +(\S.*?) *$", re.MULTILINE)
+_QUANTILE = re.compile(r"(\d{2})(?:th)?")
+_STATUS = re.compile(r"(\d{1,3}):(\d{1,15})")
+
+
+def parse_vegeta(text: str, line: int) -> Report:
+    """One report in text."""
+    lines = {
+        name: dict(zip(fields.split(", "), values.split(", "), strict=False))
+        for name, fields, values in _LINE.findall(text)
+    }
+    requests, latencies = lines.get("Requests", {}), lines.get("Latencies", {})
+    statuses = " ".join(lines.get("Status Codes", {}).values())
+    return Report(
+        tool="vegeta",
+        line=line,
+        requests=whole(requests.get("total")),
+        errors=_failed(_STATUS.findall(statuses)) if statuses else None,
+        seconds=duration(lines.get("Duration", {}).get("total", "")),
+        requests_per_second=finite(requests.get("rate")),
+        received_bytes=finite(lines.get("Bytes In", {}).get("total")),
+        mean_seconds=duration(latencies.get("mean", "")),
+        min_seconds=duration(latencies.get("min", "")),
+        max_seconds=duration(latencies.get("max", "")),
+        latencies=_quantiles({name: duration(at) for name, at in latencies.items()}),
+    )
+
+
+def vegeta_of_json(value: dict[str, Any]) -> Report:
+    """One report in JSON."""
+    latencies = {name: finite(at, NANOSECONDS) for name, at in value["latencies"].items()}
+    statuses, received = value.get("status_codes"), value.get("bytes_in")
+    attack, wait = (finite(value.get(key), NANOSECONDS) for key in ("duration", "wait"))
+    return Report(
+        tool="vegeta",
+        requests=whole(value.get("requests")),
+        errors=_failed(statuses.items()) if isinstance(statuses, dict) else None,
+        seconds=None if attack is None else attack + (wait or 0.0),
+        requests_per_second=finite(value.get("rate")),
+        received_bytes=finite(received.get("total")) if isinstance(received, dict) else None,
+        mean_seconds=latencies.get("mean"),
+        min_seconds=latencies.get("min"),
+        max_seconds=latencies.get("max"),
+        latencies=_quantiles(latencies),
+    )
+
+
+def _quantiles(latencies: dict[str, float | None]) -> dict[float, float]:
+    found = ((_QUANTILE.fullmatch(name), at) for name, at in latencies.items())
+    return {int(name[1]) / 100: at for name, at in found if name is not None and at is not None}
+
+
+def _failed(statuses: Any) -> int:
+    """Of status 0, which is none, and of 4xx and 5xx."""
+    known = ((whole(status), whole(many)) for status, many in statuses)
+    return sum(many or 0 for status, many in known if status is not None and not 0 < status < 400)
+
+
+VEGETA = Tool("vegeta", r"^Requests +\[total, rate", parse_vegeta)
