@@ -429,6 +429,30 @@ def test_a_spike(name, measured):
     assert [True, False] == edge(allocation_spike, spiky(), name, at)
 
 
+def test_growth_of_a_stack_shows_in_the_sum():
+    """
+    It has 90 sightings more at the end, another site 45 fewer: half of the growth is in the sum.
+    """
+    names = ("main.leaf", "main.root", "main.other")
+    case = test_heap_growth.answers(*range(50, 150, 10), names=names, others=range(100, 50, -5))
+
+    assert found(heap_growth, case, growth_in_sum_fraction=0.499)
+    assert [] == found(heap_growth, case, growth_in_sum_fraction=0.501)
+
+
+def test_of_a_spike_little_is_kept():
+    """
+    20 sightings of 500 stay in use: too little to be a jump of what is.
+    """
+    case = test_allocation_spike.answers(
+        *range(10, 70, 10), *range(570, 630, 10), in_use=[10] * 6 + [30] * 6
+    )
+    kept = case.spike.kept_bytes / case.spike.extra_bytes
+
+    assert found(allocation_spike, case, spike_kept_fraction=kept * (1 + 1e-9))
+    assert [] == found(allocation_spike, case, spike_kept_fraction=kept * (1 - 1e-9))
+
+
 def test_a_spike_is_so_many_times_the_usual():
     ratio = spiky().spike.allocated_bytes / spiky().spike.usual_bytes
 
