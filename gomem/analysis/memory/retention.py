@@ -4,7 +4,8 @@ One row a moment, on one clock: in use, kept for reuse (idle and not given back)
 back and still resident, RSS, and the goals of `scavenge_goals`. The goal that the background
 scavenger works to is made when a collection ends, of what was in use just before and of the heap's
 goal after it and before it. The log has both goals to 1 MiB; MemStats has each exactly where a
-moment lies between the two collections. Where neither is there, the goal is that of a steady heap.
+moment lies between the two collections. Where neither is there, the goal is that of a steady heap,
+whose HeapInuse peaks at NextGC and the free slots at most.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ RETENTION = (
 )
 PACED_BY = {
     "collection": "HeapInuse at the last collection, and the heap's goals before and after it",
-    "steady": "NextGC, as for a steady heap",
+    "steady": "NextGC and the free slots, as for a steady heap: at most so much is in use then",
+    "heap-goal": "NextGC, which is all that Go 1.13.0 and 1.13.1 look at",
 }
 
 
@@ -172,11 +174,12 @@ def _paced_goals(
         ends = _Collections.of(rows, log)
         numbers = rows["NumGC"].to_numpy(float, na_value=np.nan)
         nexts = rows["NextGC"].to_numpy(float, na_value=np.nan)
+        slots = (rows["HeapInuse"] - rows["HeapAlloc"]).clip(lower=0).fillna(0).to_numpy(float)
         found = [
-            _paced_goal(number, following, ends if by_peak else None)
+            _paced_goal(number, following, free, ends if by_peak else None)
             if not number < FIRST_PACED and 0 < following < NO_GOAL
             else (None, None)
-            for number, following in zip(numbers, nexts, strict=True)
+            for number, following, free in zip(numbers, nexts, slots, strict=True)
         ]
     return pd.DataFrame(
         {
@@ -187,13 +190,14 @@ def _paced_goals(
 
 
 def _paced_goal(
-    number: float, following: float, ends: _Collections | None
+    number: float, following: float, slots: float, ends: _Collections | None
 ) -> tuple[int | None, str | None]:
-    if ends is None or np.isnan(number):
-        return steady_goal_bytes(following), "steady"
-    before, peak = ends.goal_before(int(number)), ends.peak(int(number))
+    if ends is None:
+        return steady_goal_bytes(following), "heap-goal"
+    before = None if np.isnan(number) else ends.goal_before(int(number))
+    peak = None if np.isnan(number) else ends.peak(int(number))
     if before is None or peak is None:
-        return steady_goal_bytes(following), "steady"
+        return steady_goal_bytes(following + slots), "steady"
     return paced_goal_bytes(peak, following, before), "collection"
 
 

@@ -50,7 +50,8 @@ SAID = {
 }
 BY = {
     "collection": "1.1 × HeapInuse at the last collection × new NextGC / old NextGC",
-    "steady": "1.1 × NextGC",
+    "steady": "at most 1.1 × NextGC and the free slots",
+    "heap-goal": "1.1 × NextGC",
 }
 
 

@@ -66,8 +66,8 @@ def test_the_log_says_what_readings_miss():
     frame = retention(rows, NEW, {8: LogCycle(90 * MIB, 180 * MIB)})
 
     assert last(frame, "goal_bytes") == pytest.approx(1.1 * 94.5 * 45 / 180.5, abs=0.01)
-    # Without the log nothing says, and the goal is a steady heap's.
-    assert last(retention(rows, NEW), "goal_bytes") == pytest.approx(49.5)
+    # Without the log nothing says, and the goal is a steady heap's: of NextGC and free slots.
+    assert last(retention(rows, NEW), "goal_bytes") == pytest.approx(1.1 * (45 + 4))
     assert "steady" == retention(rows, NEW)["paced_by"].iloc[1]
 
 
@@ -108,6 +108,7 @@ def test_1_13_0_works_to_the_heap_goal_alone():
     by_peak = retention(rows, known_version("go1.13.2", ""))
 
     assert last(by_goal, "goal_bytes") == pytest.approx(55)
+    assert "heap-goal" == by_goal["paced_by"].iloc[1]
     assert last(by_peak, "goal_bytes") == pytest.approx(27.5)
 
 

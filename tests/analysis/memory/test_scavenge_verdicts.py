@@ -283,6 +283,19 @@ def test_free_slots_that_no_pacing_explains_are_fragmentation(alloc, code):
     assert [code] == told("go1.27.3", *rows)
 
 
+def test_two_moments_of_a_heap_full_of_holes_lie_below_its_goal():
+    """
+    As recorded under Go 1.23: in use 306 MiB, objects 109, NextGC 181, and 400 retained. By NextGC
+    alone the goal would be 199; the runtime's was 408, for HeapInuse peaks at 370.
+    """
+    rows = [
+        reading(0, 513, NumGC=9, NextGC=608),
+        reading(33, 306, 94, 132, HeapAlloc=109, NextGC=181, NumGC=20, rss_bytes=415),
+    ]
+
+    assert ["fragmented"] == told("go1.23.12", *rows)
+
+
 def test_free_slots_up_to_next_gc_are_not():
     rows = [reading(at, 100, HeapAlloc=50, NextGC=100) for at in (0, 10)]
 
