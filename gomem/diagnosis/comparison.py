@@ -48,6 +48,7 @@ from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
 from gomem.diagnosis.judgement import LEAST_COLLECTIONS, findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
+from gomem.diagnosis.programs import different_programs
 from gomem.diagnosis.span import Span
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
@@ -202,7 +203,10 @@ def compare_diagnoses(
         findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=_change_trees(old[0], new[0], profiled),
     )
-    return replace(compared, judgement=judge(compared, old, new))
+    judged = judge(compared, old, new)
+    if said := different_programs(old, new):
+        judged = replace(judged, sentence=f"{said} {judged.sentence}")
+    return replace(compared, judgement=judged)
 
 
 def _change(before: MomentFacts | None, after: MomentFacts | None) -> LedgerChange | None:
