@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -191,3 +192,14 @@ def test_the_cgroup_of_a_capture_is_its_container(run, tmp_path):
     assert "the cgroup of the capture" == found["advice"]["container_source"]
     limit = int((CONTAINED / "4-freed" / "memory.limit_in_bytes").read_text())
     assert limit == found["advice"]["container_bytes"]
+
+
+def test_no_number_for_people_has_an_exponent(capsys):
+    """
+    Hundreds of collections a second are `500`, not `5e+02`.
+    """
+    capture = str(FIXTURES / "captures/alloc-pressure-before-go1.27.3")
+
+    assert 0 == run(["what-if", capture])
+
+    assert not re.search(r"\de[+-]\d", capsys.readouterr().out)

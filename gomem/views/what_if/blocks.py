@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gomem.units import (
     format_bytes,
     format_count,
@@ -91,13 +93,15 @@ def limit_setting(limit: float) -> str:
 def rate_words(per_second: float) -> str:
     """Collections a second, or where they are rare how far apart."""
     if per_second >= 0.1:
-        return f"{per_second:.3g} collections a second"
+        return f"{_digits(per_second, 3)} collections a second"
     return f"a collection every {format_seconds(1 / per_second)}" if per_second > 0 else "none"
 
 
 def cores_words(cores: float) -> str:
     """CPU a second, small amounts in thousandths as schedulers count them."""
-    return f"{cores:.3g} cores" if cores >= 0.1 else f"{1000 * cores:.3g} millicores"
+    if cores >= 0.1:
+        return f"{_digits(cores, 3)} cores"
+    return f"{_digits(1000 * cores, 3)} millicores"
 
 
 def today_words(present: Present) -> str:
@@ -257,7 +261,14 @@ def _millicores(values: Sequence[float]) -> Sequence[str]:
 
 
 def _plain(values: Sequence[float]) -> Sequence[str]:
-    return [f"{values[0]:.3g}", *(f"{one:.2g}" for one in values[1:])]
+    return [_digits(values[0], 3), *(_digits(one, 2) for one in values[1:])]
+
+
+def _digits(value: float, digits: int) -> str:
+    """So many significant digits, and never an exponent: `550`, `0.0036`."""
+    return np.format_float_positional(
+        value, precision=digits, unique=False, fractional=False, trim="-"
+    )
 
 
 def _shares(values: Sequence[float]) -> Sequence[str]:
@@ -269,7 +280,7 @@ def _sizes(values: Sequence[float]) -> Sequence[str]:
     number, unit = format_bytes(values[0]).split(" ")
     step = values[0] / float(number) if float(number) else 1.0
     step = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}.get(unit, step)
-    return [f"{number} {unit}", *(f"{one / step:.3g}" for one in values[1:])]
+    return [f"{number} {unit}", *(_digits(one / step, 3) for one in values[1:])]
 
 
 def memory_table(answer: WhatIf) -> Table:
