@@ -200,6 +200,6 @@ def test_no_number_for_people_has_an_exponent(capsys):
     """
     capture = str(FIXTURES / "captures/alloc-pressure-before-go1.27.3")
 
-    assert 0 == run(["what-if", capture])
+    assert 0 == run_gomem(["what-if", capture])
 
     assert not re.search(r"\de[+-]\d", capsys.readouterr().out)
