@@ -310,7 +310,7 @@ def summed_up(budgets: pd.DataFrame) -> str:
 
 def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
     for row in rows.head(most).to_dict("records"):
-        change = "" if is_unknown(row["change"]) else f" {format_relative(row['change'])},"
-        yield f"{row['name']}{change} of {row['budget'].partition('=')[2]} allowed"
+        change = "" if is_unknown(row["change"]) else f" {format_relative(row['change'])}"
+        yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
     if len(rows) > most:
         yield "…"

@@ -138,7 +138,7 @@ class Comparison:
         sites: Allocation sites by sample type, as `site_changes` gives them; see there.
         change: How the ledger of the last moment differs, part by part: a
             `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
-            captures on a side it is that of the first ones.
+            captures on a side it is that of the ones whose RSS is in the middle.
         findings: Which causes are new, gone or the same, for captures; see there.
         judgement: What it comes down to.
         samples: The values behind the metrics, one a row; see `SAMPLES`.

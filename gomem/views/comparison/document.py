@@ -15,6 +15,7 @@ from gomem.views.comparison.words import (
     NO_CLAIM,
     SAMPLE_TYPES,
     Pair,
+    are_single,
     benchmarks_of,
     changed_sites,
     ledger_of,
@@ -135,7 +136,9 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     blocks: list[Block] = []
     if comparison.change is not None:
         moved = {"change": comparison.change, "before": pair.before, "after": pair.after}
-        caption = "To the right what rose, to the left what fell; together they are RSS's change."
+        several = not are_single(metrics_of(comparison, MEMORY))
+        of = ", between the runs whose RSS is in the middle" if several else ""
+        caption = f"To the right what rose, to the left what fell; together RSS's change{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [tables.moments_table(known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)

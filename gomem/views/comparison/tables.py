@@ -168,18 +168,18 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
 
 
 def _budgets_table(budgets: pd.DataFrame) -> Table:
-    columns = ("budget", "metric", *SIDES, "allowed", "change", "state", "n")
+    columns = ("budget", "state", "metric", *SIDES, "allowed", "change", "n")
     rows = tuple(map(_budget_row, budgets.to_dict("records")))
-    return Table("Met, broken, or not to be told", columns, "<<>>>><>", rows)
+    return Table("Met, broken, or not to be told", columns, "<<<>>>>>", rows)
 
 
 def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     return (
         Cell(row["budget"], code=True),
+        Cell(row["state"]),
         Cell(level_name(row["name"])),
         *(_level_cell(row[side], row["unit"]) for side in (*SIDES, "allowed")),
         _relative_cell(row["change"]),
-        Cell(row["state"]),
         Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
     )
 
