@@ -10,6 +10,7 @@ from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.flame_graph import known_name, shortened
 from gomem.views.figures.look import BLUE, EDGE
 from gomem.views.measurements import format_value
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
         panel.line(ends, [place, place], Look(edge=INK, width=1.4))
         for end in ends:
             panel.line([end, end], [place - 0.12, place + 0.12], Look(edge=INK, width=1.4))
-    panel.words(format_value(row["value"], unit), "right", place, right=6, opacity=MUTED)
+    panel.words(minus(format_value(row["value"], unit)), "right", place, right=6, opacity=MUTED)
 
 
 def _name_values(panel: Panel, rows: Sequence[dict[str, Any]], unit: str) -> None:
