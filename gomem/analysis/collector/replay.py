@@ -32,7 +32,8 @@ from gomem.analysis.collector.steps import (
 
 PERIODIC_SECONDS = 120.0  # without a collection for so long the runtime starts one
 FEWEST_CYCLES = 8  # of a replay, however long they take
-MOST_CYCLES = 4000  # of a replay, and of a log that is looked at
+MOST_CYCLES = 4000  # of a log that is looked at
+MOST_REPLAYED = 1000  # of a replay: four begin in different quarters of the load
 WARM_UP = 2  # collections that still know where the replay began
 
 Array = np.ndarray
@@ -197,7 +198,7 @@ class Setting:
 
 REPLAYED = (
     "cycles_per_second", "gc_cpu_cores", "peak_heap_bytes", "goal_bytes", "limited_fraction",
-    "met_fraction", "periodic_fraction",
+    "met_fraction", "periodic_fraction", "forced_fraction",
 )  # fmt: skip
 
 
@@ -212,7 +213,7 @@ def replay(load: Load, setting: Setting, era: Era) -> pd.DataFrame:
     Returns:
         A row per setting: `cycles_per_second`, `gc_cpu_cores`, `peak_heap_bytes` (the highest heap
         at the end of marking), `goal_bytes` (the highest), and of its collections the shares that
-        had a limit's goal, no room at all, and that only the two-minute timer started.
+        had a limit's goal, no room at all, and that the two-minute timer or the program started.
     """
     run = _Run(load, setting, era)
     while run.step():
@@ -245,7 +246,7 @@ class _Run:
             limit_goal(self._live, setting.limit, setting.not_heap, self._era),
         )
         at = trigger(goals, load.runway[place], setting.gogc, self._era)
-        begins, timed = self._next_start(np.maximum(at - self._live, 0.0))
+        begins, timed, forced = self._next_start(np.maximum(at - self._live, 0.0))
         heap = self._live + np.maximum(self._sum(begins) - self._allocated, 0.0)
         place = load.nearest(begins)
         meanwhile = load.meanwhile[place] * setting.rate
@@ -259,27 +260,30 @@ class _Run:
                 "limited_fraction": goals.by_limit < goals.by_percent,
                 "met_fraction": goals.goal <= self._live,
                 "periodic_fraction": timed,
+                "forced_fraction": forced,
             },
         )
         self._live, self._ended = survived + meanwhile, begins + load.lasting[place]
         self._allocated = self._sum(begins) + meanwhile
         counted = self._round - WARM_UP
         long_enough = (begins - self._first >= load.seconds) & (counted >= FEWEST_CYCLES)
-        self._done |= long_enough | (counted >= MOST_CYCLES)
+        self._done |= long_enough | (counted >= MOST_REPLAYED)
         return not bool(self._done.all())
 
     def _sum(self, at: Array) -> Array:
         """What the program would have allocated until a time, were it never held up."""
         return self._load.allocated(at) * self._setting.rate
 
-    def _next_start(self, room: Array) -> tuple[Array, Array]:
-        """When each next starts, and whether that is because of the timer."""
+    def _next_start(self, room: Array) -> tuple[Array, Array, Array]:
+        """When each next starts, and whether the timer, or the program itself, starts it."""
         latest = self._ended + PERIODIC_SECONDS
         finite = np.isfinite(room)
         wanted = (self._allocated + np.where(finite, room, 0)) / self._setting.rate
         begins = np.maximum(np.where(finite, self._load.when(wanted), np.inf), self._ended)
-        timed = begins > latest
-        return np.minimum(np.minimum(begins, latest), self._load.next_forced(self._ended)), timed
+        asked = self._load.next_forced(self._ended)
+        first = np.minimum(np.minimum(begins, latest), asked)
+        forced = (asked == first) & (asked < begins)
+        return first, (begins > latest) & ~forced, forced
 
     def _count(self, begins: Array, values: dict[str, Array]) -> None:
         counts = (self._round >= WARM_UP) & ~self._done

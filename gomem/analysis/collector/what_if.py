@@ -52,7 +52,7 @@ OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 FULL_SPANS = 0.03  # of the heap at its highest, in free slots of spans
 MOST_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
-BOUND_BY = ("gogc", "limit", "live heap", "timer")
+BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
 
 
 ASSUMED = (
@@ -553,10 +553,9 @@ class _Grid:
         return columns | {"headroom_bytes": _whole(headroom)}
 
     def _bound(self) -> list[str]:
-        limited, met, timed = (
-            self._value(f"{one}_fraction") > MET for one in ("limited", "met", "periodic")
-        )
-        return list(np.select([met, limited, timed], ["live heap", "limit", "timer"], "gogc"))
+        by = {"program": "forced", "live heap": "met", "limit": "limited", "timer": "periodic"}
+        shares = [self._value(f"{one}_fraction") > MET for one in by.values()]
+        return list(np.select(shares, list(by), "gogc"))
 
     def _is_present(self, gogc: int, limit: float) -> bool:
         present = self._present

@@ -34,6 +34,7 @@ BOUNDS = {
     "limit": "the limit",
     "live heap": "no room left",
     "timer": "every 2 min",
+    "program": "runtime.GC",
 }
 HIGHEST = 400  # the GOGC that people ask about
 UNEVEN = 0.3  # an error of the back-test from which on the intervals are the message

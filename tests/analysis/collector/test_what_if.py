@@ -163,6 +163,17 @@ def test_gogc_off_without_a_limit_is_the_timer_s():
     assert row["goal_bytes"] is pd.NA
 
 
+def test_what_the_program_asks_for_comes_whatever_is_set():
+    """
+    One in five is forced: without a goal there are no others.
+    """
+    cycles = cycles_of(
+        *([{"forced": " (forced)"}, *[{}] * 4] * 8), start=131, end=131, live=100, goal=200
+    )
+
+    assert "program" == asked_of(cycles).cell(OFF)["bound_by"]
+
+
 @pytest.mark.parametrize(("limit", "bound"), [(300, "gogc"), (170, "limit"), (100, "live heap")])
 def test_what_decides(limit, bound):
     assert bound == asked_of(limits=[limit * MIB]).cell(100, limit * MIB)["bound_by"]
