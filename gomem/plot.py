@@ -29,7 +29,6 @@ from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.table import Profile
-from gomem.views.cells.scavenger import heap_return_frame
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.flame_graph import draw_flame
@@ -227,7 +226,7 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
         CaptureError: No moment has MemStats or runtime/metrics.
     """
     each = dict(data.items()) if hasattr(data, "items") else {"": data}
-    frames = {name: heap_return_frame(_diagnosis(one)) for name, one in each.items()}
+    frames = {name: _heap_of(_diagnosis(one)) for name, one in each.items()}
     return _one(plot_heap_return(frames), ax)
 
 
@@ -487,6 +486,19 @@ def site_changes(
 
 def _diagnosis(data: Data) -> Diagnosis:
     return data if isinstance(data, Diagnosis) else diagnose(data)
+
+
+def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
+    """A row a moment with what `heap_return` draws of it, in bytes."""
+    heap = diagnosis.heap
+    if heap.empty:
+        raise CaptureError(
+            f"{_called(diagnosis)}: no moment has MemStats, so what the heap keeps is unknown; "
+            "write runtime.ReadMemStats as JSON beside the profile"
+        )
+    rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]
+    told = heap[["moment", "HeapInuse", "idle_kept_bytes", "HeapReleased", "goal_bytes"]]
+    return told.assign(LazyFree=heap["lazy_free_bytes"], RSS=pd.Series(rss, dtype="Int64"))
 
 
 def _called(diagnosis: Diagnosis) -> str:

@@ -13,6 +13,7 @@ from gomem.errors import CaptureError
 from gomem.views.figures.axes import draw_on
 from gomem.views.figures.sites import plot_sites
 from tests.builders import FIXTURES
+from tests.views.figures import marks
 
 mpl.use("agg")  # no window is wanted
 from matplotlib import pyplot as plt
@@ -81,6 +82,28 @@ def test_levels_without_a_clock_stand_one_after_the_other():
     assert [0, 1, 2] == list(ax.lines[0].get_xdata())
     assert np.isnan(ax.lines[0].get_ydata()[1])
     assert ["a", "b", "c"] == [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_column_of_the_heap_is_its_address_space_and_what_madv_free_left_is_drawn_as_such():
+    diagnosis = diagnosed("cache-shrink-go1.12.17")
+
+    drawing = plot.heap_return(diagnosis, ax=plot.PAGE)
+
+    heights = {}
+    for bar in marks.bars(drawing.chart.panels[0]):
+        heights.setdefault(bar.label, []).append(int(bar.height))
+    columns = [sum(column) for column in zip(*heights.values(), strict=True)]
+    assert list(diagnosis.capture.memstats["HeapSys"]) == columns
+    lazy = [one.part("heap_released_resident") for one in diagnosis.ledgers.values()]
+    assert lazy == heights["given back, still resident"]
+    assert [0, 0, 0] == lazy[:3]
+    assert lazy[3] > 0
+    assert "1-filled 152 MiB in use" in drawing.description
+
+
+def test_without_memstats_what_the_heap_keeps_is_not_made_up():
+    with pytest.raises(CaptureError, match="no moment has MemStats"):
+        plot.heap_return(CAPTURES / "healthy-go1.27.3/2-steady/smaps")
 
 
 def test_a_level_that_is_not_there_is_named_with_the_nearest():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +13,7 @@ from gomem.cli.output import check_writable, file_named_after, output_path, tell
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
+from gomem.sources.globs import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,16 +124,7 @@ def _runs(first: str | None, others: Sequence[str] | None, side: str) -> list[Pa
     named = [*([first] if first is not None else []), *(others or [])]
     if not named:
         raise CaptureError(f"nothing from {side}; wanted BEFORE AFTER, or --before and --after")
-    return [path for name in named for path in _matching(name)]
-
-
-def _matching(name: str) -> list[Path]:
-    if Path(name).exists() or not has_magic(name):
-        return [Path(name)]
-    found = sorted(glob(name))  # noqa: PTH207 - the pattern may begin at the root
-    if not found:
-        raise CaptureError(f"{name}: no file or folder matches")
-    return list(map(Path, found))
+    return [Path(path) for name in named for path in matching(name)]
 
 
 def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str]:

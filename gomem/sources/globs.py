@@ -26,5 +26,5 @@ def matching(path: str | PathLike[str]) -> list[str]:
         return [name]
     found = sorted(glob(name), key=natural_key)  # noqa: PTH207 - it may begin at the root
     if not found:
-        raise CaptureError(f"{readable_name(name)}: nothing matches this pattern")
+        raise CaptureError(f"{readable_name(name)}: no file or folder matches")
     return found

@@ -136,7 +136,7 @@ def test_a_pattern_means_what_it_matches_and_a_list_its_members(tmp_path):
 
 
 def test_a_pattern_that_matches_nothing_is_an_error(tmp_path):
-    with pytest.raises(CaptureError, match="nothing matches this pattern"):
+    with pytest.raises(CaptureError, match="no file or folder matches"):
         gomem.load(tmp_path / "heap-*")
 
 
