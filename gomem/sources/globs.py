@@ -12,17 +12,20 @@ from gomem.sources.names import natural_key, readable_name
 if TYPE_CHECKING:
     from os import PathLike
 
+URLS = ("http:/", "https:/")  # a path has one slash where there were two
+
 
 def matching(path: str | PathLike[str]) -> list[str]:
     """What a path names: itself, or, in natural order, what a pattern such as `run-*` matches.
 
-    Something that has the name as it stands is meant itself, though it looks like a pattern.
+    Something that has the name as it stands is meant itself, though it looks like a pattern; and a
+    URL's `?` is none.
 
     Raises:
         CaptureError: Nothing matches the pattern.
     """
     name = os.fspath(path)
-    if not has_magic(name) or os.path.lexists(name):
+    if not has_magic(name) or name.startswith(URLS) or os.path.lexists(name):
         return [name]
     found = sorted(glob(name), key=natural_key)  # noqa: PTH207 - it may begin at the root
     if not found:

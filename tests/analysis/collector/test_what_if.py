@@ -4,13 +4,16 @@ import math
 
 import pandas as pd
 import pytest
+from scipy.special import stdtrit
 
 from gomem.analysis.collector.goal_check import goal_check
 from gomem.analysis.collector.pacer import Era
 from gomem.analysis.collector.what_if import (
     CYCLES_REPEAT,
     GRID,
+    MOST_STRETCHES,
     OFF,
+    STUDENT,
     Asked,
     MemoryNow,
     era_of,
@@ -267,3 +270,9 @@ def test_memstats_give_rss_and_what_is_beside_the_heap():
 
 def test_without_memstats_rss_is_not_known():
     assert asked_of().grid["rss_bytes"].isna().all()
+
+
+def test_student_s_quantiles_are_scipy_s():
+    known = [stdtrit(free, 0.975) for free in range(1, MOST_STRETCHES)]
+
+    assert known == pytest.approx(STUDENT, rel=2e-5)
