@@ -1,5 +1,6 @@
 """Options and fixtures that tests of several floors share."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import settings
 # How long an example takes depends on what else the machine does, which proves nothing.
 settings.register_profile("gomem", deadline=None)
 settings.load_profile("gomem")
+
+# Frames and modules make many objects and few cycles: looking for these takes a tenth of the time.
+gc.set_threshold(100_000, 50, 100)
 
 GOLDEN = Path(__file__).parent / "views" / "golden"
 
