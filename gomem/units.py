@@ -17,7 +17,8 @@ MILLISECOND = 1e-3
 THREEFOLD = 2.0  # of a change: a larger per cent says less than how many times it is
 UNKNOWN = "unknown"
 
-_BYTE_STEPS = ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"))
+BYTE_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
+_BYTE_STEPS = tuple((step, unit) for unit, step in reversed(BYTE_UNITS.items()) if step > 1)
 _SECOND_STEPS = (
     (86400.0, "d"),
     (3600.0, "h"),

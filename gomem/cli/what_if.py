@@ -22,6 +22,7 @@ from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
 from gomem.sources.missing import no_such_path
+from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
-UNITS = {None: 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 MOST_GOGC = 100_000
 MOST_NAMED = 20  # settings of one kind
 MOST_SIZE = 1 << 62
@@ -153,7 +153,7 @@ def _gogc(word: str) -> int:
 
 def _size(word: str, option: str, example: str) -> float:
     found = SIZE.fullmatch(word)
-    size = 0.0 if found is None else float(found["number"]) * UNITS[found["unit"]]
+    size = 0.0 if found is None else float(found["number"]) * BYTE_UNITS[found["unit"] or "B"]
     if not 0 < size < MOST_SIZE:
         raise CaptureError(
             f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"

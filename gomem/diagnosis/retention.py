@@ -14,7 +14,7 @@ from gomem.analysis.memory.scavenger import CPU_CLASSES, Scavenger, scavenger
 from gomem.analysis.memory.skew import collection_ends
 from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
 from gomem.inputs.schema import build_rows
-from gomem.units import GIB, KIB, MIB
+from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 VARIABLE = "GOMEMLIMIT"
 SIZE = re.compile(r"(\d{1,15})(B|[KMGT]iB)?")
-UNITS = {None: 1, "B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": KIB * GIB}
 STOPPED = frozenset("Tt")
 HUGE = "AnonHugePages"
 
@@ -112,7 +111,7 @@ def _memory_limit(environment: object) -> int | None:
     """GOMEMLIMIT of a manifest's environment, as the runtime reads it; None for none or `off`."""
     value = environment.get(VARIABLE) if isinstance(environment, dict) else None
     found = SIZE.fullmatch(value) if isinstance(value, str) else None
-    return None if found is None else int(found[1]) * UNITS[found[2]]
+    return None if found is None else int(found[1]) * BYTE_UNITS[found[2] or "B"]
 
 
 def _of_lines(lines: pd.DataFrame, cycles: pd.DataFrame) -> pd.DataFrame:

@@ -8,13 +8,13 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from gomem.errors import CaptureError, printable
-from gomem.units import GIB, KIB, MIB, TIB
+from gomem.units import BYTE_UNITS
 
 LEVELS = ("rss", "goroutines")
 LEAST_VALUES = 5  # a median of fewer is none
 MOST_VALUES = 3600  # an hour of looks, a second apart
 SIZES = {
-    "": 1, "b": 1, "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
+    "": 1, **{unit.lower(): size for unit, size in BYTE_UNITS.items()},
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
 }  # fmt: skip
 _CONDITION = re.compile(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.units import (
+    BYTE_UNITS,
     format_bytes,
     format_count,
     format_fraction,
@@ -279,9 +280,7 @@ def _shares(values: Sequence[float]) -> Sequence[str]:
 def _sizes(values: Sequence[float]) -> Sequence[str]:
     """Bytes, the interval in the value's own unit."""
     number, unit = format_bytes(values[0]).split(" ")
-    step = values[0] / float(number) if float(number) else 1.0
-    step = {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}.get(unit, step)
-    return [f"{number} {unit}", *(_digits(one / step, 3) for one in values[1:])]
+    return [f"{number} {unit}", *(_digits(one / BYTE_UNITS[unit], 3) for one in values[1:])]
 
 
 def memory_table(answer: WhatIf) -> Table:
