@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.config import budgets_in, configuration, failing_on
-from gomem.cli.output import check_writable, file_named_after, output_path, tell, tell_where, write
+from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_text
 from gomem.errors import CaptureError
@@ -58,12 +59,7 @@ def compare(
             min=1, help="Requests of each run between its moments, where no load test says so."
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
-        ),
-    ] = None,
+    output: Output = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
@@ -78,7 +74,7 @@ def compare(
         Path | None,
         typer.Option(help="Budgets; default: gomem.toml in the working directory or above."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Compare two captures or benchmark files.
 

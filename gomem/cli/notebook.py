@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, output_path, tell_where, write
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.missing import no_such_path
@@ -51,7 +52,7 @@ def notebook(
             "-o", "--output", callback=output_path, help="Write to this file, .html or .ipynb."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
 
@@ -59,6 +60,8 @@ def notebook(
     HTML loads nothing from the network and names no folder of this machine; an .ipynb can be run
     again where it lies. Without a capture, the notebook tells the story of the recorded one.
     """
+    from gomem.views.writers.notebook import headed
+
     if listed:
         _list()
         return
@@ -76,7 +79,7 @@ def notebook(
         raise CaptureError(f"{target}: wanted a file that ends in {' or '.join(SUFFIXES)}")
     check_writable(target, force=force, inputs=given)
     asked = _asked(name, text, given, parameters or [])
-    executed = _execute(_headed(text, title, note), asked, target)
+    executed = _execute(headed(text, title, note), asked, target)
     names = ", ".join(path.resolve().name for path in given)
     named = title or (f"{name}: {names}" if names else name)
     write(_rendered(executed, named, target.suffix, hide_code=hide_code), target)
@@ -145,12 +148,6 @@ def _asked(
             )
         asked[key] = Path(value) if Path(value).exists() else value
     return asked
-
-
-def _headed(text: str, title: str, note: str) -> str:
-    from gomem.views.writers.notebook import headed
-
-    return headed(text, title, note)
 
 
 def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str:

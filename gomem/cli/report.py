@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import (
     check_writable,
     file_named_after,
     is_device,
-    output_path,
     tell_damage,
     tell_where,
     write,
@@ -61,18 +61,11 @@ def report(
     baseline: Annotated[
         Path | None, typer.Option(help="A capture to compare this one with.")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
-        ),
-    ] = None,
+    output: Output = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Write only this format.")
     ] = None,
-    go_version: Annotated[
-        str | None, typer.Option(help="The Go release, such as go1.24.2.")
-    ] = None,
+    go_version: Release = None,
     fail_on: Annotated[
         Level | None, typer.Option(help="Exit with 1 on a finding at least this severe.")
     ] = None,
@@ -85,7 +78,7 @@ def report(
         ),
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Say where the memory of a Go process went.
 

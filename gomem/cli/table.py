@@ -15,7 +15,8 @@ from gomem.cli.gc_log import (
     openmetrics_pieces,
     trace_pieces,
 )
-from gomem.cli.output import check_writable, output_path, tell_damage, write, write_pieces, written
+from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
 from gomem.errors import CaptureError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,13 +38,8 @@ def table(
     *,
     frame: Annotated[str | None, typer.Option(help="Which of its tables.")] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.csv,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    output: Output = None,
+    force: Force = False,
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gomem.cli.output import check_writable, output_path, tell_damage, write, written
+from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
+from gomem.cli.output import check_writable, tell_damage, write, written
 from gomem.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -97,13 +98,8 @@ def top(
         _view("Show why lines allocate, from the output of go build -gcflags=-m=2."),
     ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    output: Output = None,
+    force: Force = False,
 ) -> None:
     """Show the functions that allocate most in a profile, with 95 % intervals."""
     read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import (
     check_writable,
     file_named_after,
-    output_path,
     tell_damage,
     tell_where,
     write,
@@ -61,19 +61,12 @@ def what_if(
         str | None,
         typer.Option(help="What the container may use, as 1GiB. Default: the capture's cgroup."),
     ] = None,
-    go_version: Annotated[
-        str | None, typer.Option(help="The Go release, such as go1.24.2.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
-        ),
-    ] = None,
+    go_version: Release = None,
+    output: Output = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Say what another GOGC or GOMEMLIMIT would do.
 

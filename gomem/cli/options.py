@@ -1,0 +1,19 @@
+"""Options that several commands take, and that mean the same in each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gomem.cli.output import output_path
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", callback=output_path, help="Write to this file; - is standard output."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+Release = Annotated[str | None, typer.Option(help="The Go release, such as go1.24.2.")]
