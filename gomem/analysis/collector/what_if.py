@@ -53,6 +53,7 @@ OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 FULL_SPANS = 0.03  # of the heap at its highest, in free slots of spans
 MOST_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up show more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
+NO_ALLOCATION = "the log shows no allocation between collections"
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
 
 
@@ -146,6 +147,11 @@ class Present:
     seconds: float | None = None
     cycles: int = 0
 
+    @property
+    def limit_bytes(self) -> float:
+        """GOMEMLIMIT, taken for none where nothing says."""
+        return math.inf if self.memory_limit_bytes is None else self.memory_limit_bytes
+
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -234,15 +240,15 @@ def what_if(
     part = watched(cycles)
     era, of_era = era_of(version, part.cycles)
     present = _present(part, gogc_fraction, memory_limit_bytes)
-    if part.refused is None and not Load.of(part.cycles, era).allocated_bytes > 0:
-        part = Watched(part.cycles, "the log shows no allocation between collections", part.notes)
     if part.refused is not None:
         return WhatIf(present, empty(GRID), Backtest(), part.notes, part.refused)
     load = Load.of(part.cycles, era)
+    if not load.allocated_bytes > 0:
+        return WhatIf(present, empty(GRID), Backtest(), part.notes, NO_ALLOCATION)
     beside = Beside.of(memory, load, era)
     tested = Backtest()
     if gogc_fraction is not None:
-        limit = math.inf if memory_limit_bytes is None else memory_limit_bytes
+        limit = present.limit_bytes
         made = Made(gogc_fraction, limit, float(beside.of_limit(limit)), era)
         tested = backtest(part.cycles, made)
     peaks = part.cycles["heap_at_mark_end_bytes"].to_numpy(float)
@@ -418,11 +424,8 @@ class _Grid:
         limit = np.array([one for _, one in self._cells])
         one = np.ones(len(gogc))
         rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
-        ways = {
-            f"offset {offset}": (one, one, self._beside.of_limit(limit), offset * one)
-            for offset in OFFSETS
-        }
         likely = self._beside.of_limit(limit)
+        ways = {f"offset {offset}": (one, one, likely, offset * one) for offset in OFFSETS}
         ways |= {
             "rate low": (one * (1 - rate), one, likely, 0 * one),
             "rate high": (one * (1 + rate), one, likely, 0 * one),
@@ -557,9 +560,7 @@ class _Grid:
         return list(np.select(shares, list(by), "gogc"))
 
     def _is_present(self, gogc: int, limit: float) -> bool:
-        present = self._present
-        set_to = math.inf if present.memory_limit_bytes is None else present.memory_limit_bytes
-        return gogc == present.gogc and limit == set_to
+        return gogc == self._present.gogc and limit == self._present.limit_bytes
 
 
 def _advice(known: _Known, asked: Asked) -> PodAdvice | None:
@@ -604,11 +605,8 @@ def settings_of(present: Present, era: Era, asked: Asked) -> list[tuple[int, flo
         limits = [math.inf]
     gogc = sorted({*asked.gogc} - {OFF}) + [OFF] * (OFF in asked.gogc)
     cells = [(one, limit) for limit in dict.fromkeys(limits) for one in dict.fromkeys(gogc)]
-    known = present.gogc is not None
-    set_to = math.inf if present.memory_limit_bytes is None else present.memory_limit_bytes
-    if known and (present.gogc, set_to) not in cells:
-        assert present.gogc is not None
-        cells.append((present.gogc, set_to))
+    if present.gogc is not None and (present.gogc, present.limit_bytes) not in cells:
+        cells.append((present.gogc, present.limit_bytes))
     return cells[:MOST_CELLS]
 
 
