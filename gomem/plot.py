@@ -15,7 +15,6 @@ panels. The flame graph alone is SVG, to be clicked.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -189,7 +188,9 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
     else:
         change = diagnosis.change_over_all or next(reversed(diagnosis.changes), None)
     if change is None:
-        raise CaptureError(f"{_called(diagnosis)}: wanted two moments that say where memory is")
+        raise CaptureError(
+            f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"
+        )
     return _one(plot_ledger_change(change.ledger), ax)
 
 
@@ -244,7 +245,7 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     answer = diagnosis.scavenger
     timed = None if answer is None else timed_readings(answer)
     if answer is None or timed is None or timed.empty:
-        raise CaptureError(f"{_called(diagnosis)}: wanted three MemStats that have a time")
+        raise CaptureError(f"{diagnosis.capture.file_name}: wanted three MemStats that have a time")
     return _all(plot_retention(timed, marks_of(answer)), ax)
 
 
@@ -313,7 +314,7 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
     answer = diagnosis.what_if
     if answer is None:
         raise CaptureError(
-            f"{_called(diagnosis)} has no gctrace log; run it with GODEBUG=gctrace=1"
+            f"{diagnosis.capture.file_name} has no gctrace log; run it with GODEBUG=gctrace=1"
         )
     if answer.refused is not None:
         raise CaptureError(f"what other settings would do cannot be told: {answer.refused}")
@@ -383,7 +384,7 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
     """
     diagnosis = _diagnosis(data)
     if diagnosis.heap_series is None:
-        raise CaptureError(f"{_called(diagnosis)}: too few heap profiles that have a time")
+        raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
     return _one(plot_growth(diagnosis.heap_series, diagnosis.growth), ax)
 
 
@@ -401,7 +402,9 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
     diagnosis = _diagnosis(data)
     found = diagnosis.spike(at)
     if found is None:
-        raise CaptureError(f"{_called(diagnosis)}: wanted two heap profiles that have a time")
+        raise CaptureError(
+            f"{diagnosis.capture.file_name}: wanted two heap profiles that have a time"
+        )
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
     title = f"Allocated beyond the usual from {found.before} to {found.after}"
     return _one(plot_sites(rows, "bytes", title=title), ax)
@@ -493,17 +496,12 @@ def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
     heap = diagnosis.heap
     if heap.empty:
         raise CaptureError(
-            f"{_called(diagnosis)}: no moment has MemStats, so what the heap keeps is unknown; "
-            "write runtime.ReadMemStats as JSON beside the profile"
+            f"{diagnosis.capture.file_name}: no moment has MemStats, so what the heap keeps is "
+            "unknown; write runtime.ReadMemStats as JSON beside the profile"
         )
     rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]
     told = heap[["moment", "HeapInuse", "idle_kept_bytes", "HeapReleased", "goal_bytes"]]
     return told.assign(LazyFree=heap["lazy_free_bytes"], RSS=pd.Series(rss, dtype="Int64"))
-
-
-def _called(diagnosis: Diagnosis) -> str:
-    """The capture without its folder: a page that is passed on need not say where it lay."""
-    return PurePath(diagnosis.capture.name).name
 
 
 def _comparison(comparison: Comparison | Data, after: Data | None) -> Comparison:
@@ -546,7 +544,7 @@ def _moment(
     for name in (asked,) if asked is not None else (first, *reversed(list(known))):
         if name in known:
             return str(name)
-    place = _called(diagnosis) if asked is None else f"{_called(diagnosis)}, {asked}"
+    place = ", ".join(filter(None, [diagnosis.capture.file_name, asked]))
     raise CaptureError(f"{place}: nothing here {wanted}")
 
 

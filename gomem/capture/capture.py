@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -101,6 +102,11 @@ class Capture(WithDamage):
         frame = pd.concat(filled, ignore_index=True) if filled else empty_frame(name)
         self.__dict__[name] = frame
         return frame
+
+    @property
+    def file_name(self) -> str:
+        """Its name without the folder it lies in, which is nobody's business on a page."""
+        return PurePath(self.name).name
 
     @cached_property
     def moments(self) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -352,7 +351,7 @@ class Diagnosis:
         Raises:
             CaptureError: There is none.
         """
-        name = PurePath(self.capture.name).name
+        name = self.capture.file_name
         if self.collector is None:
             raise CaptureError(f"{name} has no gctrace log; run it with GODEBUG=gctrace=1")
         if not len(self.collector.cycles):
@@ -474,7 +473,7 @@ class Diagnosis:
         """
         found = self.spike(at)
         if found is None:
-            name = PurePath(self.capture.name).name
+            name = self.capture.file_name
             raise CaptureError(f"{name}: wanted two heap profiles that have a time")
         return found.allocated
 

@@ -46,8 +46,9 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None) -> list[Axe
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
     if chart.legend is not None:
-        if axes is None:
-            _explain_above(plt.gcf(), chart, chart.legend)
+        figure = given[0].get_figure(root=True)
+        if axes is None and figure is not None:
+            _explain_above(figure, chart, chart.legend)
         else:
             _explain_on(given[0], chart.legend)
     return given

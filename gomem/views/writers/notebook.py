@@ -78,7 +78,8 @@ def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
     known = parameters_of(notebook)
     values = {name: parameters[name] if not optional else parameters.get(name)
               for name, optional in known.items()}  # fmt: skip
-    return with_parameters(json.dumps(parsed, ensure_ascii=False), values)
+    _set_parameters(parsed, values)
+    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
 
 
 def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
@@ -86,11 +87,15 @@ def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
     import json
 
     parsed = json.loads(notebook)
+    _set_parameters(parsed, parameters)
+    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
+
+
+def _set_parameters(parsed: dict[str, Any], parameters: Mapping[str, object]) -> None:
     for cell in parsed["cells"]:
         if PARAMETERS in _tags(cell):
             names = [_name(line) for line in _lines(cell)]
             cell["source"] = "\n".join(f"{name} = {parameters.get(name)!r}" for name in names)
-    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
 
 
 def headed(notebook: str, title: str, note: str) -> str:
