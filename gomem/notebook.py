@@ -27,7 +27,7 @@ from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
 from gomem.sources.packaged import recorded
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
-from gomem.views.document import Figure, Paragraph
+from gomem.views.document import Figure, Paragraph, unchosen
 from gomem.views.figures.figure import Drawing
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.report import hidden
@@ -103,7 +103,7 @@ def verdict(asked: Asked) -> Shown:
     if isinstance(asked, Comparison):
         return sentences(asked.judgement.sentence, *asked.judgement.details)
     said = verdict_of_report(asked)
-    return Shown(share(tuple(map(Paragraph, (said.sentence, *said.details))), hidden(asked)))
+    return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
 
 
 def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
@@ -124,7 +124,8 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     found = sections[name](asked)
     if found is None:
         return sentences(f"{WANTED.get(name, f'Nothing here for {name}')}.")
-    return Shown(tuple(one for one in found.blocks if figures or not isinstance(one, Figure)))
+    blocks = unchosen(found.blocks)
+    return Shown(tuple(one for one in blocks if figures or not isinstance(one, Figure)))
 
 
 def show(draw: Callable[..., Any], *data: Any, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Are both sides the same program? What they are told by: build information, else the binary."""
+"""Which program is it, and are both sides the same? By build information, else by the binary."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DELETED = " (deleted)"  # what the kernel adds to the path of a file that was replaced
+OF_FILES = "command-line-arguments"  # Go's word for a package made of files
+
+
+def program_of(diagnosis: Diagnosis) -> str:
+    """The program's name: that of its main package, else its binary's; empty if nothing says.
+
+    A package that was built by the names of its files has none of its own.
+    """
+    packages = {_name(path) for path in _main_packages(diagnosis) - {OF_FILES}}
+    for names in (packages, _binaries(diagnosis), _profiled(diagnosis)):
+        if len(names) == 1:
+            return names.pop()
+    return ""
 
 
 def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:
@@ -53,3 +66,9 @@ def _binaries(diagnosis: Diagnosis) -> set[str]:
 
 def _name(path: str) -> str:
     return PurePosixPath(path.strip().removesuffix(DELETED)).name
+
+
+def _profiled(diagnosis: Diagnosis) -> set[str]:
+    """The executable by the heap profiles: what they map first."""
+    first = (one.mappings["file"].head(1) for one in diagnosis.capture.heap_profiles.values())
+    return {_name(str(path)) for paths in first for path in paths if str(path).startswith("/")}

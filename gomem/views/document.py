@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gomem.views.figures.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
@@ -134,7 +134,159 @@ class Card:
     references: tuple[str, ...] = ()
 
 
-Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A card cut short, for the first screen: what was found, one proof, what to do.
+
+    Attributes:
+        title: What was found.
+        tone: How much it matters.
+        code: Its fixed name.
+        proof: One line of evidence.
+        next_step: What to do, in a sentence.
+        section: The name of the section that has it at length.
+    """
+
+    title: str
+    tone: Tone
+    code: str
+    proof: str
+    next_step: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number that says much.
+
+    Attributes:
+        value: As people read it.
+        name: Of what.
+    """
+
+    value: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """A few numbers in a row."""
+
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a bar.
+
+    Attributes:
+        share: How long it is, of the longest bar.
+        colour: That it is filled with; empty for one that is hollow.
+        hatch: On it, as `look` has it.
+    """
+
+    share: float
+    colour: str
+    hatch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of pieces, one after the other.
+
+    Attributes:
+        name: What it is of.
+        value: How long it is, as people read it.
+        pieces: From the left.
+        code: Whether the name is one to be searched for.
+    """
+
+    name: str
+    value: str
+    pieces: tuple[Piece, ...]
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a colour stands for, with its numbers in each of the bars.
+
+    Attributes:
+        name: What it stands for.
+        colour: Empty for what is hollow.
+        hatch: On it.
+        values: One a bar, as people read them.
+    """
+
+    name: str
+    colour: str
+    hatch: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A few bars, one below the other, as wide as the page is.
+
+    Attributes:
+        caption: What they show.
+        bars: From above.
+        keys: What their colours stand for; none where there is one colour.
+    """
+
+    caption: str
+    bars: tuple[Bar, ...]
+    keys: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of several moments that a reader can choose.
+
+    Attributes:
+        name: The moment's.
+        heading: The moment, with a few words of it.
+        blocks: What there is of it.
+    """
+
+    name: str
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The same of several moments. A page shows the one that its reader chooses, everywhere.
+
+    Attributes:
+        options: In the moments' order.
+        first: Which of them is shown before anybody chooses.
+    """
+
+    options: tuple[Option, ...]
+    first: int = 0
+
+    def folded(self) -> tuple[Block, ...]:
+        """The first as it is, the others folded: for where nobody can choose."""
+        others = [
+            Folded(option.heading, option.blocks)
+            for place, option in enumerate(self.options)
+            if place != self.first
+        ]
+        together = in_one_fold(others, f"the other {len(others)} moments")
+        return (*self.options[self.first].blocks, *together)
+
+
+Block = Table | Paragraph | Notes | Codes | Figure | Folded | Card | Tiles | Lead | Bars | Choice
+
+
+def unchosen(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks with the first of each choice in its place, and the others folded."""
+    return [
+        shown
+        for block in blocks
+        for shown in (block.folded() if isinstance(block, Choice) else (block,))
+    ]
 
 
 def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
@@ -151,12 +303,16 @@ class Section:
         heading: What it is about.
         blocks: In order.
         brief: Whether it also belongs in what a terminal shows.
+        gist: What it comes down to, in a line; a page folds a section that has one.
+        opened: Whether a page shows it unfolded all the same.
     """
 
     name: str
     heading: str
     blocks: tuple[Block, ...]
     brief: bool = True
+    gist: str = ""
+    opened: bool = False
 
     @property
     def is_scripted(self) -> bool:
@@ -173,12 +329,22 @@ class Verdict:
         label: The verdict in a word or two, such as `warning` or `worse`.
         sentence: What it comes down to.
         details: What else to know at once, in sentences.
+        next_step: What to do, in a sentence or two; empty where there is nothing to say.
+        further: What else there is, in a sentence.
     """
 
     tone: Tone
     label: str
     sentence: str
     details: tuple[str, ...] = ()
+    next_step: str = ""
+    further: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All that follows the sentence."""
+        step = f"Next: {self.next_step}" if self.next_step else ""
+        return tuple(line for line in (*self.details, step, self.further) if line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +358,8 @@ class Document:
         verdict: What it comes down to; None if it only lists.
         sections: Everything else, in order.
         made_by: Which gomem made it.
+        opening: What stands beside the verdict, on the first screen; the sections say it at length.
+        moments: The names of the moments that its choices are between, in order.
     """
 
     kind: str
@@ -200,6 +368,8 @@ class Document:
     verdict: Verdict | None
     sections: tuple[Section, ...]
     made_by: str = ""
+    opening: tuple[Block, ...] = ()
+    moments: tuple[str, ...] = ()
 
     @property
     def is_scripted(self) -> bool:
@@ -210,4 +380,6 @@ class Document:
 def _is_scripted(block: Block) -> bool:
     if isinstance(block, Folded):
         return any(map(_is_scripted, block.blocks))
+    if isinstance(block, Choice):
+        return any(_is_scripted(one) for option in block.options for one in option.blocks)
     return isinstance(block, Figure) and block.scripted

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
-from gomem.views.report.flames import flame_blocks
-from gomem.views.report.shown import heading_of, in_order, other_moments
+from gomem.views.report.flames import flame_blocks, in_use_flame
+from gomem.views.report.shown import drawn_of, of_moments
 from gomem.views.share import named
 from gomem.views.values import NOTHING, between, bytes_cell, count_cell, fraction_cell
 
@@ -30,10 +30,36 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
     first = diagnosis.sites_first
     if first is None:
         return None
-    others = [name for name in in_order(diagnosis.sites, diagnosis) if name != first]
-    folded = [Folded(named(name), _blocks(diagnosis, name)) for name in others]
-    blocks = (*_blocks(diagnosis, first), *_at_length(diagnosis, first), *other_moments(folded))
-    return Section("allocations", heading_of("Who allocates", first, diagnosis), blocks)
+    drawn = drawn_of(list(diagnosis.sites), first)
+    blocks = {
+        name: (*_blocks(diagnosis, name), *_further(diagnosis, name, first, drawn))
+        for name in diagnosis.sites
+    }
+    choice = of_moments(blocks, first)
+    gist = _gist(diagnosis, first)
+    return Section("allocations", "Who allocates", (choice,), gist=gist)
+
+
+def _further(
+    diagnosis: Diagnosis, moment: str, first: str, drawn: frozenset[str]
+) -> tuple[Block, ...]:
+    """All of the first moment; of others that are drawn, what is in use by call."""
+    if moment == first:
+        return _at_length(diagnosis, moment)
+    place = list(diagnosis.sites).index(moment) + 1
+    return in_use_flame(diagnosis, moment, f"flame-{place}") if moment in drawn else ()
+
+
+def _gist(diagnosis: Diagnosis, moment: str) -> str:
+    """Who has most in use, or allocated most."""
+    known = diagnosis.sites[moment]
+    sites = next((known[name] for name in SAMPLE_TYPES if name in known), None)
+    if sites is None or sites.top.empty:
+        return named(moment)
+    row = sites.top.iloc[0]
+    said = "in use" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
+    share = format_fraction(row["flat_fraction"])
+    return f"{format_bytes(sites.total)} {said}, {share} of it by {known_name(row['function'])}"
 
 
 def _blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:

@@ -54,7 +54,15 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
         change = minus(format_change(step.ledger.rss_change_bytes))
         each.append(Folded(f"{_from_to(step)}: RSS {change}", own))
     blocks += in_one_fold(each, f"each of the {len(each)} steps")
-    return Section("changes", "What changed", tuple(blocks)) if blocks else None
+    if not blocks:
+        return None
+    told = against or overall or steps[-1]
+    return Section("changes", "What changed", tuple(blocks), gist=_gist(told))
+
+
+def _gist(change: Change) -> str:
+    rss = minus(format_change(change.ledger.rss_change_bytes))
+    return f"RSS {rss} from {named(change.before)} to {named(change.after)}"
 
 
 def _largest(steps: tuple[Change, ...]) -> list[Change]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.units import format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Figure, Folded, Notes, Paragraph, Section
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
@@ -27,6 +28,7 @@ from gomem.views.report.collector_tables import (
     triggers_notes,
     triggers_table,
 )
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from gomem.causes.collector_answers import CollectorAnswers
@@ -42,7 +44,8 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
         return None
     if facts.cycles.empty:
         nothing = Paragraph("The log has no collection.")
-        return Section("collector", "The collector", (nothing, *_notes(facts)))
+        blocks = (nothing, *_notes(facts))
+        return Section("collector", "The collector", blocks, gist="the log has no collection")
     blocks = (
         *_notes(facts),
         *_over_time(facts),
@@ -53,7 +56,18 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
         *_activity(facts),
         *_given_back(facts),
     )
-    return Section("collector", "The collector", blocks)
+    return Section("collector", "The collector", blocks, gist=_gist(facts))
+
+
+def _gist(facts: CollectorAnswers) -> str:
+    """How many collections, what they cost, and the longest stop, as far as the log says."""
+    cost = facts.cost.values
+    said = [how_many(int(cost["cycles"] or 0), "collection")]
+    if not is_unknown(cost["gc_cpu_fraction"]):
+        said.append(f"{format_fraction(cost['gc_cpu_fraction'])} of the CPU")
+    if not is_unknown(cost["longest_stop_seconds"]):
+        said.append(f"longest stop {format_seconds(cost['longest_stop_seconds'])}")
+    return ", ".join(said)
 
 
 def _notes(facts: CollectorAnswers) -> tuple[Block, ...]:

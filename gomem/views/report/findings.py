@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
+from gomem.causes.finding import Severity
 from gomem.units import format_value
 from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
 from gomem.views.report.verdict import TONES, moment_names
 from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.values import bytes_cell, seconds_cell
-from gomem.views.words import first_few, minus
+from gomem.views.words import first_few, how_many, minus
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Evidence, Finding
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 NAMED = 3  # moments beside the one that is shown
 WORD = 24  # characters: evidence that is longer is a sentence
+NOUNS = {
+    Severity.CRITICAL: "critical finding",
+    Severity.WARNING: "warning",
+    Severity.INFO: "note",
+}
 
 
 def findings_section(diagnosis: Diagnosis) -> Section:
@@ -25,7 +31,17 @@ def findings_section(diagnosis: Diagnosis) -> Section:
     moments = moment_names(diagnosis)
     cards: list[Block] = [_card(one, moments) for one in diagnosis.findings]
     looked_for = Codes("Looked for", tuple(cause.code for cause in CAUSES))
-    return Section("findings", "Findings", (*(cards or [Paragraph("None.")]), looked_for))
+    blocks = (*(cards or [Paragraph("None.")]), looked_for)
+    return Section("findings", "Findings", blocks, gist=_gist(diagnosis))
+
+
+def _gist(diagnosis: Diagnosis) -> str:
+    """How many of each severity, the worst first."""
+    severities = [one.severity for one in diagnosis.findings]
+    if not severities:
+        return f"none of {len(CAUSES)} known causes"
+    each = ((severity, severities.count(severity)) for severity in reversed(Severity))
+    return ", ".join(how_many(count, NOUNS[severity]) for severity, count in each if count)
 
 
 def _card(finding: Finding, moments: frozenset[str]) -> Card:

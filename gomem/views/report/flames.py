@@ -43,6 +43,14 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     return (*in_use, *([Folded(f"{ALLOCATED} by call", allocated)] if allocated else []))
 
 
+def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, ...]:
+    """What is in use by call at one moment, without what changed."""
+    if not _has(diagnosis.capture.heap_profiles[moment], IN_USE):
+        return ()
+    tree = partial(diagnosis.call_tree, moment, IN_USE)
+    return (_figure(_of_one(IN_USE), tree, name),)
+
+
 def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, ...]:
     """What changed between two profiles by call: allocated, and folded what is in use.
 

@@ -9,7 +9,7 @@ from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
 from gomem.views.values import NOTHING, bytes_cell
-from gomem.views.words import minus
+from gomem.views.words import how_many, minus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,12 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
     caption = "What the stacks with the largest slopes have in use; each mark is a heap profile."
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
     blocks: list[Block] = [Paragraph(_words(series, growth)), figure, _table(moving)]
-    return Section("growth", "What grows", tuple(blocks))
+    return Section("growth", "What grows", tuple(blocks), gist=_gist(moving))
+
+
+def _gist(moving: pd.DataFrame) -> str:
+    shapes = moving["shape"].value_counts()
+    return ", ".join(f"{how_many(count, 'stack')}: {shape}" for shape, count in shapes.items())
 
 
 def _words(series: Series, growth: pd.DataFrame) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.views.document import Block, Cell, Notes, Section, Table
 from gomem.views.share import located
 from gomem.views.values import bytes_cell, kind_cell
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -27,7 +28,8 @@ def inputs_section(diagnosis: Diagnosis) -> Section:
     missing = [name for name, any_of in WANTED.items() if not kinds & any_of]
     if missing:
         blocks.append(Notes((f"not in this capture: {', '.join(missing)}",)))
-    return Section("inputs", "What was read", tuple(blocks), brief=False)
+    gist = how_many(len(diagnosis.capture.artefacts), "file")
+    return Section("inputs", "What was read", tuple(blocks), brief=False, gist=gist)
 
 
 def _files_table(capture: Capture) -> Table:

@@ -8,7 +8,7 @@ from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.waterfall import plot_rss_vs_heap
-from gomem.views.report.shown import heading_of, in_order, other_moments
+from gomem.views.report.shown import first_of, of_moments
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import GROUPS, PARTS, part_name
@@ -29,20 +29,21 @@ WHOSE = "Filled: resident. Hollow: what Go claims besides, and the kernel has ne
 def ledger_section(diagnosis: Diagnosis) -> Section | None:
     """Figure and tables of each moment with a ledger; None if there is none."""
     known = {facts.name: facts for facts in diagnosis.moments if facts.ledger is not None}
-    names = in_order(known, diagnosis)
-    if not names:
+    if not known:
         return None
-    places = {name: place for place, name in enumerate(known, start=1)}
-    each = [
-        _blocks(diagnosis, known[name], places[name], drawn=rank < WATERFALLS)
-        for rank, name in enumerate(names)
-    ]
-    others = [
-        Folded(f"{named(name)}{_size(known[name])}", blocks)
-        for name, blocks in zip(names[1:], each[1:], strict=True)
-    ]
-    heading = heading_of("Where the resident bytes are", names[0], diagnosis)
-    return Section("ledger", heading, (*each[0], *other_moments(others)))
+    first = first_of(known, diagnosis)
+    ranked = sorted(known, key=lambda name: name != first)
+    blocks = {
+        name: _blocks(diagnosis, facts, place, drawn=ranked.index(name) < WATERFALLS)
+        for place, (name, facts) in enumerate(known.items(), start=1)
+    }
+    sizes = {name: _size(facts) for name, facts in known.items()}
+    return Section(
+        "ledger",
+        "Where the resident bytes are",
+        (of_moments(blocks, first, sizes),),
+        gist=f"{named(first)}{sizes[first]}",
+    )
 
 
 def _size(facts: MomentFacts) -> str:

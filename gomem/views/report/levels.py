@@ -26,9 +26,9 @@ def levels_section(diagnosis: Diagnosis) -> Section | None:
         "<>>>>>",
         tuple(_row(row) for row in rows),
     )
-    return Section(
-        "levels", "How high memory lies", (Paragraph(_words(rows[0])), table), brief=False
-    )
+    words = _words(rows[0])
+    blocks = (Paragraph(words), table)
+    return Section("levels", "How high memory lies", blocks, brief=False, gist=words.rstrip("."))
 
 
 def _row(row: dict[str, Any]) -> tuple[Cell, ...]:

@@ -45,7 +45,19 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits.advice is not None:
         blocks.append(_advice_table(limits.advice, limits.moment))
         blocks.append(Notes((limits.advice.note,)))
-    return Section("limits", "How far from the limit", tuple(blocks))
+    return Section("limits", "How far from the limit", tuple(blocks), gist=_gist(limits))
+
+
+def _gist(limits: Limits) -> str:
+    """The limit, or that none is known, and how large RSS can get."""
+    said = ["no limit is known"]
+    if limits.cgroup is not None:
+        limit = limits.cgroup.limit_bytes
+        said = ["the cgroup has no limit" if limit is None else f"limit {format_bytes(limit)}"]
+    if limits.worst:
+        worst = max(one.worst_bytes for one in limits.worst.values())
+        said.append(f"RSS at worst {format_bytes(worst)}")
+    return ", ".join(said)
 
 
 _LACKING = (

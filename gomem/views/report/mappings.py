@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.views.document import Cell, Figure, Folded, Section, Table
+from gomem.units import format_bytes, format_count
+from gomem.views.document import Cell, Figure, Section, Table
 from gomem.views.figures.address_space import plot_address_space
-from gomem.views.report.shown import heading_of, in_order, other_moments
+from gomem.views.report.shown import drawn_of, first_of, of_moments
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, count_cell
 
@@ -28,20 +29,39 @@ SHOWN = {
 def mappings_section(diagnosis: Diagnosis) -> Section | None:
     """The strip of the moment that is shown first, and a table of each; None without smaps."""
     kinds = diagnosis.kinds
-    names = in_order(dict.fromkeys(kinds["moment"]), diagnosis)
+    names = list(dict.fromkeys(kinds["moment"]))
     if not names:
         return None
-    tables = [kinds_table(kinds[kinds["moment"] == name], named(name)) for name in names]
-    others = [
-        Folded(named(name), (table,)) for name, table in zip(names[1:], tables[1:], strict=True)
-    ]
-    strip = Figure(
+    first = first_of(names, diagnosis)
+    drawn = drawn_of(names, first)
+    own = {name: kinds[kinds["moment"] == name] for name in names}
+    blocks = {
+        name: (
+            *((_strip(diagnosis, name, place),) if name in drawn else ()),
+            kinds_table(rows, named(name)),
+        )
+        for place, (name, rows) in enumerate(own.items(), start=1)
+    }
+    choice = of_moments(blocks, first)
+    return Section("mappings", "Kinds of mappings", (choice,), gist=_gist(own[first]))
+
+
+def _strip(diagnosis: Diagnosis, moment: str, place: int) -> Figure:
+    return Figure(
         CAPTION,
         plot_address_space,
-        lambda: {"regions": diagnosis.regions(names[0]), "moment": named(names[0])},
-    )
-    heading = heading_of("Kinds of mappings", names[0], diagnosis)
-    return Section("mappings", heading, (strip, tables[0], *other_moments(others)))
+        lambda: {
+            "regions": diagnosis.regions(moment), "name": f"address-space-{place}",
+            "moment": named(moment),
+        },
+    )  # fmt: skip
+
+
+def _gist(kinds: pd.DataFrame) -> str:
+    """How much is mapped, and how much of it resident."""
+    mapped, resident = (kinds[name].sum(min_count=1) for name in ("size_bytes", "rss_bytes"))
+    count = format_count(int(kinds["vmas"].sum()))
+    return f"{count} mappings of {format_bytes(mapped)}, {format_bytes(resident)} resident"
 
 
 def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.units import is_unknown
+from gomem.units import format_bytes, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.ledger_over_moments import plot_timeline
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
-from gomem.views.words import PARTS, first_few, part_name
+from gomem.views.words import PARTS, first_few, how_many, part_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,20 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     ledgers = {named(facts.name): _ledger(facts) for facts in known}
     figure = Figure(caption, plot_timeline, lambda: {"ledgers": ledgers})
     groups = diagnosis.groups_side_by_side
-    return Section("moments", "Over the moments", (figure, *_tables(known, groups)))
+    blocks = (figure, *_tables(known, groups))
+    return Section("moments", "Over the moments", blocks, gist=_gist(known))
+
+
+def _gist(known: Sequence[MomentFacts]) -> str:
+    """RSS at the first and at the last, and where it was highest."""
+    sizes = [(one.rss_bytes, named(one.name)) for one in known if one.rss_bytes is not None]
+    if not sizes:
+        return how_many(len(known), "moment")
+    (first, _), (last, _), highest = sizes[0], sizes[-1], max(sizes)
+    said = f"RSS {format_bytes(first)} at first, {format_bytes(last)} at last"
+    if highest[0] > max(first, last):
+        said += f", at most {format_bytes(highest[0])} at {highest[1]}"
+    return said
 
 
 def _ledger(facts: MomentFacts) -> Ledger:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from gomem.diagnosis.programs import program_of
 from gomem.units import format_count
 from gomem.views.document import Document, Section
 from gomem.views.report.allocations import allocations_section
@@ -18,6 +19,8 @@ from gomem.views.report.levels import levels_section
 from gomem.views.report.limits import limits_section
 from gomem.views.report.mappings import mappings_section
 from gomem.views.report.moments import moments_section
+from gomem.views.report.opening import opening
+from gomem.views.report.relevance import unfolded
 from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
@@ -58,14 +61,17 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         diagnosis: The answers.
         redact: Whether to hide folder and moment names; see `share`.
     """
-    sections = (section(diagnosis) for section in SECTIONS)
+    made = (section(diagnosis) for section in SECTIONS)
+    sections = tuple(section for section in made if section is not None)
     document = Document(
         kind="Go memory report",
-        title=named(diagnosis.capture.name),
+        title=_title(diagnosis),
         facts=_facts(diagnosis),
         verdict=verdict(diagnosis),
-        sections=tuple(section for section in sections if section is not None),
+        sections=unfolded(sections, diagnosis),
         made_by=f"gomem {version('gomem')}",
+        opening=opening(diagnosis),
+        moments=tuple(named(name) for name in diagnosis.capture.moments["moment"]),
     )
     return share(document, hidden(diagnosis, redact=redact))
 
@@ -76,10 +82,21 @@ def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
     return Hidden.of(*(one.capture for one in known if one is not None), redact=redact)
 
 
+def _title(diagnosis: Diagnosis) -> str:
+    """The program and its release; the capture's name where nothing says the program's."""
+    capture = diagnosis.capture
+    release = f", {capture.go_version}" if capture.go_version.exact is not None else ""
+    return f"{program_of(diagnosis) or named(capture.name)}{release}"
+
+
 def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
     capture = diagnosis.capture
     release = capture.go_version
-    facts = [("Go release", f"{release} ({release.evidence})"), ("Moments", _moments(capture))]
+    facts = [
+        ("Capture", named(capture.name)),
+        ("Go release", f"{release} ({release.evidence})"),
+        ("Moments", _moments(capture)),
+    ]
     taken = _taken(capture)
     if taken:
         facts.append(("Taken", taken))

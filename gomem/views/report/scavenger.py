@@ -43,7 +43,16 @@ def scavenger_section(diagnosis: Diagnosis) -> Section | None:
         *_rate(answer),
         *_cpu(answer),
     )
-    return Section("scavenger", "What goes back to the kernel", blocks)
+    return Section("scavenger", "What goes back to the kernel", blocks, gist=_gist(answer))
+
+
+def _gist(answer: Scavenger) -> str:
+    """What the heap keeps at the end, and why no more goes back."""
+    kept = answer.retention["retained_bytes"].dropna()
+    said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
+    if len(answer.episodes):
+        said.append(str(answer.episodes.iloc[-1]["code"]))
+    return ", ".join(said) or "nothing measured"
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:

@@ -1,28 +1,46 @@
-"""Which moment is shown first, and how the others follow."""
+"""What there is of each moment, of which a reader chooses one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.views.document import Folded, in_one_fold
+from gomem.views.document import Block, Choice, Option
 from gomem.views.share import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
-
-def in_order(names: Iterable[str], diagnosis: Diagnosis) -> list[str]:
-    """The moment to show first, then the others as they come."""
-    return sorted(names, key=lambda name: name != diagnosis.shown_first)
+FIGURES = 6  # moments with a large figure: a page has to be sent around
 
 
-def heading_of(words: str, moment: str, diagnosis: Diagnosis) -> str:
-    """A heading, with the moment behind it if there is more than one."""
-    return f"{words}: {named(moment)}" if len(diagnosis.capture.moments) > 1 else words
+def first_of(names: Collection[str], diagnosis: Diagnosis) -> str:
+    """Which of some moments to show first: the one that the verdict is about, if it is there."""
+    first = diagnosis.shown_first
+    return first if first is not None and first in names else next(iter(names))
 
 
-def other_moments(folded: Sequence[Folded]) -> tuple[Folded, ...]:
-    """The moments that are not shown first."""
-    return in_one_fold(folded, f"the other {len(folded)} moments")
+def drawn_of(names: Sequence[str], first: str) -> frozenset[str]:
+    """Moments that are worth a large figure: all of a few, else some evenly among them."""
+    if len(names) <= FIGURES:
+        return frozenset(names)
+    last = len(names) - 1
+    return frozenset({first, *(names[place * last // (FIGURES - 1)] for place in range(FIGURES))})
+
+
+def of_moments(
+    blocks: Mapping[str, tuple[Block, ...]], first: str, words: Mapping[str, str] | None = None
+) -> Choice:
+    """A choice between moments.
+
+    Args:
+        blocks: What there is of each, by its name, in order.
+        first: Which of them is shown first.
+        words: A few words of a moment, where there are any.
+    """
+    options = tuple(
+        Option(named(name), f"{named(name)}{(words or {}).get(name, '')}", shown)
+        for name, shown in blocks.items()
+    )
+    return Choice(options, list(blocks).index(first))

@@ -24,12 +24,17 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
     """The diagnosis' verdict, with the names in it marked and numbers kept with their units."""
     said, known = diagnosis.verdict, moment_names(diagnosis)
     tone: Tone = "good" if said.severity is None else TONES[said.severity]
-    words = (said.second, *said.whose, f"Next: {said.next_step}", said.further)
+
+    def words(text: str) -> str:
+        return together(named_in(text, known))
+
     return Verdict(
         tone,
         LABELS.get(tone, tone),
-        _together(named_in(said.headline, known)),
-        tuple(_together(named_in(one, known)) for one in words if one),
+        words(said.headline),
+        tuple(words(one) for one in (said.second, *said.whose) if one),
+        words(said.next_step),
+        words(said.further),
     )
 
 
@@ -39,6 +44,6 @@ def moment_names(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(name for one in both if one is not None for name in one.capture.by_moment)
 
 
-def _together(text: str) -> str:
-    """A number and its unit stay on one line, and a minus is no hyphen."""
+def together(text: str) -> str:
+    """A sentence in which a number and its unit stay on one line, and a minus is no hyphen."""
     return re.sub(r"(?<=\d) (?=%|[KMGT]?i?B\b)", "\u00a0", minus_signs(text))

@@ -17,4 +17,6 @@ def what_if_section(diagnosis: Diagnosis) -> Section | None:
     if answer is None:
         return None
     blocks = what_if_blocks(answer)
-    return Section("what-if", "What other GOGC and GOMEMLIMIT would do", blocks, brief=False)
+    gist = answer.refused or "estimates from this log, held against its own course"
+    heading = "What other GOGC and GOMEMLIMIT would do"
+    return Section("what-if", heading, blocks, brief=False, gist=gist)

@@ -1,7 +1,8 @@
 """A document as one HTML file: nothing loaded, everything foreign escaped.
 
-It is whole without scripts. Where there is a flame graph, one script of our own adds zoom, search
-and keys; the page's policy names it by its digest, so that no other can run.
+It is whole without scripts. A script of our own adds sorting, and where there is a flame graph
+another one zoom, search and keys; the page's policy names both by their digests, so that no other
+can run.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
+from gomem.views.document import Choice, Folded
 from gomem.views.figures.flame_graph import FlameGraph
 from gomem.views.references import address_of
-from gomem.views.writers.flame_script import SCRIPT, script_source
+from gomem.views.writers import flame_script, page_script
 from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from gomem.views.document import Cell, Document, Figure
+    from gomem.views.document import Cell, Document, Figure, Option
+
+HATCHES = {"/": "rising", "\\": "falling", "|": "upright", "-": "level", "x": "crossed"}
 
 
 def write_html(document: Document) -> str:
@@ -47,10 +51,14 @@ def environment() -> Environment:
     made.filters["linked"] = _linked
     made.filters["breakable"] = _breakable
     made.filters["cell"] = _cell
+    made.filters["hatched"] = _hatched
+    made.filters["choosable"] = _choosable
+    made.filters["panels"] = _panels
     made.globals["drawn"] = _drawn
     made.globals["marks"] = MARKS
-    made.globals["flame_script"] = Markup(SCRIPT)  # noqa: S704 - our own
-    made.globals["flame_script_source"] = Markup(script_source())  # noqa: S704 - a digest
+    for name, script in (("page", page_script), ("flame", flame_script)):
+        made.globals[f"{name}_script"] = Markup(script.SCRIPT)  # noqa: S704 - our own
+        made.globals[f"{name}_script_source"] = Markup(script.script_source())  # noqa: S704
     return made
 
 
@@ -93,6 +101,39 @@ def _breakable(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", _escaped(name)))  # noqa: S704 - escaped
+
+
+def _hatched(hatch: str) -> str:
+    """The class of a hatching."""
+    return f"hatch {HATCHES[hatch[0]]}" if hatch else ""
+
+
+def _choosable(document: Document) -> list[str]:
+    """The moments that a reader can choose between, in order; none where one has all."""
+    there: set[str] = set()
+    blocks = [block for section in document.sections for block in section.blocks]
+    while blocks:
+        one = blocks.pop()
+        if isinstance(one, Folded):
+            blocks += one.blocks
+        elif isinstance(one, Choice) and len(one.options) > 1:
+            there |= {option.name for option in one.options}
+    return [name for name in document.moments if name in there]
+
+
+def _panels(choice: Choice, moments: list[str]) -> list[tuple[Option, str, bool]]:
+    """Each option, the places of the moments for which it is shown, and whether it is the first.
+
+    The first also stands for the moments of which there is nothing.
+    """
+    own = [moments.index(option.name) + 1 for option in choice.options]
+    lacking = [place for place in range(1, len(moments) + 1) if place not in own]
+    panels = []
+    for number, (option, place) in enumerate(zip(choice.options, own, strict=True)):
+        is_first = number == choice.first
+        places = [place, *lacking] if is_first else [place]
+        panels.append((option, " ".join(map(str, places)), is_first))
+    return panels
 
 
 def _drawn(figure: Figure) -> Markup:

@@ -10,6 +10,7 @@ from gomem.views.document import (
     Block,
     Card,
     Cell,
+    Choice,
     Codes,
     Folded,
     Notes,
@@ -44,7 +45,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     """The verdict in paragraphs: the label first, unless the sentence begins with it."""
     said = verdict.sentence.lower().startswith(verdict.label)
     label = "" if said else f"{escaped(verdict.label.capitalize())}: "
-    return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.details)]
+    return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.lines)]
 
 
 def section_lines(section: Section) -> list[str]:
@@ -62,6 +63,13 @@ def _block(block: Block) -> list[str]:
         return ["\n".join(f"- {escaped(line)}" for line in block.lines)]
     if isinstance(block, Codes):
         return [f"{escaped(block.words)}: {', '.join(map(_code, block.names))}."]
+    return _compound(block)
+
+
+def _compound(block: Block) -> list[str]:
+    """What is made of other blocks."""
+    if isinstance(block, Choice):
+        return [line for inner in block.folded() for line in _block(inner)]
     if isinstance(block, Folded):
         return _folded(block)
     return _card(block) if isinstance(block, Card) else []

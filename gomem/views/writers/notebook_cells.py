@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.errors import printable
-from gomem.views.document import Card, Codes, Folded, Notes, Paragraph, Table
+from gomem.views.document import Card, Choice, Codes, Folded, Notes, Paragraph, Table
 from gomem.views.share import Hidden, share
 from gomem.views.writers.html import environment
 
@@ -79,6 +79,8 @@ def _lines(blocks: Iterable[Block]) -> Iterator[str]:
             yield f"{block.title} ({', '.join((block.tone, block.code, *block.about))})"
             yield from (f"{heading}: {text}" for heading, text in block.explained)
             yield from _table_lines(block.proof)
+        elif isinstance(block, Choice):
+            yield from _lines(block.folded())
         elif isinstance(block, Folded):
             yield block.summary
             yield from _lines(block.blocks)

@@ -18,6 +18,7 @@ from gomem.views.document import (
     Paragraph,
     Section,
     Table,
+    unchosen,
 )
 from gomem.views.writers.tone_marks import MARKS
 
@@ -93,13 +94,14 @@ class _Writer:
         label = "" if said else f"{verdict.label}: "
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
-        for line in verdict.details:
+        for line in verdict.lines:
             self._wrapped(line)
 
     def _section(self, section: Section) -> None:
         self._gap()
         self._wrapped(section.heading, "bold")
-        shown = [block for block in section.blocks if not isinstance(block, Figure | Folded)]
+        blocks = unchosen(section.blocks)
+        shown = [block for block in blocks if not isinstance(block, Figure | Folded)]
         for before, block in zip([None, *shown], shown, strict=False):
             if before is not None and _are_apart(before, block):
                 self._gap()

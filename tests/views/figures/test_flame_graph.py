@@ -9,6 +9,7 @@ import pytest
 import gomem
 from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
 from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
+from gomem.views.report.shown import FIGURES
 from gomem.views.writers.flame_script import SCRIPT, script_source
 from gomem.views.writers.notebook import render_notebook_html
 from tests.builders import FIXTURES, as_html, diagnosed, html_report
@@ -196,11 +197,15 @@ def test_an_empty_profile_is_one_frame_without_a_width():
 def test_the_report_has_it_under_who_allocates():
     page = html_report(SPIKY)
 
-    section = page[page.index('id="allocations"') :]
-    section = section[: section.index("</section>")]
-    assert ["flame", "flame-allocated"] == re.findall(
-        r'class="figure flame".*?"([\w-]+)-title', section
-    )
+    section = page[page.index('id="allocations" class="section"') :].partition("<summary>")[2]
+    section = section.partition('class="section"')[0]
+    first = section[section.index("data-first") :]
+    first = first[: first.index("data-of")]
+    drawn = r'class="figure flame".*?"([\w-]+)-title'
+    assert ["flame", "flame-allocated"] == re.findall(drawn, first)
+    others = {name for name in re.findall(drawn, section) if name.startswith("flame-")}
+    assert {"flame-1", "flame-6", "flame-11"} <= others
+    assert len(others) <= FIGURES
 
 
 def test_a_redacted_report_has_it_too():

@@ -10,6 +10,7 @@ import pytest
 
 from gomem.units import format_bytes
 from gomem.views.writers.flame_script import SCRIPT
+from gomem.views.writers.page_script import SCRIPT as PAGE_SCRIPT
 from tests.builders import CAPTURES, as_html, diagnosed, html_report, memstats_json, smaps_entry
 from tests.pprof_messages import INUSE_SPACE, function, location, sample, strings
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
@@ -90,24 +91,31 @@ def test_nothing_is_loaded_from_anywhere(page, shrunk):
     assert not {"iframe", "object", "embed", "link", "img"} & set(page.tags)
 
 
-def test_the_only_script_is_that_of_the_flame_graph_and_the_page_allows_no_other(page, shrunk):
+def allowed(*scripts):
+    """The policy of a page on which only these may run."""
+    digests = [b64encode(sha256(one.encode()).digest()).decode() for one in scripts]
+    sources = " ".join(f"'sha256-{digest}'" for digest in digests)
+    own = f"style-src 'unsafe-inline'; script-src {sources}"
+    return f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
+
+
+def policies_of(page):
+    return [value for tag, name, value in page.attributes if value.startswith("default-src")]
+
+
+def test_only_our_two_scripts_stand_in_the_page_and_it_allows_no_other(page, shrunk):
     """
-    The policy has the digest of what stands between the tags; nothing may be loaded at all.
+    The policy has the digests of what stands between the tags; nothing may be loaded at all.
     """
-    (script,) = scripts_of(shrunk)
-    digest = b64encode(sha256(script.encode()).digest()).decode()
-    policies = [value for tag, name, value in page.attributes if value.startswith("default-src")]
-
-    assert SCRIPT == script
-    own = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    assert [f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"] == policies
+    assert [PAGE_SCRIPT, SCRIPT] == scripts_of(shrunk)
+    assert [allowed(PAGE_SCRIPT, SCRIPT)] == policies_of(page)
 
 
-def test_without_a_flame_graph_there_is_no_script_and_none_may_run(tmp_path):
+def test_without_a_flame_graph_its_script_is_not_there_and_may_not_run(tmp_path):
     text = as_html(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
 
-    assert [] == scripts_of(text)
-    assert "script-src" not in text
+    assert [PAGE_SCRIPT] == scripts_of(text)
+    assert [allowed(PAGE_SCRIPT)] == policies_of(Page(text))
 
 
 def test_the_same_capture_gives_the_same_bytes(shrunk):
@@ -146,9 +154,18 @@ def test_every_moment_has_its_waterfall_and_its_table(shrunk):
 
 
 def test_the_moment_of_the_first_finding_is_shown_first(shrunk):
-    captions = re.findall(r"<caption>Resident memory by part, ([^<]+)</caption>", shrunk)
+    """
+    Until its reader chooses another; then the same moment everywhere, by style alone.
+    """
+    panels = re.findall(r'<div data-of="([\d ]+)"( data-first)?>\n<h3 class="of">([^<:]+)', shrunk)
 
-    assert ["4-freed", "1-filled", "2-shrunk", "3-collected"] == captions
+    known = [("1", "", "1-filled"), ("2", "", "2-shrunk"), ("3", "", "3-collected")]
+    last = ("4", " data-first", "4-freed")
+    assert {*known, last} == set(panels)
+    assert [*known, last] == panels[:4]
+    for place in "1234":
+        assert f'id="of-{place}"> {panels[int(place) - 1][2]}</label>' in shrunk
+        assert f'has(#of-{place}:checked) [data-of]:not([data-of~="{place}"])' in shrunk
 
 
 def test_rounded_numbers_have_their_digits_behind_them(shrunk):
@@ -188,8 +205,9 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
 
     page = Page(text)
     assert [] == page.wrong
-    assert not {"b", "i", "u", "s"} & set(page.tags)
-    assert [SCRIPT] == scripts_of(text)
+    assert not {"i", "u", "s"} & set(page.tags)
+    assert "<b>capture" not in text
+    assert [PAGE_SCRIPT, SCRIPT] == scripts_of(text)
     for name in ("&lt;b&gt;capture", "&lt;i&gt;one", "&lt;u&gt;memstats", "&lt;s&gt;of nothing"):
         assert name in text
     assert "&gt;&lt;script</code>" in text

@@ -11,7 +11,7 @@ from tests.views.ledgers import SHRUNK, diagnosis_of
 def test_it_begins_with_the_verdict():
     lines = as_markdown(diagnosed(SHRUNK)).splitlines()
 
-    assert "# cache-shrink-go1.12.17: Go memory report" == lines[0]
+    assert "# cache-shrink, go1.12.17: Go memory report" == lines[0]
     assert re.match(r"\*\*Warning: \d+\u00a0MiB was given back", lines[2])
 
 

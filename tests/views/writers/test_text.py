@@ -10,6 +10,7 @@ from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 ALONE = """\
 api
+Capture: api
 Go release: unknown (nothing in the capture names it)
 Moments: 1: capture
 Files: 1

@@ -1,0 +1,261 @@
+"""The first screen of a report, beside the verdict: whose the memory is, and what was found.
+
+What it shows depends on what there is: the resident memory at the first moment and at the last, or
+under the baseline and now; of a heap profile alone, who holds what is in use; of a log alone, the
+collector's numbers and its saw-tooth.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from gomem.diagnosis.findings import OF_DATA
+from gomem.units import (
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    format_value,
+    is_unknown,
+)
+from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Tile, Tiles
+from gomem.views.figures.flame_graph import known_name
+from gomem.views.figures.gc_timeline import plot_gc_timeline
+from gomem.views.figures.look import BLUE, GROUP_LOOK
+from gomem.views.report.allocations import SAMPLE_TYPES
+from gomem.views.report.verdict import TONES, moment_names, together
+from gomem.views.share import located_all, named, named_all, named_in
+from gomem.views.words import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gomem.causes.answers import MomentFacts
+    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.finding import Evidence, Finding
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+LEADS = 3
+SITES = 6
+SMALL = 0.01  # of the longest bar: smaller groups are one
+PEAK = 1.25  # times the longer of first and last: a moment between them that is worth a bar
+OTHERS = "others, each under 1 %"
+CLAIMED = "claimed by Go, never resident"
+CAPTION = "Whose the resident memory is"
+CLAIMS = "What Go claims; no file here says how much of it is resident"
+GREY = GROUP_LOOK["undivided"]
+HEAP = "go_heap"
+
+_Labelled = tuple[str, "MomentFacts"]
+
+
+def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
+    """The bars, or what stands in for them; then the first findings, cut short."""
+    return (*_shown(diagnosis), *_leads(diagnosis))
+
+
+def _shown(diagnosis: Diagnosis) -> tuple[Block, ...]:
+    moments = _moments(diagnosis)
+    if moments:
+        return (_bars(moments),)
+    if diagnosis.sites_first is not None:
+        return _sites(diagnosis, diagnosis.sites_first)
+    if diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
+        return _log(diagnosis.collector)
+    return ()
+
+
+# Whose the memory is
+
+
+def _moments(diagnosis: Diagnosis) -> list[_Labelled]:
+    """Which moments to draw: the baseline's and its counterpart; else the first and the last."""
+    known = [one for one in diagnosis.moments if one.groups is not None]
+    known = [one for one in known if one.rss_bytes is not None] or known
+    if not known:
+        return []
+    by_name = {one.name: one for one in known}
+    shown = by_name.get(diagnosis.shown_first or "", known[-1])
+    against = diagnosis.baseline_moment(shown.name)
+    if against is not None and diagnosis.baseline is not None:
+        old = diagnosis.baseline.by_moment[against]
+        if old.groups is not None:
+            return [(f"baseline, {named(old.name)}", old), (named(shown.name), shown)]
+    chosen = dict.fromkeys([known[0].name, *_peak(known), known[-1].name])
+    return [(named(name), by_name[name]) for name in chosen]
+
+
+def _peak(known: list[MomentFacts]) -> list[str]:
+    sizes = [one.rss_bytes or 0 for one in known]
+    highest = max(sizes)
+    return [known[sizes.index(highest)].name] if highest >= PEAK * max(sizes[0], sizes[-1]) else []
+
+
+def _bars(moments: list[_Labelled]) -> Bars:
+    """A bar a moment, on one scale: filled what is resident, hollow what Go claims besides."""
+    rows = [_sizes(facts) for _, facts in moments]
+    longest = max(sum(one.values()) + hollow for one, hollow in rows) or 1
+    there = [group for group in GROUPS if any(one.get(group, 0) for one, _ in rows)]
+    small = {
+        group for group in there if all(one.get(group, 0) < SMALL * longest for one, _ in rows)
+    }
+    if len(small) == 1:
+        small = set()
+    resident = any(facts.rss_bytes is not None for _, facts in moments)
+    bars = tuple(
+        Bar(label, format_bytes(facts.rss_bytes if resident else sum(sizes.values())),
+            tuple(_pieces(sizes, hollow, there, small, longest)))
+        for (label, facts), (sizes, hollow) in zip(moments, rows, strict=True)
+    )  # fmt: skip
+    names = {group: name for _, facts in moments for group, name in _names(facts).items()}
+    keys = [
+        _key(names[group], group, [sizes for sizes, _ in rows])
+        for group in there
+        if group not in small
+    ]
+    if small:
+        keys.append(_small_key(small, [sizes for sizes, _ in rows]))
+    if any(hollow for _, hollow in rows):
+        told = tuple(format_bytes(hollow) if hollow else "–" for _, hollow in rows)
+        keys.append(Key(CLAIMED, "", "", told))
+    return Bars(CAPTION if resident else CLAIMS, bars, tuple(keys))
+
+
+def _names(facts: MomentFacts) -> dict[str, str]:
+    groups = facts.groups
+    assert groups is not None
+    frames = (groups.rows, groups.claims)
+    told = {row["group"]: row["name"] for frame in frames for row in frame.to_dict("records")}
+    return told | ({HEAP: f"{told[HEAP]}, undivided"} if HEAP in told else {})
+
+
+def _sizes(facts: MomentFacts) -> tuple[dict[str, int], int]:
+    """Bytes by group, and what Go claims beyond them; without RSS, the claims."""
+    groups = facts.groups
+    assert groups is not None
+    if facts.rss_bytes is None:
+        return groups.claimed, 0
+    sizes = groups.sizes
+    beyond = ((groups.claimed_bytes_of(group) or 0) - size for group, size in sizes.items())
+    return sizes, sum(max(0, size) for size in beyond)
+
+
+def _pieces(
+    sizes: dict[str, int], hollow: int, groups: list[str], small: set[str], longest: int
+) -> Iterable[Piece]:
+    for group in groups:
+        if sizes.get(group, 0) and group not in small:
+            yield Piece(sizes[group] / longest, *GROUP_LOOK[group])
+    rest = sum(sizes.get(group, 0) for group in small)
+    if rest:
+        yield Piece(rest / longest, *GREY)
+    if hollow:
+        yield Piece(hollow / longest, "")
+
+
+def _key(name: str, group: str, rows: list[dict[str, int]]) -> Key:
+    told = tuple(format_bytes(sizes[group]) if group in sizes else "–" for sizes in rows)
+    return Key(name, *GROUP_LOOK[group], told)
+
+
+def _small_key(small: set[str], rows: list[dict[str, int]]) -> Key:
+    sums = (sum(sizes.get(group, 0) for group in small) for sizes in rows)
+    return Key(OTHERS, *GREY, tuple(map(format_bytes, sums)))
+
+
+# Single files
+
+
+def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
+    """Who holds most of what is in use, or allocated most, with what sampling leaves open."""
+    known = diagnosis.sites[moment]
+    sample_type = next((name for name in SAMPLE_TYPES if name in known), None)
+    if sample_type is None:
+        return ()
+    rows = known[sample_type].top.head(SITES).to_dict("records")
+    longest = max((row["flat"] for row in rows), default=0) or 1
+    bars = tuple(
+        Bar(known_name(row["function"]), _interval(row), (Piece(row["flat"] / longest, BLUE),),
+            code=True)
+        for row in rows
+        if row["flat"] > 0
+    )  # fmt: skip
+    whole = format_bytes(known[sample_type].total)
+    at = f" at {named(moment)}" if len(diagnosis.capture.moments) > 1 else ""
+    said = "Who holds what is in use" if sample_type == SAMPLE_TYPES[0] else "Who allocated most"
+    return (Bars(f"{said}{at}, of {whole} in all", bars),) if bars else ()
+
+
+def _interval(row: dict[str, Any]) -> str:
+    said = f"{format_bytes(row['flat'])}, {format_fraction(row['flat_fraction'])}"
+    if is_unknown(row["flat_low"]) or is_unknown(row["flat_high"]):
+        return said
+    return f"{said} ({format_bytes(row['flat_low'])} to {format_bytes(row['flat_high'])})"
+
+
+def _log(facts: CollectorAnswers) -> tuple[Block, ...]:
+    """What collecting costs, and the heap over time."""
+    cost = facts.cost.values
+    told = {
+        "collections": _told(format_count, cost["cycles"]),
+        "between two, the median": _told(format_seconds, cost["interval_p50_seconds"]),
+        "CPU for collecting": _told(format_fraction, cost["gc_cpu_fraction"]),
+        "longest stop": _told(format_seconds, cost["longest_stop_seconds"]),
+        "allocated a second": _told(
+            lambda rate: f"{format_bytes(rate)}/s", cost["allocation_rate_bytes_per_second"]
+        ),
+        "largest heap": _told(format_bytes, cost["heap_peak_bytes"]),
+    }
+    tiles = Tiles(tuple(Tile(value, name) for name, value in told.items() if value))
+    caption = "Dark is live heap, light what was allocated since; the dashed line is the goal."
+    drawn = {"timeline": facts.timeline, "name": "opening"}
+    return (tiles, Figure(caption, plot_gc_timeline, lambda: drawn))
+
+
+def _told(words: Any, value: float | None) -> str:
+    return "" if value is None or is_unknown(value) else str(words(value))
+
+
+# What was found
+
+
+def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
+    """The first findings; those about the data only where there is room."""
+    moments, told = moment_names(diagnosis), diagnosis.verdict.code
+    ranked = sorted(diagnosis.findings, key=lambda one: one.code.startswith(OF_DATA))
+    return tuple(_lead(one, moments, is_told=one.code == told) for one in ranked[:LEADS])
+
+
+def _lead(finding: Finding, moments: frozenset[str], *, is_told: bool) -> Lead:
+    """A finding cut short; what to do about the one that the verdict names stands there."""
+    step = "" if is_told else first_sentence(finding.next_step)
+    return Lead(
+        title=together(named_in(finding.title, moments)),
+        tone=TONES[finding.severity],
+        code=finding.code,
+        proof=_proof(finding.evidence, moments),
+        next_step=together(named_in(step, moments)),
+        section="findings",
+    )
+
+
+def _proof(evidence: tuple[Evidence, ...], moments: frozenset[str]) -> str:
+    """The first number, with the second where it stands in the same file."""
+    first = evidence[:1]
+    same = [one for one in evidence[1:2] if one.artefact == first[0].artefact]
+    said = "; ".join(f"{one.field} = {_value(one, moments)}" for one in (*first, *same))
+    return together(f"{located_all(first[0].artefact)}: {said}") if first else ""
+
+
+def _value(evidence: Evidence, moments: frozenset[str]) -> str:
+    value = evidence.value
+    if isinstance(value, str):
+        return named_all(value, moments)
+    return format_value(value, evidence.unit)
+
+
+def first_sentence(text: str) -> str:
+    """A text's first sentence: up to what ends one, before a space and a capital."""
+    end = re.search(r"[.?!](?= [A-Z])", text)
+    return text if end is None else text[: end.end()]

@@ -1,0 +1,82 @@
+"""The script of a page: tables sort, links unfold what they lead to, and all can be unfolded."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+
+# It makes the buttons itself: without it there is no dead one.
+SCRIPT = r"""
+(() => {
+  const FACTORS = {
+    KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50,
+    ns: 1e-9, "\u00b5s": 1e-6, ms: 1e-3, min: 60, h: 3600, d: 86400,
+  };
+  const words = (cell) => [...cell.childNodes].filter((node) => node.nodeName !== "SMALL")
+    .map((node) => node.textContent).join("").trim();
+  const number = (cell) => {
+    const text = words(cell).replace(/\u2212/g, "-").replace(/(\d)[\u202f\u00a0,](?=\d)/g, "$1");
+    const found = text.match(/^([+-]?\d[\d.]*(?:e[+-]?\d+)?)\s*([^\s/\d]+)?/i);
+    return found ? parseFloat(found[1]) * (FACTORS[found[2]] || 1) : -Infinity;
+  };
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    if (!table.tHead || !body || body.rows.length < 3) return;
+    if ([...body.rows].some((row) => words(row.cells[0]).startsWith("\u00b7"))) return;
+    const rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, place) => {
+      const button = document.createElement("button"), numeric = head.className === "number";
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const now = head.getAttribute("aria-sort"), first = numeric ? "descending" : "ascending";
+        const next = !now ? first : now === first
+          ? (numeric ? "ascending" : "descending") : "";
+        heads.forEach((one) => one.removeAttribute("aria-sort"));
+        const sign = next === "ascending" ? 1 : -1;
+        const compared = (a, b) => numeric
+          ? sign * (number(a.cells[place]) - number(b.cells[place]) || 0)
+          : sign * words(a.cells[place]).localeCompare(words(b.cells[place]));
+        body.append(...(next ? [...rows].sort(compared) : rows));
+        if (next) head.setAttribute("aria-sort", next);
+      });
+    });
+  };
+  document.querySelectorAll("table").forEach(sortable);
+
+  const unfold = (hash) => {
+    let one = hash && document.getElementById(hash.slice(1));
+    for (; one; one = one.parentElement) if (one.nodeName === "DETAILS") one.open = true;
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold(link.hash);
+  });
+  unfold(location.hash);
+
+  const tools = document.querySelector(".tools");
+  if (tools) {
+    const all = document.createElement("button");
+    const sections = [...document.querySelectorAll("details.section")];
+    const name = () => {
+      all.textContent = sections.every((one) => one.open) ? "fold all" : "unfold all";
+    };
+    all.type = "button";
+    all.addEventListener("click", () => {
+      const open = !sections.every((one) => one.open);
+      sections.forEach((one) => { one.open = open; });
+    });
+    sections.forEach((one) => one.addEventListener("toggle", name));
+    name();
+    tools.append(all);
+  }
+})();
+"""
+
+
+@cache
+def script_source() -> str:
+    """The script as a Content-Security-Policy names it: a page that allows it allows no other."""
+    return f"'sha256-{b64encode(sha256(SCRIPT.encode()).digest()).decode()}'"
