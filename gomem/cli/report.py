@@ -18,7 +18,7 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import reading_progress
-from gomem.cli.terminal import terminal_text
+from gomem.cli.terminal import terminal_summary, terminal_text
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.missing import no_such_path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DEMO, DEMO_BASELINE = "demo", "demo-baseline"
+MORE = "The page has the rest, and so does --full."
 
 
 class Format(StrEnum):
@@ -78,12 +79,15 @@ def report(
         ),
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="On a terminal, print all and not a screen of it.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Say where the memory of a Go process went.
 
-    Without --format: a summary on standard output, and the whole report as one HTML file named
-    after the capture; the last line printed is its path. With --format text, json or md: only that,
+    Without --format: a screen of it on a terminal, or all of it where standard output is none, and
+    the whole report as one HTML file named after the capture; the last line printed is its path. With --format text, json or md: only that,
     on standard output or in the file that -o names.
     """
     groups = _groups(captures or [], demo=demo)
@@ -98,7 +102,7 @@ def report(
         inputs = group if baseline is None else [*group, baseline]
         check_writable(target, force=force, inputs=inputs)
         diagnosis = _diagnose(group, baseline, go_version, threshold or [])
-        _write(diagnosis, output_format, target, redact=redact)
+        _write(diagnosis, output_format, target, redact=redact, full=full)
         found = found or _met(diagnosis, fail_on)
     if found:
         raise typer.Exit(1)
@@ -147,18 +151,23 @@ def _diagnose(
 
 
 def _write(
-    diagnosis: Diagnosis, output_format: Format | None, target: Path | None, *, redact: bool
+    diagnosis: Diagnosis,
+    output_format: Format | None,
+    target: Path | None,
+    *,
+    redact: bool,
+    full: bool,
 ) -> None:
     tell_damage(diagnosis.capture.damaged)
     if output_format is None:
-        _write_both(diagnosis, target, redact=redact)
+        _write_both(diagnosis, target, redact=redact, full=full)
     else:
         write(_RENDER[output_format](diagnosis, redact=redact), target)
     if target is not None:
         tell_where(target)
 
 
-def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> None:
+def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool, full: bool) -> None:
     """The summary for the terminal, and the page, both from one report."""
     from gomem.views.report.report import report_document
     from gomem.views.writers.html import write_html
@@ -166,7 +175,8 @@ def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool) -> N
     document = report_document(diagnosis, redact=redact)
     write(write_html(document), target)  # first: nobody may be reading the summary
     if target is None or not is_device(target):  # a page on standard output stands there alone
-        write(terminal_text(document), None)
+        text = terminal_text(document) if full else terminal_summary(document, MORE)
+        write(text, None)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:

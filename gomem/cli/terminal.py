@@ -17,5 +17,26 @@ def terminal_text(document: Document) -> str:
 
     if not sys.stdout.isatty():
         return write_text(document)
-    width = shutil.get_terminal_size().columns
-    return write_text(document, width=width, color="NO_COLOR" not in os.environ)
+    return write_text(document, width=_width(), color=_has_colors())
+
+
+def terminal_summary(document: Document, more: str) -> str:
+    """The document's first screen on a terminal; all of it where this is none.
+
+    Args:
+        document: What to show.
+        more: How to see the rest, in a sentence.
+    """
+    from gomem.views.writers.summary import write_summary
+
+    if not sys.stdout.isatty():
+        return terminal_text(document)
+    return write_summary(document, width=_width(), color=_has_colors(), more=more)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _has_colors() -> bool:
+    return "NO_COLOR" not in os.environ

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
 SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more
-SHOWN = 10  # rows of turnover and of object sizes; the JSON report has more
+SHOWN = 10  # rows of turnover, of object sizes, of other moments' sites; JSON has more
 
 
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
@@ -32,7 +32,10 @@ def allocations_section(diagnosis: Diagnosis) -> Section | None:
         return None
     drawn = drawn_of(list(diagnosis.sites), first)
     blocks = {
-        name: (*_blocks(diagnosis, name), *_further(diagnosis, name, first, drawn))
+        name: (
+            *_blocks(diagnosis, name, None if name == first else SHOWN),
+            *_further(diagnosis, name, first, drawn),
+        )
         for name in diagnosis.sites
     }
     choice = of_moments(blocks, first)
@@ -62,12 +65,13 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
     return f"{format_bytes(sites.total)} {said}, {share} of it by {known_name(row['function'])}"
 
 
-def _blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
+def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
+    """A table a sample type, of at most so many sites, and why lines allocate."""
     known = diagnosis.sites[moment]
     chosen = [known[name] for name in SAMPLE_TYPES if name in known]
     blocks: list[Block] = []
     for sites in chosen:
-        blocks.append(_sites_table(sites, named(moment)))
+        blocks.append(_sites_table(sites, named(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.reasons:
@@ -88,7 +92,7 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     return (*blocks, *flame_blocks(diagnosis, moment))
 
 
-def _sites_table(sites: AllocationSites, moment: str) -> Table:
+def _sites_table(sites: AllocationSites, moment: str, most: int | None) -> Table:
     """Who allocates, with the sampling intervals."""
     cell = bytes_cell if sites.unit == "bytes" else count_cell
     rows = tuple(
@@ -100,7 +104,7 @@ def _sites_table(sites: AllocationSites, moment: str) -> Table:
             cell(row["cum"]),
             _between(row["cum_low"], row["cum_high"], cell),
         )
-        for row in sites.top.to_dict("records")
+        for row in sites.top.head(most or len(sites.top)).to_dict("records")
     )
     columns = ("function", "flat", "95 % interval", "of total", "with callees", "95 % interval")
     total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)

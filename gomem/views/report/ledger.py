@@ -14,6 +14,8 @@ from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import GROUPS, PARTS, part_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.analysis.memory.groups import MemoryGroups
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.causes.answers import MomentFacts
@@ -23,6 +25,8 @@ WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew
 
 
+SMALL = 0.01  # of RSS, or of the longest bar: several smaller groups are one
+OTHERS = "others, each under 1 %"
 WHOSE = "Filled: resident. Hollow: what Go claims besides, and the kernel has never had to give."
 
 
@@ -97,10 +101,17 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     old = None if before is None else before.groups
     assert groups is not None
     rows: list[tuple[Cell, ...]] = []
-    for row in groups.rows.to_dict("records"):
+    told = groups.rows.to_dict("records")
+    few = [row for row in told if _is_small(row, rss_bytes, old)]
+    if len(few) == 1:
+        few = []
+    together = {row["group"] for row in few}
+    for row in (row for row in told if row["group"] not in together):
         rows.append(_group_row(row, rss_bytes, old))
         claims = groups.claims_within(row["group"]).to_dict("records")
         rows += [_claim_row(one, old) for one in claims]
+    if few:
+        rows.append(_small_row(few, rss_bytes, old))
     total = [Cell("RSS"), bytes_cell(rss_bytes), fraction_cell(1.0 if rss_bytes else None), _BLANK]
     columns, sides = ["whose", "resident", "of RSS", "Go claims"], "<>>>"
     if before is not None:
@@ -117,6 +128,31 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
 
 
 _BLANK = Cell("")
+
+
+def _is_small(row: dict[str, Any], rss_bytes: int | None, before: MemoryGroups | None) -> bool:
+    """Whether a group is a small part of RSS on every side, claims among them."""
+    if not rss_bytes or is_unknown(row["bytes"]):
+        return False
+    old = None if before is None else before.bytes_of(row["group"])
+    sizes: tuple[Any, ...] = (row["bytes"], row["claimed_bytes"], old)
+    return all(is_unknown(size) or size < SMALL * rss_bytes for size in sizes)
+
+
+def _small_row(
+    few: Sequence[dict[str, Any]], rss_bytes: int | None, before: MemoryGroups | None
+) -> tuple[Cell, ...]:
+    """Small groups together, and which they are."""
+    there = [row for row in few if row["bytes"] or row["claimed_bytes"]]
+    names = ", ".join(f"{row['name']} {format_bytes(row['bytes'])}" for row in there)
+    size = sum(int(row["bytes"]) for row in few)
+    claimed = sum(int(row["claimed_bytes"]) for row in few if not is_unknown(row["claimed_bytes"]))
+    share = None if not rss_bytes else size / rss_bytes
+    name = Cell(OTHERS, note=names)
+    cells = [name, bytes_cell(size), fraction_cell(share), bytes_cell(claimed)]
+    if before is not None:
+        cells.insert(2, bytes_cell(sum(before.bytes_of(row["group"]) or 0 for row in few)))
+    return tuple(cells)
 
 
 def _group_row(
@@ -159,7 +195,8 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
         moment: Its moment, for the caption.
         before: The baseline's ledger, for a column of its own.
     """
-    rows = [_part_row(row, ledger.rss_bytes) for row in ledger.parts.to_dict("records")]
+    told = [row for row in ledger.parts.to_dict("records") if _says_something(row, before)]
+    rows = [_part_row(row, ledger.rss_bytes) for row in told]
     rss = ledger.rss_bytes
     blank = Cell("")
     total = [Cell("RSS"), bytes_cell(rss), fraction_cell(1.0 if rss else None), blank, blank]
@@ -167,7 +204,8 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
     if before is not None:
         columns.insert(2, "baseline")
         sides = "<>>>><"
-        for part, cells in zip(ledger.parts["part"], rows, strict=True):
+        for row, cells in zip(told, rows, strict=True):
+            part = row["part"]
             cells.insert(2, bytes_cell(before.part(part) if before.has(part) else None))
         total.insert(2, bytes_cell(before.rss_bytes))
     return Table(
@@ -177,6 +215,13 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
         tuple(map(tuple, rows)),
         (tuple(total),) if rss is not None else (),
     )
+
+
+def _says_something(row: dict[str, Any], before: Ledger | None) -> bool:
+    """Whether a part is anything but 0 everywhere."""
+    claimed = row["claimed_bytes"]
+    old = before.part(row["part"]) if before is not None and before.has(row["part"]) else 0
+    return bool(row["bytes"] or old or (not is_unknown(claimed) and claimed))
 
 
 def _part_row(row: dict[str, Any], rss_bytes: int | None) -> list[Cell]:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.verdict import MISSING
 from gomem.units import (
     format_bytes,
     format_count,
@@ -24,6 +25,7 @@ from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.look import BLUE, GROUP_LOOK
 from gomem.views.report.allocations import SAMPLE_TYPES
+from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, moment_names, together
 from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.words import GROUPS
@@ -38,9 +40,7 @@ if TYPE_CHECKING:
 
 LEADS = 3
 SITES = 6
-SMALL = 0.01  # of the longest bar: smaller groups are one
 PEAK = 1.25  # times the longer of first and last: a moment between them that is worth a bar
-OTHERS = "others, each under 1 %"
 CLAIMED = "claimed by Go, never resident"
 CAPTION = "Whose the resident memory is"
 CLAIMS = "What Go claims; no file here says how much of it is resident"
@@ -191,7 +191,8 @@ def _interval(row: dict[str, Any]) -> str:
     said = f"{format_bytes(row['flat'])}, {format_fraction(row['flat_fraction'])}"
     if is_unknown(row["flat_low"]) or is_unknown(row["flat_high"]):
         return said
-    return f"{said} ({format_bytes(row['flat_low'])} to {format_bytes(row['flat_high'])})"
+    low, high = format_bytes(row["flat_low"]), format_bytes(row["flat_high"])
+    return said if low == high else f"{said} ({low} to {high})"
 
 
 def _log(facts: CollectorAnswers) -> tuple[Block, ...]:
@@ -224,6 +225,8 @@ def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
     """The first findings; those about the data only where there is room."""
     moments, told = moment_names(diagnosis), diagnosis.verdict.code
     ranked = sorted(diagnosis.findings, key=lambda one: one.code.startswith(OF_DATA))
+    if told is None:  # then the verdict says what to collect
+        ranked = [one for one in ranked if one.code != MISSING]
     return tuple(_lead(one, moments, is_told=one.code == told) for one in ranked[:LEADS])
 
 

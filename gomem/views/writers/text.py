@@ -163,7 +163,7 @@ class _Writer:
         from rich.text import Text
 
         lines = textwrap.wrap(
-            _readable(text),
+            readable(text),
             self._console.width,
             initial_indent=" " * indent,
             subsequent_indent=" " * max(hang, indent),
@@ -187,9 +187,9 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     folded = _natural_width(table, columns) > width
     for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
-        lines = textwrap.wrap(_readable(heading), HEADING) if folded and side == ">" else []
+        lines = textwrap.wrap(readable(heading), HEADING) if folded and side == ">" else []
         drawn.add_column(
-            "\n".join(lines) or _readable(heading),
+            "\n".join(lines) or readable(heading),
             justify="right" if side == ">" else "left",
             no_wrap=side == ">",
             overflow="fold",
@@ -208,9 +208,9 @@ def _natural_width(table: Table, columns: slice) -> int:
 def _cell(cell: Cell, style: str = "") -> Text:
     from rich.text import Text
 
-    return Text(_readable(cell.text), style=style)
+    return Text(readable(cell.text), style=style)
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """What an input wrote cannot steer the terminal; our own narrow spaces become plain ones."""
     return printable(text.replace("\u202f", " ").replace("\u00a0", " "))
