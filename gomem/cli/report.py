@@ -87,8 +87,8 @@ def report(
     """Say where the memory of a Go process went.
 
     Without --format: a screen of it on a terminal, or all of it where standard output is none, and
-    the whole report as one HTML file named after the capture; the last line printed is its path. With --format text, json or md: only that,
-    on standard output or in the file that -o names.
+    the whole report as one HTML file named after the capture; the last line printed is its path.
+    With --format text, json or md: only that, on standard output or in the file that -o names.
     """
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:
