@@ -368,7 +368,7 @@ class Answers:
     def goroutines_heap_bytes(self) -> float:
         """What those goroutines hold of the heap that came, as far as that is known.
 
-        Where no profile names a site that rises and is not theirs, all that rises is.
+        Where profiles do not surely name a site that rises and is not theirs, all that rises is.
         """
         found, site = self.goroutines, self.growing_site
         if site is not None and not self.goroutines_hold(site):
@@ -450,10 +450,13 @@ class Answers:
         """Whether what rises in the heap is what goroutines hold that pile up.
 
         Args:
-            site: Who allocates it; None if that is not known.
+            site: Who allocates it; None if that is not known. By fewer profiles than it takes to be
+                sure, it may as well allocate what the goroutines refer to.
         """
-        if not self.goroutines_pile_up or site is None:
+        if site is None or site.contents < self.thresholds.growth_profiles:
             return self.goroutines_pile_up
+        if not self.goroutines_pile_up:
+            return False
         created = self.goroutines.created
         return is_of_descriptors(site.stack) or bool(created and begins(site.stack, created))
 

@@ -27,7 +27,10 @@ grows. As an expert would put it:
    show is the least: all that rises in them, not the largest site's part alone.
 5. It is named: who allocates what stays, and where that is Go's own library (`io.ReadAll`,
    `strings.(*Builder).grow`), the program's function that called it.
-6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note.
+6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note. It
+   is another's if a site that is not theirs rises over five profiles; fewer do not tell two leaks
+   from one, whose goroutines are handed what somebody else allocates.
+7. What rises in HeapAlloc, and by a mark of which there is one alone, is thin: that is said.
 
 A cache that fills during all of the capture looks the same, so a short watch is `possible`; a long
 one, or two kinds of evidence that agree, is `likely`.
@@ -68,7 +71,38 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def lack(answers: Answers) -> Lack | None:
-    """A log alone, whose live heap rises by enough, in collections too few for a slope."""
+    """What rises by enough in a log alone, or over moments alone, of too few collections."""
+    return _lack_of_log(answers) or _lack_of_moments(answers)
+
+
+def _lack_of_moments(answers: Answers) -> Lack | None:
+    held, series, limits = answers.held_heap, answers.heap_series, answers.thresholds
+    seen = None if held is None else held.without_direction
+    if held is None or seen is None or answers.gc is not None or answers.goroutines_pile_up:
+        return None
+    if series is not None and len(series.moments) >= limits.growth_profiles:
+        return None  # enough to name a site, and none of them rises
+    if not _is_large(seen.grown, seen.first, limits):
+        return None
+    told = [one for one in answers.moments if one.memstats is not None]
+    first, last = told[-seen.moments], told[-1]
+    return Lack(
+        CAUSE.code,
+        seen=f"the heap in use rises from {format_bytes(seen.first)} to {format_bytes(seen.last)} "
+        f"over {format_count(seen.moments)} moments",
+        had=f"collections ran in {format_count(held.marks - 1)} of the "
+        f"{format_count(seen.moments - 1)} intervals between them",
+        needed=f"{format_count(FEWEST - 1)} such intervals, to tell what is held from garbage",
+        next_step="Take MemStats again when more collections have run. " + _TAKE_TWO,
+        evidence=(
+            Evidence(first.path("memstats"), "HeapAlloc", int(seen.first), "B"),
+            Evidence(last.path("memstats"), "HeapAlloc", int(seen.last), "B"),
+            Evidence(last.path("memstats"), "collections in between", held.collections, "count"),
+        ),
+    )
+
+
+def _lack_of_log(answers: Answers) -> Lack | None:
     facts = answers.gc
     if answers.held_heap is not None or answers.heap_series is not None:
         return None

@@ -873,9 +873,14 @@ def test_growth_in_a_log_that_is_long_enough_lacks_nothing():
     ],
 )
 def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, created, theirs):
-    case = SimpleNamespace(goroutines_pile_up=pile_up, goroutines=SimpleNamespace(created=created))
+    case = SimpleNamespace(
+        goroutines_pile_up=pile_up,
+        goroutines=SimpleNamespace(created=created),
+        thresholds=Thresholds(growth_profiles=5),
+    )
 
-    assert theirs == Answers.goroutines_hold(case, SimpleNamespace(stack=stack))
+    assert theirs == Answers.goroutines_hold(case, SimpleNamespace(stack=stack, contents=5))
+    assert pile_up == Answers.goroutines_hold(case, SimpleNamespace(stack=stack, contents=4))
     assert pile_up == Answers.goroutines_hold(case, None)
 
 

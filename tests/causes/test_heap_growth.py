@@ -382,6 +382,71 @@ def test_what_others_allocate_is_not_the_goroutines():
     assert "warning" == str(finding.severity)
 
 
+def test_a_site_of_few_profiles_is_not_told_from_the_goroutines():
+    """
+    Four profiles in which another site rises: what it allocates may be what they refer to.
+    """
+    told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
+    case = replace(answers(40, 80, 120, 160), moments=told)
+
+    (finding,) = heap_growth.find(case)
+
+    assert "info" == str(finding.severity)
+    assert "main.leaf" in finding.title
+    (apart,) = heap_growth.find(replace(case, thresholds=Thresholds(growth_profiles=4)))
+    assert "warning" == str(apart.severity)
+
+
+ONE_INTERVAL = counted(moments(20, 40, 60, goals=[40, 80, 80]))
+for _moment, _collections in zip(ONE_INTERVAL, (0, 3, 3), strict=True):
+    _moment.memstats["NumGC"] = _collections
+
+
+def test_a_rise_over_one_collection_is_thin():
+    """
+    From 20 to 60 MiB, and what was marked from 20 to 40, but only between two of the moments.
+    """
+    lack = heap_growth.lack(Answers(ONE_INTERVAL, GoVersion()))
+
+    assert "the heap in use rises from 20.0 MiB to 60.0 MiB over 3 moments" == lack.seen
+    assert "collections ran in 1 of the 2 intervals between them" == lack.had
+    assert "2 such intervals, to tell what is held from garbage" == lack.needed
+    assert [20 * MIB, 60 * MIB, 3] == [one.value for one in lack.evidence]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param({"moments": counted(moments(20, 40, 60))}, id="that is found"),
+        pytest.param({"moments": counted(moments(20, 40, 60, goals=[40] * 3))}, id="not marked"),
+        pytest.param({"moments": ONE_INTERVAL[1:]}, id="two moments"),
+        pytest.param({"gc": of_log().gc}, id="a log says more"),
+        pytest.param({"goroutines_pile_up": True}, id="they hold it"),
+        pytest.param({"thresholds": Thresholds(growth_few_bytes=40 * MIB + 1)}, id="too small"),
+        pytest.param(
+            {"heap_series": answers(50, 51, 52, 53, 54).heap_series}, id="profiles say no"
+        ),
+    ],
+)
+def test_of_such_a_rise_nothing_more_is_said(about):
+    pile_up = about.pop("goroutines_pile_up", False)
+    case = replace(Answers(ONE_INTERVAL, GoVersion()), **about)
+    case.__dict__["goroutines_pile_up"] = pile_up
+
+    assert heap_growth.lack(case) is None
+
+
+def test_such_a_rise_is_thin_at_its_edges():
+    """
+    Of 40 MiB more; and beside four profiles, which name no site however it rises.
+    """
+    case = Answers(ONE_INTERVAL, GoVersion())
+    four = answers(50, 51, 52, 53).heap_series
+
+    assert heap_growth.lack(replace(case, thresholds=Thresholds(growth_few_bytes=40 * MIB)))
+    assert heap_growth.lack(replace(case, heap_series=four))
+
+
 def resident(*mib):
     """Moments of smaps alone."""
     told = [

@@ -37,7 +37,7 @@ GOGC_BY_DEFAULT = 1.0
 # each collection doubles them: after two they have grown by 3/7 of the most that HeapAlloc can have
 # until the third.
 FOLLOWS = 0.25
-FEWEST_COLLECTIONS = 2  # between the first moment and the last: one may find what filled before
+LATE_COLLECTIONS = 2  # in the last third of the time: one may find what filled before
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,15 @@ class HeldHeap:
         return self.allocated if self.allocated.may_rise else None
 
     @property
+    def without_direction(self) -> Trend | None:
+        """HeapAlloc, if it rises like that, but the moments show too few marks for a direction."""
+        if self._has_direction or not self._marks_follow:
+            return None
+        return self.allocated if self.allocated.rises or self.allocated.may_rise else None
+
+    @property
     def _has_direction(self) -> bool:
-        return self.collections >= FEWEST_COLLECTIONS and self.marks >= FEWEST
+        return self.marks >= FEWEST
 
     @property
     def _marks_follow(self) -> bool:
@@ -95,7 +102,7 @@ class HeldHeap:
         if self.allocated.moments < SURE_FROM or self.rising is not None:
             return False
         marked = self.marked is not None and self.marked.shape == "plateau"
-        renewed = self.late_collections >= FEWEST_COLLECTIONS
+        renewed = self.late_collections >= LATE_COLLECTIONS
         return self.allocated.shape == "plateau" or (marked and renewed)
 
 
