@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -302,6 +302,13 @@ class Answers:
     limit_growth: TimeToLimit | None = None
     counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
     lacks: tuple[Lack, ...] = ()
+
+    def lacking(self, lacks: tuple[Lack, ...]) -> Answers:
+        """The same with what rules lack; what was worked out is not worked out again."""
+        lacking = replace(self, lacks=lacks)
+        known = {name: value for name, value in vars(self).items() if name not in vars(lacking)}
+        vars(lacking).update(known)
+        return lacking
 
     @property
     def largest_rss_bytes(self) -> int | None:

@@ -27,13 +27,15 @@ SHOWN = 3  # files named as evidence
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with many pages of files or of shared memory."""
     limits = answers.thresholds
-    return [
-        _finding(moment, mine, limits)
-        for moment in answers.moments
-        if moment.mappings is not None
-        and (mine := moment.mappings[moment.mappings["kind"].isin(KINDS)])["Rss"].sum()
-        >= limits.notable(limits.file_bytes, moment.rss_bytes)
-    ]
+    findings = []
+    for moment in answers.moments:
+        if moment.mappings is None:
+            continue
+        mine = moment.mappings["kind"].isin(KINDS)
+        least = limits.notable(limits.file_bytes, moment.rss_bytes)
+        if moment.mappings.loc[mine, "Rss"].sum() >= least:
+            findings.append(_finding(moment, moment.mappings[mine], limits))
+    return findings
 
 
 CAUSE = Cause(

@@ -82,8 +82,8 @@ def foreign_huge_bytes(moment: MomentFacts) -> int:
 def _huge_bytes_of(moment: MomentFacts, *kinds: str) -> int:
     if moment.mappings is None:
         return 0
-    mappings = moment.mappings[moment.mappings["kind"].isin(kinds)]
-    return int(mappings["AnonHugePages"].fillna(0).sum())
+    mine = moment.mappings["kind"].isin(kinds)
+    return int(moment.mappings.loc[mine, "AnonHugePages"].sum())
 
 
 def excess_bytes(moment: MomentFacts) -> int:

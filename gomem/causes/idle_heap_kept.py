@@ -9,7 +9,10 @@ finding. What lies above it should go back within seconds of the second collecti
 nothing has a goal: what lies above NextGC, up to which the heap is filled again, waits for its five
 idle minutes. Those releases map a fresh arena (64 MiB from Go 1.11 on) as idle heap that is not
 given back, though nobody has touched it; Go 1.13 and later count it as given back. So before 1.13
-only what is resident can be kept: the resident heap, in use and idle, beyond NextGC.
+only what is resident can be kept: the resident heap, in use and idle, beyond NextGC. How much of
+the heap is, mappings alone say: where RSS is one number, C's memory may be what fills it, and a
+fresh arena's worth may be untouched. What is kept without that is kept at least; what is kept only
+with it is a note.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
 
+AT_LEAST, UP_TO = "at least ", "up to "
 WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, from 1.17 on by 4 MiB
 
 
@@ -45,15 +49,18 @@ def find(answers: Answers) -> list[Finding]:
     told = [one for one in answers.moments if one.heap is not None and one.ledger is not None]
     kept = [kept_bytes(one, answers.go_version) for one in told]
     much = [
-        size >= limits.notable(limits.idle_heap_bytes, one.rss_bytes)
-        for one, size in zip(told, kept, strict=True)
+        [size >= limits.notable(limits.idle_heap_bytes, one.rss_bytes) for size in sizes]
+        for one, sizes in zip(told, kept, strict=True)
     ]
     findings = []
-    for place, (one, size) in enumerate(zip(told, kept, strict=True)):
+    for place, (one, (least, most)) in enumerate(zip(told, kept, strict=True)):
         after = told[place + 1 :]
-        lasts = not after or much[place + 1] or _collected_itself(one, after[0])
-        if much[place]:
-            findings.append(_finding(one, size, lasts, answers.go_version))
+        lasts = not after or much[place + 1][0] or _collected_itself(one, after[0])
+        if much[place][0]:
+            bound = AT_LEAST if most > least else ""
+            findings.append(_finding(one, least, lasts, answers.go_version, bound))
+        elif much[place][1]:
+            findings.append(_finding(one, most, False, answers.go_version, UP_TO))
     return findings or _kept_for_a_limit(told, limits)
 
 
@@ -123,23 +130,29 @@ CAUSE = Cause(
 )
 
 
-def kept_bytes(moment: MomentFacts, version: GoVersion) -> int:
-    """Idle heap above the goal that is resident; 0 if that cannot be told.
+def kept_bytes(moment: MomentFacts, version: GoVersion) -> tuple[int, int]:
+    """Idle heap above the goal that is resident, at least and at most; 0 if that cannot be told.
 
     Where the release may be older than Go 1.13, idle heap that nobody has touched is what fills the
-    room up to NextGC last, so all of it is taken off what lies above. Without RSS nobody knows how
-    much that is: with Go 1.11 and 1.12 up to an arena.
+    room up to NextGC last, so all of it is taken off what lies above. How much that is, mappings
+    alone say: else with Go 1.11 and 1.12 it is up to an arena.
     """
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
-        return 0
+        return 0, 0
     excess, untouched = int(moment.heap["excess_bytes"]), -moment.ledger.part("heap_untouched")
-    if not counts_fresh_as_released(version):
-        grown_by = ARENA if version.possibly(WHOLE_ARENAS, BACKGROUND_SCAVENGER) else 0
-        excess -= grown_by if moment.rss_bytes is None else untouched
-    return max(0, min(excess, moment.ledger.part("heap_idle") - untouched))
+    resident = moment.ledger.part("heap_idle") - untouched
+    if counts_fresh_as_released(version):
+        least = most = excess
+    else:
+        unseen = moment.mappings is None and version.possibly(WHOLE_ARENAS, BACKGROUND_SCAVENGER)
+        least = excess - (max(untouched, ARENA) if unseen else untouched)
+        most = least if moment.rss_bytes is None else excess - untouched
+    return max(0, min(least, resident)), max(0, min(most, resident))
 
 
-def _finding(moment: MomentFacts, kept: int, lasting: bool, version: GoVersion) -> Finding:
+def _finding(
+    moment: MomentFacts, kept: int, lasting: bool, version: GoVersion, bound: str
+) -> Finding:
     assert moment.heap is not None
     heap, memstats = moment.heap, moment.path("memstats")
     evidence = [
@@ -153,17 +166,17 @@ def _finding(moment: MomentFacts, kept: int, lasting: bool, version: GoVersion) 
     old = not has_scavenger(version)
     return CAUSE.finding(
         Severity.WARNING if lasting else Severity.INFO,
-        _title(moment, kept, int(heap["HeapInuse"])),
+        _title(moment, kept, int(heap["HeapInuse"]), bound),
         moment=moment.name,
         size=kept,
         evidence=evidence,
         mechanism=_without_scavenger(version) if old else "",
         next_step=_MOVE_ON if old else "",
-        confidence=_confidence(moment),
+        confidence="possible" if bound == UP_TO else _confidence(moment),
     )
 
 
-def _title(moment: MomentFacts, kept: int, in_use: int) -> str:
+def _title(moment: MomentFacts, kept: int, in_use: int, bound: str) -> str:
     used = f"the heap in use is {format_bytes(in_use)}"
     if moment.rss_bytes is None:
         return (
@@ -172,9 +185,10 @@ def _title(moment: MomentFacts, kept: int, in_use: int) -> str:
         )
     assert moment.ledger is not None
     # Without smaps, what is not Go's can hide what of the idle heap was never touched.
-    most = moment.mappings is None and not moment.ledger.has("mapped_files")
+    if moment.mappings is None and not moment.ledger.has("mapped_files"):
+        bound = bound or UP_TO
     return (
-        f"{'up to ' if most else ''}{format_bytes(kept)} of heap is idle and still resident: "
+        f"{bound}{format_bytes(kept)} of heap is idle and still resident: "
         f"{used}, RSS is {format_bytes(moment.rss_bytes)}"
     )
 

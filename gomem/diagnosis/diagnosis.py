@@ -513,9 +513,8 @@ class Diagnosis:
 
         `findings.frame` has a row each.
         """
-        answers = self.answers
-        lacks = [cause.lack(answers) for cause in CAUSES if cause.lack is not None]
-        answers = replace(answers, lacks=tuple(lack for lack in lacks if lack is not None))
+        lacks = [cause.lack(self.answers) for cause in CAUSES if cause.lack is not None]
+        answers = self.answers.lacking(tuple(lack for lack in lacks if lack is not None))
         found = (finding for cause in CAUSES for finding in cause.rule(answers))
         return one_a_cause(found, self.scale)
 

@@ -13,6 +13,7 @@ from gomem.analysis.memory.skew import Skew
 from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
+from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.builders import mappings, memstats_row, smaps_entry
@@ -213,20 +214,56 @@ def test_without_the_kernels_side_a_fresh_arena_may_be_untouched(release, inuse,
     assert ([] if kept is None else [kept]) == [one.bytes // MIB for one in found]
 
 
+def by_status(case: Answers, *, files: int | None = 6 * MIB, rest: int = 0) -> Answers:
+    """The same with RSS as `status` has it, files and what is not Go's among it, and no smaps."""
+    (moment,) = case.moments
+    resident = moment.rss_bytes + (files or 6 * MIB) + rest
+    status = pd.Series(
+        {"VmRSS": resident, "RssFile": files, "RssShmem": None if files is None else 0}
+    )
+    ledger = reconcile_rss(None, moment.memstats, status)
+    return replace(case, moments=(replace(moment, mappings=None, ledger=ledger),))
+
+
 @pytest.mark.parametrize(("files", "most"), [(6 * MIB, ""), (None, "up to ")])
 def test_without_smaps_files_that_nobody_counts_may_be_what_is_resident(files, most):
     """
     34 MiB are claimed and idle, 40 resident: with 6 MiB of files all of them, or who knows.
     """
-    (moment,) = answers(rss_mib=40, HeapInuse=4, HeapAlloc=4, HeapIdle=36, NextGC=4).moments
-    status = pd.Series(
-        {"VmRSS": 46 * MIB, "RssFile": files, "RssShmem": None if files is None else 0}
-    )
-    ledger = reconcile_rss(None, moment.memstats, status)
+    about = {"HeapInuse": 4, "HeapAlloc": 4, "HeapIdle": 36, "NextGC": 4}
+    case = answers(rss_mib=40, version=known_version("go1.13.15", "test"), **about)
 
-    (finding,) = find(Answers((replace(moment, mappings=None, ledger=ledger),), GoVersion()))
+    (finding,) = find(by_status(case, files=files))
 
     assert finding.title.startswith(f"{most}3")
+
+
+@pytest.mark.parametrize(
+    ("release", "idle", "rest", "told"),
+    [
+        pytest.param("go1.12.17", 78, 200, ("info", "possible", "up to 58.0"), id="an-arena"),
+        pytest.param("go1.12.17", 92, 200, ("warning", "likely", "at least 8.00"), id="beyond"),
+        pytest.param("go1.12.17", 91, 200, ("info", "possible", "up to 71.0"), id="7-mib-beyond"),
+        pytest.param("go1.12.17", 35, 200, ("info", "possible", "up to 15.0"), id="up-to-15-mib"),
+        pytest.param("go1.12.17", 27, 200, None, id="below-a-finding"),
+        pytest.param("go1.10.8", 78, 200, ("warning", "likely", "58.0"), id="grows-by-1-mib"),
+        pytest.param("go1.13.15", 78, 200, ("warning", "likely", "55.0"), id="counts-as-released"),
+    ],
+)
+def test_beside_memory_of_c_a_fresh_arena_may_be_untouched(release, idle, rest, told):
+    """
+    In use 10, goal 30; RSS holds all that Go claims, and memory that no file divides.
+    """
+    version = known_version(release, "test")
+    about = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": idle, "NextGC": 30}
+    case = by_status(answers(rss_mib=64, version=version, **about), rest=rest * MIB)
+    nothing = Thresholds(notable_rss_fraction=0)
+
+    found = find(replace(case, thresholds=nothing))
+
+    words = [(str(one.severity), one.confidence) for one in found]
+    assert ([] if told is None else [told[:2]]) == words
+    assert told is None or found[0].title.startswith(f"{told[2]}")
 
 
 def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():

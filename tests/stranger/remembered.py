@@ -20,6 +20,8 @@ from unittest.mock import patch
 
 import gomem
 from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
+from gomem.diagnosis import moment_facts
+from gomem.diagnosis.moment_facts import _Sides
 from gomem.inputs.read import read_artefact
 from gomem.sources.long import LongSource
 from tests.stranger.told import told_by
@@ -29,10 +31,13 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.capture.moment import Moment
+    from gomem.causes.answers import MomentFacts
     from gomem.inputs.kinds import Kind
     from gomem.sources.artefact import Source
     from tests.stranger.told import Told
 
+SIDES, FACTS = _Sides.of, moment_facts._facts
 MOST = 5000  # answers: those of a few captures
 NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
 COSTLY = (
@@ -109,6 +114,30 @@ class Memory:
         self._stand(named.mappings, named)
         return named
 
+    def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
+        """As `_Sides.of`, of a moment that was read before."""
+        files = [
+            (one.source.name, one.kind.name, one.time, one.time_source, one.parsed)
+            for one in moment.artefacts
+        ]
+        mine = sorted(damaged & {name for name, *_ in files})
+        about = moment.name, moment.collections, files, mine
+        found = self.asked("sides", lambda: SIDES(moment, damaged), *about)
+        self._stand(found, "sides", *about)
+        return found
+
+    def facts(
+        self,
+        sides: _Sides,
+        ends: pd.Series | None,
+        heaps: Mapping[str, pd.Series],
+        marked: Mapping[int, int],
+        page_bytes: int | None,
+    ) -> MomentFacts:
+        """As `_facts`; the same object for the same, with all that was worked out of it."""
+        about = sides, ends, heaps.get(sides.moment.name), marked, page_bytes
+        return self.asked("facts", lambda: FACTS(sides, ends, heaps, marked, page_bytes), *about)
+
     def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
         """As `told_by`: of captures that read the same, the same is told."""
         files = [
@@ -153,6 +182,8 @@ def remembering() -> Iterator[Memory]:
         patches.enter_context(
             patch("gomem.diagnosis.moment_facts.classify_mappings", memory.classify)
         )
+        patches.enter_context(patch.object(_Sides, "of", memory.sides))
+        patches.enter_context(patch("gomem.diagnosis.moment_facts._facts", memory.facts))
         for dotted in COSTLY:
             patches.enter_context(patch(dotted, memory.of(dotted)))
         yield memory

@@ -100,3 +100,22 @@ def test_rss_of_a_control_group_leaves_out_pages_of_files(rss, said):
 
     assert said == bool(contradictions(whole, told(rss=rss * MIB, of_group={"2"})))
     assert contradictions(whole, told(rss=rss * MIB))
+
+
+@pytest.mark.parametrize(
+    ("source", "confidence", "said"),
+    [
+        ("smaps Rss of go-heap, less the parts above", "doubtful", False),
+        ("smaps Rss", "left over", False),
+        ("smaps Rss", "inferred", False),
+        ("smaps Rss", "doubtful", True),
+        ("smaps Rss", "counted", True),
+    ],
+)
+def test_what_other_parts_leave_may_be_another_number(source, confidence, said):
+    def parted(size):
+        one = told()
+        one.ledgers["2"]["part"] = {"bytes": size, "source": source, "confidence": confidence}
+        return one
+
+    assert said == bool(contradictions(parted(1), parted(2)))

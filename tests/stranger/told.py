@@ -53,6 +53,7 @@ LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
 # recognised by shape and place, which they are by the other files of the moment.
 UNCOUNTED = frozenset({"left over", "inferred"})
+LEFT_OVER = ", less the parts"
 
 
 @dataclass(frozen=True)
@@ -325,7 +326,12 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
             if moment in whole.ledgers
             and part in whole.ledgers[moment]
             and whole.ledgers[moment][part]["source"] == row["source"]
-            and row["confidence"] not in UNCOUNTED
+            and not _is_left_over(row)
         }
         said += [f"{part} at {moment}: {a}, not {b}" for part, (a, b) in same.items() if a != b]
     return said
+
+
+def _is_left_over(row: Mapping[str, Any]) -> bool:
+    """Whether a part is what others leave, also where all of them are doubtful."""
+    return row["confidence"] in UNCOUNTED or LEFT_OVER in row["source"]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,11 @@ class GcTriggers:
 
     def of(self, trigger: str) -> pd.Series:
         """The row of `counts` of one trigger."""
-        return self.counts.set_index("trigger").loc[trigger]
+        return self._rows[trigger]
+
+    @cached_property
+    def _rows(self) -> dict[str, pd.Series]:
+        return {str(name): row for name, row in self.counts.set_index("trigger").iterrows()}
 
     @property
     def gogc_is_known(self) -> bool:
