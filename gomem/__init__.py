@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture as Capture
     from gomem.capture.load import load as load
     from gomem.causes.thresholds import Thresholds as Thresholds
+    from gomem.diagnosis.builds import compare_many as compare_many
     from gomem.diagnosis.comparison import compare as compare
     from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
     from gomem.diagnosis.diagnosis import diagnose as diagnose
@@ -48,6 +49,7 @@ _HOMES = {
     "Thresholds": "gomem.causes.thresholds",
     "columns": "gomem.inputs.schema",
     "compare": "gomem.diagnosis.comparison",
+    "compare_many": "gomem.diagnosis.builds",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.plot",
     "iter_gctrace": "gomem.inputs.gctrace.read",

@@ -57,6 +57,7 @@ from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import Column, build, build_rows, empty
+from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
 from gomem.units import is_unknown
 
@@ -114,7 +115,7 @@ def compare(
 
     Args:
         before: A capture, a diagnosis, benchmark results, or a path to load one from. A list or
-            tuple holds several measurements of one side.
+            tuple holds several measurements of one side, and so does a pattern such as `runs/*`.
         after: The same.
         requests: How many each capture answered between its moments, where no load test says so.
 
@@ -122,7 +123,7 @@ def compare(
         CaptureError: A path holds nothing that gomem can read, or one side is benchmark results
             and the other is not.
     """
-    old, new = ([open_side(one) for one in _several(side)] for side in (before, after))
+    old, new = opened(before), opened(after)
     old_benches, new_benches = _benches(old), _benches(new)
     if len(old_benches) == len(old) and len(new_benches) == len(new):
         compared = compare_bench(_joined(old_benches), _joined(new_benches))
@@ -134,6 +135,19 @@ def compare(
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
     )
+
+
+def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
+    """All of one side, ready to be compared; each that a pattern matches is a run of its own.
+
+    Raises:
+        CaptureError: Nothing matches a pattern, or a path holds nothing that gomem can read.
+    """
+    return [open_side(one) for each in _several(side) for one in _matched(each)]
+
+
+def _matched(one: Comparable) -> Sequence[Comparable]:
+    return [one] if isinstance(one, (Diagnosis, Capture, Bench)) else matching(one)
 
 
 def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:

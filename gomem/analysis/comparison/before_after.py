@@ -54,6 +54,7 @@ VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW)
 NO_CHANGE_SHOWN = (NO_CLAIM, TOO_FEW)
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
+OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
 DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
@@ -451,7 +452,7 @@ class _Sample:
             many = "one value" if counts == (1, 1) else "too few values"
             yield f"{many} on each side cannot tell a change from noise; {LEAST_VALUES} can"
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
-            yield f"p is below {ALPHA} by itself, but not among {family} comparisons"
+            yield OF_FAMILY.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
             yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
 

@@ -1,0 +1,256 @@
+"""Several builds, releases, settings or pods, each compared with one of them, the baseline.
+
+Each is compared with the baseline as two sides always are, so a row says the same here as in a
+comparison of the two. What is new with each further build is how many comparisons are made: the p
+corrected for all of them (Holm 1979) is over the whole table, benchmarks and levels apart. The
+plain p stands beside it, and the verdict goes by that.
+
+Builds are not compared with one another: of two that differ from the baseline, nothing here says
+that they differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gomem.analysis.comparison.before_after import (
+    ALPHA,
+    BENCHMARK,
+    BETTER,
+    METRICS,
+    OF_FAMILY,
+    TOO_FEW,
+    WORSE,
+    Judgement,
+    holm,
+)
+from gomem.diagnosis.comparison import compare, opened
+from gomem.diagnosis.direction import MIXED, SAME, together
+from gomem.diagnosis.judgement import OF_RUNS
+from gomem.errors import did_you_mean
+from gomem.inputs.schema import Column, build_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.diagnosis.comparison import Comparable
+    from gomem.errors import Damage
+
+_OF = {column.name: column for column in METRICS}
+BUILD_METRICS = (
+    _OF["name"],
+    _OF["unit"],
+    _OF["layer"],
+    Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
+    Column("n", "int64", "count", "Measurements."),
+    Column("median", "Float64", "", "Their median, in the unit."),
+    Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("baseline_n", "int64", "count", "Measurements of the baseline."),
+    Column("baseline_median", "Float64", "", "Their median, in the unit."),
+    Column("difference", "Float64", "", "Median less the baseline's; missing for itself."),
+    Column("change", "Float64", "fraction", "Difference over the baseline's median."),
+    _OF["p_value"],
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same, corrected for all of all builds (Holm)."
+    ),
+    _OF["better"],
+    Column(
+        "verdict",
+        "str",
+        "",
+        "Against the baseline: better, worse, changed, ~ or ?; missing for the baseline.",
+    ),
+    _OF["note"],
+)
+_KEYS = ["layer", "unit", "name"]
+_SAID = {  # of one build, of several
+    BETTER: ("is better", "are better"),
+    WORSE: ("is worse", "are worse"),
+    MIXED: ("is better and worse", "are better and worse"),
+    SAME: ("shows no change", "show no change"),
+    TOO_FEW: ("was measured too few times to tell", "were measured too few times to tell"),
+}
+
+
+@dataclass(frozen=True)
+class BuildComparison:
+    """What became of each metric in each build, against the baseline.
+
+    Attributes:
+        baseline: Which of the builds the others are compared with.
+        comparisons: The whole comparison of each other build with it, by name, in their order.
+        metrics: A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
+        judgement: What it comes down to, with a sentence for each build.
+        notes: What to know before trusting any of it, with the build that it is about.
+    """
+
+    baseline: str
+    comparisons: Mapping[str, Comparison]
+    metrics: pd.DataFrame
+    judgement: Judgement
+    notes: tuple[str, ...] = ()
+
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """All of them by name, the baseline first."""
+        return self.baseline, *self.comparisons
+
+    @property
+    def damaged(self) -> tuple[Damage, ...]:
+        """What of any build could not be read, each once."""
+        found = (one for each in self.comparisons.values() for one in each.damaged)
+        return tuple(dict.fromkeys(found))
+
+    def _repr_html_(self) -> str:
+        names = ["name", "unit", "build", "n", "median", "change", "p_value", "verdict"]
+        return self.metrics[names].to_html(escape=True, index=False)
+
+
+def compare_many(
+    builds: Mapping[str, Comparable | Sequence[Comparable]],
+    *,
+    baseline: str | None = None,
+    requests: int | None = None,
+) -> BuildComparison:
+    """Compare several builds with one of them: releases, values of GOGC, pods.
+
+        gomem.compare_many({"1.23.4": "old/run-*", "1.24.2": "new/run-*"}).metrics
+
+    Args:
+        builds: By name what `gomem.compare` takes for a side: a capture, a diagnosis, benchmark
+            results, a path or a pattern of runs, or a list or tuple of several measurements.
+        baseline: The name of the one that the others are compared with; default: the first.
+        requests: How many each capture answered between its moments, where no load test says so.
+
+    Raises:
+        ValueError: There are fewer than two builds, or none is called as the baseline.
+        CaptureError: A path holds nothing that gomem can read, or some are benchmark results and
+            others are not.
+    """
+    if len(builds) < 2:
+        raise ValueError(f"builds: {len(builds)} given; wanted at least two, by name")
+    base = next(iter(builds)) if baseline is None else baseline
+    if base not in builds:
+        raise ValueError(
+            f"baseline {base}: wanted one of {', '.join(builds)}{did_you_mean(base, builds)}"
+        )
+    sides = {name: opened(side) for name, side in builds.items()}
+    others = {
+        name: compare(sides[base], side, requests=requests)
+        for name, side in sides.items()
+        if name != base
+    }
+    return against_baseline(base, others)
+
+
+def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
+    """Several comparisons with one baseline, as one.
+
+    Args:
+        baseline: What it is called.
+        comparisons: Of each other build with it, by name.
+    """
+    return BuildComparison(
+        baseline,
+        comparisons,
+        _metrics(baseline, comparisons),
+        _judgement(baseline, comparisons),
+        tuple(_notes(comparisons)),
+    )
+
+
+def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
+    """Rows by metric, in the order in which the comparisons have them; see `BUILD_METRICS`."""
+    pairs = [one.metrics.assign(build=name) for name, one in comparisons.items()]
+    rows = pd.concat(pairs, ignore_index=True)
+    adjusted, families = _corrected(rows, comparisons)
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row, p, family in zip(rows.to_dict("records"), adjusted, families, strict=True):
+        known = found.setdefault(tuple(row[key] for key in _KEYS), [])
+        if not known and row["before_n"]:
+            known.append(_baseline_row(row, baseline))
+        known.append(_build_row(row, p, family))
+    laid_out = (row for each in found.values() for row in each)
+    return build_rows(
+        (tuple(row[c.name] for c in BUILD_METRICS) for row in laid_out), BUILD_METRICS
+    )
+
+
+def _corrected(
+    rows: pd.DataFrame, comparisons: Mapping[str, Comparison]
+) -> tuple[list[float | None], list[int]]:
+    """Each row's p, corrected for all comparisons of its kind, and how many those are."""
+    varying = set()
+    for name, one in comparisons.items():
+        values = one.samples.groupby(_KEYS)["value"].nunique()
+        varying |= {(name, *key) for key in values[values > 1].index}
+    keys = zip(rows["build"], *(rows[key] for key in _KEYS), strict=True)
+    counts = [key in varying for key in keys]
+    p_values = [None if pd.isna(p) else float(p) for p in rows["p_value"]]
+    adjusted, families = list(p_values), [0] * len(p_values)
+    for of_kind in (rows["layer"] == BENCHMARK, rows["layer"] != BENCHMARK):
+        places = [n for n, mine in enumerate(of_kind) if mine and counts[n]]
+        known = sum(p_values[n] is not None for n in places)
+        for n, p in zip(places, holm([p_values[n] for n in places]), strict=True):
+            adjusted[n], families[n] = p, known
+    return adjusted, families
+
+
+def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
+    absent = dict.fromkeys(("difference", "change", "p_value", "p_adjusted", "verdict"))
+    own = {key: row[f"before_{key}"] for key in ("n", "median", "low", "high")}
+    of_itself = {"baseline_n": own["n"], "baseline_median": own["median"]}
+    return {**row, **own, **of_itself, **absent, "build": baseline, "note": ""}
+
+
+def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
+    own = {key: row[f"after_{key}"] for key in ("n", "median", "low", "high")}
+    of_base = {"baseline_n": row["before_n"], "baseline_median": row["before_median"]}
+    kept = [note for note in row["note"].split("; ") if note and not _is_of_family(note)]
+    if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
+        kept.append(OF_FAMILY.format(family))
+    return {**row, **own, **of_base, "p_adjusted": p_adjusted, "note": "; ".join(kept)}
+
+
+def _is_of_family(note: str) -> bool:
+    return note.startswith(OF_FAMILY.partition("{")[0])
+
+
+def _judgement(baseline: str, comparisons: Mapping[str, Comparison]) -> Judgement:
+    judged = {name: one.judgement for name, one in comparisons.items()}
+    by_verdict: dict[str, list[str]] = {}
+    for name, one in judged.items():
+        by_verdict.setdefault(one.verdict, []).append(name)
+    each = (f"{_list(n)} {_SAID[verdict][len(n) > 1]}" for verdict, n in by_verdict.items())
+    said = [_said(name, one) for name, one in judged.items()]
+    single = any(OF_RUNS in one.details for one in judged.values())
+    return Judgement(
+        together([one.verdict for one in judged.values()]),
+        f"Against {baseline}: {'; '.join(each)}.",
+        (*said, *([OF_RUNS] if single else [])),
+    )
+
+
+def _said(name: str, judgement: Judgement) -> str:
+    details = [one for one in judgement.details if one != OF_RUNS]
+    return " ".join([f"{name}: {judgement.sentence}", *details])
+
+
+def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
+    """What is said of all builds once, the rest with the builds that it is said of."""
+    said: dict[str, list[str]] = {}
+    for name, one in comparisons.items():
+        for note in dict.fromkeys(one.notes):
+            said.setdefault(note, []).append(name)
+    for note, names in said.items():
+        yield note if len(names) == len(comparisons) else f"{_list(names)}: {note}"
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
