@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.comparison.before_after import Comparison
     from gomem.diagnosis.budgets import Budget
+    from gomem.diagnosis.builds import BuildComparison
     from gomem.views.document import Document
 
 
@@ -39,11 +40,14 @@ ENDINGS = {"html": Format.html, "json": Format.json, "md": Format.md, "xml": For
 
 
 def compare(
-    before: Annotated[
-        str | None,
-        typer.Argument(help="A capture or a benchmark file from before, or a quoted glob of runs."),
+    sides: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="BEFORE AFTER…",
+            help="Each a capture, a benchmark file, or a quoted glob of runs. Of more than two, "
+            "the first is the baseline of all others.",
+        ),
     ] = None,
-    after: Annotated[str | None, typer.Argument(help="The same, from after.")] = None,
     *,
     also_before: Annotated[
         list[str] | None,
@@ -76,33 +80,34 @@ def compare(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Compare two captures or benchmark files.
+    """Compare captures or benchmark files: two sides, or several builds with the first.
 
     Each metric is better, worse, changed, ~ where the difference may be noise, or ? where too few
     values can tell. One capture on each side shows what changed; how much two runs differ anyway,
-    only several of each side can say: a quoted glob, or --before and --after, each repeated. HTML
-    goes to a file named after the two, everything else to standard output, unless -o names a file.
+    only several of each side can say: a quoted glob, or --before and --after, each repeated. More
+    than two sides are builds, releases, settings or pods, each compared with the first. HTML goes
+    to a file named after the sides, all else to standard output, unless -o names a file.
     A broken budget, of --fail-on or of gomem.toml, ends it with 1.
     """
     on_regression, asked = failing_on(fail_on)
     known = configuration(config)
     budgets = ({} if known is None else budgets_in(known)) | asked
-    old, new = _runs(before, also_before, "before"), _runs(after, also_after, "after")
+    runs = _sides(sides or [], also_before or [], also_after or [])
     chosen = output_format or _format_of(output)
-    target = _target(old[0], new[0]) if output is None and chosen is Format.html else output
-    check_writable(target, force=force, inputs=[*old, *new])
-    comparison = _compare(old, new, list(budgets.values()), requests)
+    target = _target(*runs) if output is None and chosen is Format.html else output
+    check_writable(target, force=force, inputs=[path for side in runs for path in side])
+    names = names_apart(*runs)
+    comparison = _compare(runs, names, list(budgets.values()), requests)
     if comparison.damaged:
         tell(_unread(comparison))
-    names = names_apart(old, new)
-    write(_rendered(comparison, chosen, target, names), target)
+    write(_rendered(comparison, chosen, target, _with_runs(names, runs)), target)
     if target is not None:
         tell_where(target)
     if _fails(comparison, on_regression=on_regression):
         raise typer.Exit(1)
 
 
-def _fails(comparison: Comparison, *, on_regression: bool) -> bool:
+def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> bool:
     """Whether what was asked for came about; what cannot be told does not fail, and is told."""
     states = comparison.budgets.get("state", ())
     if unsure := sum(state == "?" for state in states):
@@ -111,38 +116,62 @@ def _fails(comparison: Comparison, *, on_regression: bool) -> bool:
     return regressed or "broken" in set(states)
 
 
-def _runs(first: str | None, others: Sequence[str] | None, side: str) -> list[Path]:
-    """The captures of one side, in the order given; those of a glob in the order of their names.
+def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[list[Path]]:
+    """The captures of each side, the one before or the baseline first.
 
     Raises:
-        CaptureError: There are none.
+        CaptureError: One side has none, or runs of two sides are given where there are more.
     """
-    named = [*([first] if first is not None else []), *(others or [])]
-    if not named:
-        raise CaptureError(f"nothing from {side}; wanted BEFORE AFTER, or --before and --after")
+    if len(named) > 2 and (before or after):
+        raise CaptureError(
+            f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
+            "quoted glob of its runs"
+        )
+    sides = [_runs([one]) for one in named]
+    if before or after or len(named) < 2:
+        sides += [[]] * (2 - len(named))
+        sides = [[*sides[0], *_runs(before)], [*sides[1], *_runs(after)]]
+    for word, side in zip(("before", "after"), sides, strict=False):
+        if not side:
+            raise CaptureError(f"nothing from {word}; wanted BEFORE AFTER, or --before and --after")
+    return sides
+
+
+def _runs(named: Sequence[str]) -> list[Path]:
+    """The captures of one side, in the order given; those of a glob in the order of their names."""
     return [Path(path) for name in named for path in matching(name)]
 
 
-def names_apart(before: Sequence[Path], after: Sequence[Path]) -> tuple[str, str]:
-    """What the two sides are called: the ends of their paths, just long enough to differ.
+def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
+    """What the sides are called: the ends of their paths, just long enough to differ.
 
-    A report is passed on, and should not say where a capture lies; but two captures may have the
-    same name in different folders.
+    Runs that fill a folder of their own go by its name. A report is passed on, and should not say
+    where a capture lies; but two captures may have the same name in different folders.
     """
-    paths = [path.resolve().parts for path in (*before, *after)]
+    if min(map(len, sides)) > 1 and len(folders := _folders(sides)) == len(sides):
+        return names_apart(*([folder] for folder in folders))
+    paths = [path.resolve().parts for side in sides for path in side]
     length = 1
     while length < max(map(len, paths)) and len({path[-length:] for path in paths}) < len(
         set(paths)
     ):
         length += 1
-    names = ["/".join(path[-length:]) for path in paths]
-    folders = [{path.resolve().parent for path in side} for side in (before, after)]
-    if min(len(before), len(after)) > 1 and list(map(len, folders)) == [1, 1]:
-        (old,), (new,) = folders
-        if old != new:
-            ends = names_apart([old], [new])
-            return f"{ends[0]} ({len(before)} runs)", f"{ends[1]} ({len(after)} runs)"
-    return ", ".join(names[: len(before)]), ", ".join(names[len(before) :])
+    ends = [["/".join(path.resolve().parts[-length:]) for path in side] for side in sides]
+    return tuple(map(", ".join, ends))
+
+
+def _folders(sides: Sequence[Sequence[Path]]) -> list[Path]:
+    """The folder of each side's runs, where each has one, and none has another's; else nothing."""
+    folders = [{path.resolve().parent for path in side} for side in sides]
+    alone = [folder for of_side in folders for folder in of_side]
+    return alone if set(map(len, folders)) == {1} and len(set(alone)) == len(alone) else []
+
+
+def _with_runs(names: Sequence[str], sides: Sequence[Sequence[Path]]) -> list[str]:
+    """The same, and how many runs each name stands for, where it names none of them."""
+    of_folders = min(map(len, sides)) > 1 and _folders(sides)
+    counts = [f" ({len(side)} runs)" if of_folders else "" for side in sides]
+    return [name + count for name, count in zip(names, counts, strict=True)]
 
 
 def _format_of(output: Path | None) -> Format:
@@ -150,26 +179,41 @@ def _format_of(output: Path | None) -> Format:
     return ENDINGS.get(ending, Format.text)
 
 
-def _target(before: Path, after: Path) -> Path:
-    return file_named_after(str(after), f"-against-{file_named_after(str(before), '.gomem.html')}")
+def _target(before: Sequence[Path], *after: Sequence[Path]) -> Path:
+    against = f"-against-{file_named_after(str(before[0]), '.gomem.html')}"
+    more = f"-and-{len(after) - 1}-more" if len(after) > 1 else ""
+    return file_named_after(str(after[0][0]), f"{more}{against}")
 
 
 def _compare(
-    before: Sequence[Path],
-    after: Sequence[Path],
+    runs: Sequence[Sequence[Path]],
+    names: Sequence[str],
     budgets: Sequence[Budget],
     requests: int | None,
-) -> Comparison:
+) -> Comparison | BuildComparison:
     from gomem.diagnosis.budgets import within_budgets
+    from gomem.diagnosis.builds import compare_many
     from gomem.diagnosis.comparison import compare as compare_sides
     from gomem.diagnosis.comparison import open_side
 
     with reading_progress() as progress:
-        old, new = ([open_side(path, progress) for path in side] for side in (before, after))
-    return within_budgets(compare_sides(old, new, requests=requests), budgets)
+        sides = [[open_side(path, progress) for path in side] for side in runs]
+    if len(sides) == 2:
+        return within_budgets(compare_sides(*sides, requests=requests), budgets)
+    apart = dict(zip(_told_apart(names), sides, strict=True))
+    return compare_many(apart, requests=requests).within(budgets)
 
 
-def _unread(comparison: Comparison) -> str:
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """The same, with a number where a name comes again: the same capture may be given twice."""
+    seen = [name for n, name in enumerate(names) if name in names[:n]]
+    return [
+        f"{name} #{names[: n + 1].count(name)}" if name in seen else name
+        for n, name in enumerate(names)
+    ]
+
+
+def _unread(comparison: Comparison | BuildComparison) -> str:
     damaged = comparison.damaged
     count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"
     more = " …" if len(damaged) > 1 else ""
@@ -177,9 +221,16 @@ def _unread(comparison: Comparison) -> str:
 
 
 def _rendered(
-    comparison: Comparison, chosen: Format, target: Path | None, names: tuple[str, str]
+    comparison: Comparison | BuildComparison,
+    chosen: Format,
+    target: Path | None,
+    names: Sequence[str],
 ) -> str:
     """The comparison in the format asked for; on a terminal, as wide as it is."""
+    from gomem.diagnosis.builds import BuildComparison
+
+    if isinstance(comparison, BuildComparison):
+        return _rendered_builds(comparison, chosen, target)
     before, after = names
     if chosen is Format.json:
         from gomem.views.json.compare import render_compare_json
@@ -195,7 +246,29 @@ def _rendered(
         return render_comment(comparison, before=before, after=after)
     from gomem.views.comparison.document import comparison_document
 
-    document = comparison_document(comparison, before=before, after=after)
+    return _written(comparison_document(comparison, before=before, after=after), chosen, target)
+
+
+def _rendered_builds(compared: BuildComparison, chosen: Format, target: Path | None) -> str:
+    if chosen is Format.json:
+        from gomem.views.json.compare import render_builds_json
+
+        return render_builds_json(compared)
+    if chosen is Format.junit:
+        from gomem.views.exports.junit import render_builds_junit
+
+        return render_builds_junit(compared)
+    from gomem.views.comparison.builds import builds_document
+
+    document = builds_document(compared)
+    if chosen is Format.pr:
+        from gomem.views.comparison.comment import render_document
+
+        return render_document(document)
+    return _written(document, chosen, target)
+
+
+def _written(document: Document, chosen: Format, target: Path | None) -> str:
     if chosen is Format.text and target is None:
         return terminal_text(document)
     return _writer(chosen)(document)

@@ -13,10 +13,11 @@ from gomem.cli.output import write
 
 
 class Document(StrEnum):
-    """Commands whose JSON has a schema; each stands in the module of its name."""
+    """Documents that have a schema: a command's, or that of `compare` on more than two sides."""
 
     report = "report"
     compare = "compare"
+    compare_builds = "compare-builds"
     top = "top"
     what_if = "what-if"
 
@@ -25,5 +26,6 @@ def schema(
     document: Annotated[Document, typer.Argument(help="The command that writes it.")],
 ) -> None:
     """Print the JSON Schema of what a command writes with --format json."""
-    made = getattr(import_module(f"gomem.schemas.{document.name}"), f"{document.name}_schema")()
+    module = import_module(f"gomem.schemas.{document.name.removesuffix('_builds')}")
+    made = getattr(module, f"{document.name}_schema")()
     write(json.dumps(made, indent=2, ensure_ascii=False) + "\n", None)

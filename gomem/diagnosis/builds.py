@@ -11,7 +11,7 @@ that they differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -27,6 +27,7 @@ from gomem.analysis.comparison.before_after import (
     Judgement,
     holm,
 )
+from gomem.diagnosis.budgets import within_budgets
 from gomem.diagnosis.comparison import compare, opened
 from gomem.diagnosis.direction import MIXED, SAME, together
 from gomem.diagnosis.judgement import OF_RUNS
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.diagnosis.budgets import Budget
     from gomem.diagnosis.comparison import Comparable
     from gomem.errors import Damage
 
@@ -101,6 +103,40 @@ class BuildComparison:
         return self.baseline, *self.comparisons
 
     @property
+    def findings(self) -> pd.DataFrame:
+        """The causes of all builds, with a column `build`; see `gomem.diagnosis.judgement`."""
+        return self._each("findings")
+
+    @property
+    def budgets(self) -> pd.DataFrame:
+        """How each budget stands in each build, with a column `build`; see `within_budgets`."""
+        return self._each("budgets")
+
+    @property
+    def budgets_summary(self) -> str:
+        """The same in a sentence a build; empty without budgets."""
+        said = {name: one.budgets_summary for name, one in self.comparisons.items()}
+        return " ".join(f"{name}: {words}" for name, words in said.items() if words)
+
+    def within(self, budgets: Sequence[Budget]) -> BuildComparison:
+        """The same, with how each budget stands in each build.
+
+        Raises:
+            CaptureError: A budget is on a metric that some build or the baseline lacks.
+        """
+        held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
+        return replace(self, comparisons=held)
+
+    def _each(self, frame: str) -> pd.DataFrame:
+        """A frame of every comparison, those that have rows, with the build's name first."""
+        found = {name: getattr(one, frame) for name, one in self.comparisons.items()}
+        told = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
+        if not told:
+            return pd.DataFrame()
+        joined = pd.concat(told, ignore_index=True)
+        return joined[["build", *joined.columns.drop("build")]]
+
+    @property
     def damaged(self) -> tuple[Damage, ...]:
         """What of any build could not be read, each once."""
         found = (one for each in self.comparisons.values() for one in each.damaged)
@@ -140,11 +176,8 @@ def compare_many(
             f"baseline {base}: wanted one of {', '.join(builds)}{did_you_mean(base, builds)}"
         )
     sides = {name: opened(side) for name, side in builds.items()}
-    others = {
-        name: compare(sides[base], side, requests=requests)
-        for name, side in sides.items()
-        if name != base
-    }
+    of_base = sides.pop(base)
+    others = {name: compare(of_base, side, requests=requests) for name, side in sides.items()}
     return against_baseline(base, others)
 
 

@@ -10,6 +10,7 @@ from gomem.analysis.profiles.site_changes import STATES
 from gomem.causes.finding import Severity
 from gomem.diagnosis.budgets import BUDGETS
 from gomem.diagnosis.budgets import STATES as BUDGET_STATES
+from gomem.diagnosis.builds import BUILD_METRICS
 from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
 from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
@@ -26,7 +27,7 @@ from gomem.schemas.fields import (
     words,
     words_or_null,
 )
-from gomem.views.json.compare import SCHEMA
+from gomem.views.json.compare import BUILDS_SCHEMA, SCHEMA
 
 MEANS = (
     "What became of each metric, allocation site and ledger part from before to after. Values are "
@@ -48,18 +49,52 @@ def _summary(side: str) -> Schema:
 
 
 def compare_schema() -> Schema:
-    """JSON Schema of what `gomem compare --format json` writes."""
+    """JSON Schema of what `gomem compare --format json` writes of two sides."""
+    return document(SCHEMA, _body())
+
+
+def compare_builds_schema() -> Schema:
+    """JSON Schema of what it writes of more than two."""
     body = record(
+        (),
+        "What became of each metric in each build, against one of them, the baseline.",
+        schema={"const": BUILDS_SCHEMA},
+        inputs=record(
+            (Column("baseline", "str", "", "What the others are compared with, by name."),),
+            builds=listed({"type": "string"}, "The others, by name."),
+        ),
+        verdict=_verdict(),
+        metrics=rows(
+            BUILD_METRICS,
+            "A row for each metric and build, the baseline's first.",
+            layer=words(LAYERS),
+            p_value=PROBABILITY,
+            p_adjusted=PROBABILITY,
+            better=words_or_null(("lower", "higher")),
+            verdict=words_or_null(VERDICTS),
+        ),
+        notes=listed({"type": "string"}, "What to know before believing any of it."),
+        comparisons=listed(_body(), "Each build's whole comparison with the baseline."),
+    )
+    return document(BUILDS_SCHEMA, body)
+
+
+def _verdict() -> Schema:
+    return record(
+        VERDICT,
+        "What it comes down to.",
+        verdict=words(JUDGEMENTS),
+        details=listed({"type": "string"}, "What else to know at once, in sentences."),
+    )
+
+
+def _body() -> Schema:
+    return record(
         (),
         MEANS,
         schema={"const": SCHEMA},
         inputs=record(INPUTS),
-        verdict=record(
-            VERDICT,
-            "What it comes down to.",
-            verdict=words(JUDGEMENTS),
-            details=listed({"type": "string"}, "What else to know at once, in sentences."),
-        ),
+        verdict=_verdict(),
         budgets=rows(
             BUDGETS,
             "The budgets that were set, and how each stands.",
@@ -91,4 +126,3 @@ def compare_schema() -> Schema:
         notes=listed({"type": "string"}, "What to know before believing any of it."),
         damage=rows(without(DAMAGE, "text"), "What of either side could not be read."),
     )
-    return document(SCHEMA, body)

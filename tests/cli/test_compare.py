@@ -2,11 +2,14 @@
 
 import json
 
+import jsonschema
 import pytest
 
 from gomem.cli.compare import names_apart
 from gomem.cli.main import run as run_gomem
+from gomem.schemas.compare import compare_builds_schema
 from tests.builders import FIXTURES
+from tests.schemas.closed import closed
 
 LAZY, EAGER = (FIXTURES / "captures" / f"cache-shrink-go{r}" for r in ("1.12.17", "1.16.15"))
 FAST = "".join(f"BenchmarkA-2 1000 {value} ns/op\n" for value in (10, 11, 12, 13, 14, 15))
@@ -148,6 +151,67 @@ def test_a_capture_that_is_far_worse_is_a_regression(run):
     """
     assert 1 == run.here(EAGER, LAZY, "--fail-on", "regression")[0]
     assert 0 == run.here(LAZY, EAGER, "--fail-on", "regression")[0]
+
+
+@pytest.fixture
+def builds(run, tmp_path):
+    """Three files, the middle one slower; runs the command on them."""
+    for name, text in (("old", FAST), ("slow", SLOW), ("same", FAST)):
+        (tmp_path / f"{name}.txt").write_text(text)
+    return lambda *options: run.here("old.txt", "slow.txt", "same.txt", *options)
+
+
+def test_of_more_than_two_sides_the_first_is_the_baseline(builds):
+    code, output, errors = builds()
+
+    assert (0, "") == (code, errors)
+    assert "\n▲ worse: Against old.txt: slow.txt is worse; same.txt shows no change.\n" in output
+    rows = [line.split() for line in output.splitlines() if ".txt " in line and " ns " in line]
+    assert [["A-2", "sec/op", "old.txt"], ["slow.txt"], ["same.txt"]] == [
+        row[: row.index("±") - 2] for row in rows
+    ]
+    assert ["baseline", "worse", "~"] == [row[-3] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("output_format", "beginning"),
+    [
+        ("json", '{\n  "schema": "gomem.compare-builds/1"'),
+        ("md", "# 2 builds against old"),
+        ("html", "<!DOCTYPE html>"),
+        ("pr", "<!-- gomem compare -->"),
+        ("junit", "<?xml"),
+    ],
+)
+def test_several_builds_have_every_format(builds, tmp_path, output_format, beginning):
+    builds("--format", output_format, "-o", "told")
+
+    output = (tmp_path / "told").read_text()
+    assert output.startswith(beginning)
+    assert "slow.txt" in output or "slow\\.txt" in output
+
+
+def test_the_json_of_several_builds_is_in_its_schema(builds):
+    found = json.loads(builds("--format", "json")[1])
+
+    jsonschema.validate(found, closed(compare_builds_schema()))
+    assert ["slow.txt", "same.txt"] == [one["inputs"]["after"] for one in found["comparisons"]]
+
+
+def test_a_budget_is_held_against_each_build(builds):
+    code, output, _ = builds("--fail-on", "sec/op=+10%")
+
+    assert 1 == code
+    lines = [line.split()[:3] for line in output.splitlines() if line.startswith("sec/op=")]
+    assert [["sec/op=+10%", "slow.txt", "broken"], ["sec/op=+10%", "same.txt", "met"]] == lines
+    assert 1 == builds("--fail-on", "regression")[0]
+    assert 0 == builds("--fail-on", "sec/op=+90%")[0]
+
+
+def test_runs_of_two_sides_cannot_be_given_where_there_are_more(builds):
+    code, _, errors = builds("--before", "old.txt")
+
+    assert (2, True) == (code, "3 sides and --before or --after" in errors)
 
 
 def test_a_benchmark_file_and_a_capture_cannot_be_compared(run, tmp_path):

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from gomem.inputs.schema import UNITS
-from gomem.schemas.compare import compare_schema
+from gomem.schemas.compare import compare_builds_schema, compare_schema
 from gomem.schemas.fields import UNIT
 from gomem.schemas.report import report_schema
 from gomem.schemas.top import top_schema
@@ -17,7 +17,9 @@ from tests.builders import diagnosed
 from tests.schemas.closed import closed
 from tests.views.ledgers import SHRUNK
 
-MADE = pytest.mark.parametrize("made", [report_schema, compare_schema, top_schema, what_if_schema])
+MADE = pytest.mark.parametrize(
+    "made", [report_schema, compare_schema, compare_builds_schema, top_schema, what_if_schema]
+)
 
 
 def properties(schema, path=""):

@@ -15,7 +15,10 @@ from gomem.views.document import Section
 from gomem.views.writers.markdown import escaped, section_lines, verdict_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.views.document import Document
 
 MARK = "<!-- gomem compare -->"
 LONGEST = 60_000  # characters; GitHub takes 65 536
@@ -31,14 +34,17 @@ def render_comment(comparison: Comparison, *, before: str, after: str) -> str:
         before: What was compared, by name.
         after: With what, by name.
     """
+    changed = changed_metrics(comparison)
+    first = Section("changed", "What changed", (changed_table(changed),))
     document = comparison_document(comparison, before=before, after=after)
+    return render_document(document, section_lines(first) if len(changed) else [])
+
+
+def render_document(document: Document, first: Sequence[str] = ()) -> str:
+    """A document with a verdict as a comment, what is open below that first."""
     assert document.verdict is not None
     sides = " → ".join(escaped(value) for _, value in document.facts)
-    blocks = [MARK, *verdict_lines(document.verdict), sides]
-    changed = changed_metrics(comparison)
-    if len(changed):
-        section = Section("changed", "What changed", (changed_table(changed),))
-        blocks += section_lines(section)
+    blocks = [MARK, *verdict_lines(document.verdict), sides, *first]
     left: list[str] = []
     for section in document.sections:
         lines = section_lines(section)

@@ -55,7 +55,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
     for unit in benchmarks["unit"].unique():
         of_unit = benchmarks[benchmarks["unit"] == unit]
         means = comparison.geomeans[comparison.geomeans["unit"] == unit]
-        blocks += [measured_table(of_unit, unit, means), *_notes(of_unit, means)]
+        blocks += [measured_table(of_unit, unit, means), *row_notes(of_unit, means)]
     return (*blocks, Notes((LEGEND,))) if blocks else ()
 
 
@@ -67,12 +67,12 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
         label: What they are of.
     """
     if not are_single(metrics):
-        return (measured_table(metrics, label), *_notes(metrics), Notes((LEGEND,)))
+        return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
-    return (levels_table(metrics, label), *_notes(unequal))
+    return (levels_table(metrics, label), *row_notes(unequal))
 
 
-def _notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
+def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
     """Each note on the rows of a table once, with the rows that it is on."""
     lines = []
     for note, rows in metrics[metrics["note"] != ""].groupby("note", sort=False):
@@ -111,7 +111,7 @@ def _measured_row(row: dict[str, Any]) -> tuple[Cell, ...]:
         *(_median_cell(row, side) for side in SIDES),
         _relative_cell(row["change"]),
         Cell(row["verdict"]),
-        NOTHING if is_unknown(row["p_value"]) else Cell(format_p(row["p_value"])[1:].lstrip("=")),
+        _p_cell(row["p_value"]),
         Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
     )
 
@@ -161,27 +161,67 @@ def _level_cell(value: float | None, unit: str) -> Cell:
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
     lines = [
-        f"{row['budget']}, {level_name(row['name'])}: {row['note']}"
+        f"{', '.join(filter(None, [row.get('build'), row['budget'], level_name(row['name'])]))}: "
+        f"{row['note']}"
         for row in budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES).to_dict("records")
     ]
     return (_budgets_table(budgets), *((Notes(tuple(lines)),) if lines else ()))
 
 
 def _budgets_table(budgets: pd.DataFrame) -> Table:
-    columns = ("budget", "state", "metric", *SIDES, "allowed", "change", "n")
+    by_build = ("build",) if "build" in budgets else ()
+    columns = ("budget", *by_build, "state", "metric", *SIDES, "allowed", "change", "n")
     rows = tuple(map(_budget_row, budgets.to_dict("records")))
-    return Table("Met, broken, or not to be told", columns, "<<<>>>>>", rows)
+    sides = f"<{'<' * len(by_build)}<<>>>>>"
+    return Table("Met, broken, or not to be told", columns, sides, rows)
 
 
 def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     return (
         Cell(row["budget"], code=True),
+        *([Cell(row["build"])] if "build" in row else []),
         Cell(row["state"]),
         Cell(level_name(row["name"])),
         *(_level_cell(row[side], row["unit"]) for side in (*SIDES, "allowed")),
         _relative_cell(row["change"]),
         Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
     )
+
+
+def builds_table(metrics: pd.DataFrame, label: str) -> Table:
+    """Each metric in each build, the baseline's row first, which alone names the metric.
+
+    Args:
+        metrics: Rows of `gomem.diagnosis.builds.BUILD_METRICS`.
+        label: What they are of.
+    """
+    columns = (label, "build", "median", "change", "verdict", "p", "n")
+    rows: list[tuple[Cell, ...]] = []
+    keys = ["layer", "unit", "name"]
+    for (layer, unit, name), group in metrics.groupby(keys, sort=False):
+        named = level_name(name) if layer in LAYERS else f"{name} {unit}"
+        for row in group.to_dict("records"):
+            first = Cell(named, code=layer not in LAYERS)
+            rows.append((first, *_build_cells(row)))
+            named = ""
+    return Table(f"Medians by build, {label}", columns, "<<>><>>", tuple(rows))
+
+
+def _build_cells(row: dict[str, Any]) -> tuple[Cell, ...]:
+    one = {f"of_{key}": row[key] for key in ("median", "low", "high")}
+    told, alone = is_unknown(row["verdict"]), row["n"] == 1
+    return (
+        Cell(row["build"]),
+        _level_cell(row["median"], row["unit"]) if alone else _median_cell({**row, **one}, "of"),
+        NOTHING if told else _relative_cell(row["change"]),
+        Cell("baseline") if told else Cell(row["verdict"]),
+        _p_cell(row["p_value"]),
+        Cell(str(row["n"])),
+    )
+
+
+def _p_cell(p: float | None) -> Cell:
+    return NOTHING if is_unknown(p) else Cell(format_p(p)[1:].lstrip("="))
 
 
 def findings_table(findings: pd.DataFrame) -> Table:
@@ -196,6 +236,18 @@ def findings_table(findings: pd.DataFrame) -> Table:
         for row in findings.to_dict("records")
     )
     return Table("New, gone, and on both sides", ("", "severity", "code", "what"), "<<<<", rows)
+
+
+def build_findings_table(findings: pd.DataFrame) -> Table:
+    """Which causes are new, gone, or on both sides, in each build."""
+    rows = tuple(
+        (Cell(row["build"]), *cells)
+        for row, cells in zip(
+            findings.to_dict("records"), findings_table(findings).rows, strict=True
+        )
+    )
+    columns = ("build", "", "severity", "code", "what")
+    return Table("New, gone, and on both sides, by build", columns, "<<<<<", rows)
 
 
 def moments_table(moments: pd.DataFrame) -> Table:

@@ -21,9 +21,10 @@ from gomem.views.share import without_home
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.analysis.comparison.before_after import Comparison, Judgement
+    from gomem.diagnosis.builds import BuildComparison
 
 Case = tuple[str, str, str, str]  # its name, what became of it, in short, in full
 FAILURE, SKIPPED, PASSED = "failure", "skipped", ""
@@ -38,20 +39,37 @@ def render_junit(comparison: Comparison, *, before: str, after: str) -> str:
         before: What was compared, by name.
         after: With what, by name.
     """
+    return _render(f"{before} against {after}", _suites(comparison), comparison.judgement)
+
+
+def render_builds_junit(compared: BuildComparison) -> str:
+    """The same of several builds: the suites of each, called by its name."""
     suites = [
+        (f"{name}: {suite}", cases)
+        for name, comparison in compared.comparisons.items()
+        for suite, cases in _suites(comparison)
+    ]
+    sides = f"{compared.baseline} against {', '.join(compared.comparisons)}"
+    return _render(sides, suites, compared.judgement)
+
+
+def _suites(comparison: Comparison) -> list[tuple[str, list[Case]]]:
+    return [
         ("budgets", list(map(_budget, comparison.budgets.to_dict("records")))),
         ("metrics", list(map(_metric, comparison.metrics.to_dict("records")))),
     ]
+
+
+def _render(sides: str, suites: Sequence[tuple[str, list[Case]]], judgement: Judgement) -> str:
     root = ET.Element("testsuites", _counts([c for _, cases in suites for c in cases]))
-    root.set("name", _text(f"gomem compare: {before} against {after}"))
+    root.set("name", _text(f"gomem compare: {sides}"))
     for name, cases in suites:
         if cases:
-            suite = ET.SubElement(root, "testsuite", _counts(cases) | {"name": name})
+            suite = ET.SubElement(root, "testsuite", _counts(cases) | {"name": _text(name)})
             for case in cases:
                 _add(suite, case)
     said = ET.SubElement(root[-1], "system-out") if len(root) else None
     if said is not None:
-        judgement = comparison.judgement
         said.text = _text("\n".join([judgement.sentence, *judgement.details]))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'

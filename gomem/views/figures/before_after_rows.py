@@ -34,7 +34,7 @@ def rows_panel(rows: int, *, left: float, right: float) -> tuple[Chart, Panel]:
 
 def label_rows(panel: Panel, names: Sequence[str], words: Sequence[str]) -> None:
     """Put names left of the rows and words right of them."""
-    panel.y.name(range(len(names)), [_short(name) for name in names], muted=False)
+    panel.y.name(range(len(names)), [short_name(name) for name in names], muted=False)
     for place, word in enumerate(words):
         panel.words(word, "right", place, right=8)
 
@@ -55,5 +55,6 @@ def _marker(side: str) -> Line:
     return Line(nothing, nothing, Look(edge=colour, width=2.2), marker, 5, side, INK)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= NAME_CHARACTERS else f"…{text[1 - NAME_CHARACTERS :]}"
+def short_name(text: str, most: int = NAME_CHARACTERS) -> str:
+    """A name as its end, where it is longer than there is room for."""
+    return text if len(text) <= most else f"…{text[1 - most :]}"

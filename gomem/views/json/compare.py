@@ -10,8 +10,10 @@ from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.diagnosis.builds import BuildComparison
 
 SCHEMA = "gomem.compare/1"
+BUILDS_SCHEMA = "gomem.compare-builds/1"
 SUMMARY = ("n", "median", "low", "high")
 JUDGEMENT = ("difference", "change", "p_value", "p_adjusted", "better", "verdict", "note")
 
@@ -51,6 +53,32 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
 def render_compare_json(comparison: Comparison, *, before: str, after: str) -> str:
     """The same as text, ending in a line break."""
     laid_out = compare_json(comparison, before=before, after=after)
+    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def builds_json(compared: BuildComparison) -> dict[str, Any]:
+    """Lay several builds out for JSON: one table, and the whole comparison of each."""
+    laid_out = {
+        "schema": BUILDS_SCHEMA,
+        "inputs": {"baseline": compared.baseline, "builds": list(compared.comparisons)},
+        "verdict": {
+            "sentence": compared.judgement.sentence,
+            "verdict": compared.judgement.verdict,
+            "details": list(compared.judgement.details),
+        },
+        "metrics": rows_json(compared.metrics),
+        "notes": list(compared.notes),
+        "comparisons": [
+            compare_json(one, before=compared.baseline, after=name)
+            for name, one in compared.comparisons.items()
+        ],
+    }
+    return share(laid_out, Hidden())
+
+
+def render_builds_json(compared: BuildComparison) -> str:
+    """The same as text, ending in a line break."""
+    laid_out = builds_json(compared)
     return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

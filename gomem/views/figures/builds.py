@@ -1,0 +1,85 @@
+"""Small multiples: for each metric a panel, in it each build's median with its interval.
+
+A dotted line goes up from the baseline's median, so that a build's distance from it can be seen.
+Each panel begins at zero and has a scale of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import is_unknown
+from gomem.views.figures.before_after_rows import short_name
+from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
+from gomem.views.figures.look import BLUE, ORANGE
+from gomem.views.measurements import format_level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+WIDTH, ROW, HEAD, FOOT, GAP = 7.4, 0.24, 0.3, 0.3, 0.3  # inches, as all lengths here
+NAMES = 1.5  # of the builds, left of each row of panels
+NAME_CHARACTERS = 22
+ACROSS = 2
+_KEYS = ["layer", "unit", "name"]
+
+
+def plot_builds(
+    metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "builds"
+) -> Drawing:
+    """Draw each metric's builds below one another.
+
+    Args:
+        metrics: Rows of `gomem.diagnosis.builds.BUILD_METRICS`; those without a median are left
+            out.
+        titles: What people call a metric, where its name is not it.
+        name: Unique on its page.
+    """
+    known = metrics[metrics["median"].notna()]
+    groups = [group.to_dict("records") for _, group in known.groupby(_KEYS, sort=False)]
+    lines = [groups[first : first + ACROSS] for first in range(0, len(groups), ACROSS)]
+    heights = [HEAD + ROW * max(map(len, line)) + FOOT for line in lines]
+    chart = Chart(WIDTH, sum(heights))
+    wide = (WIDTH - ACROSS * NAMES - (ACROSS - 1) * GAP) / ACROSS
+    for number, line in enumerate(lines):
+        top, below = sum(heights[:number]), sum(heights[number + 1 :])
+        for place, rows in enumerate(line):
+            left = NAMES + place * (wide + GAP + NAMES)
+            panel = chart.panel(
+                left=left, right=WIDTH - left - wide, top=top + HEAD, bottom=below + FOOT
+            )
+            _draw(panel, rows, (titles or {}).get(rows[0]["name"], rows[0]["name"]))
+    return Drawing(name, "Builds against the baseline", _describe(groups), chart)
+
+
+def _draw(panel: Panel, rows: Sequence[Mapping[str, Any]], title: str) -> None:
+    panel.y.scale = Scale(len(rows) - 0.5, -0.5)
+    panel.y.name(
+        range(len(rows)), [short_name(row["build"], NAME_CHARACTERS) for row in rows], muted=False
+    )
+    panel.heading(short_name(title))
+    ends = [row[end] for row in rows for end in ("median", "high") if not is_unknown(row[end])]
+    high = max([0.0, *ends]) or 1.0
+    panel.x.scale = Scale(-0.02 * high, high * 1.05)
+    panel.x.name([0, high], ["0", format_level(high, rows[0]["unit"])])
+    panel.x.end_last()
+    panel.rule(Look(edge=INK, width=0.8, dash=":", opacity=MUTED), x=rows[0]["baseline_median"])
+    for place, row in enumerate(rows):
+        colour, marker = (ORANGE, "s") if is_unknown(row["verdict"]) else (BLUE, "o")
+        if not is_unknown(row["low"]):
+            panel.line([row["low"], row["high"]], [place] * 2, Look(edge=colour, width=2.2))
+        panel.line(
+            [row["median"]], [place], Look(edge=colour, width=0), marker=marker, mark_edge=INK
+        )
+
+
+def _describe(groups: Sequence[Sequence[Mapping[str, Any]]]) -> str:
+    each = [
+        f"{rows[0]['name']}: "
+        + ", ".join(f"{row['build']} {format_level(row['median'], row['unit'])}" for row in rows)
+        for rows in groups
+    ]
+    return "; ".join(each) + "."
