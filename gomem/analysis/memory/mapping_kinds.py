@@ -8,9 +8,11 @@ the runtime counts as its own. A mapping that holds two kinds becomes two rows.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from gomem.analysis.memory.arenas import (
@@ -21,7 +23,7 @@ from gomem.analysis.memory.arenas import (
     legacy_cut,
     work_buffer_bytes,
 )
-from gomem.analysis.memory.mapping_rows import assign, cut
+from gomem.analysis.memory.mapping_rows import MappingRows, below_each, cut, which
 from gomem.analysis.memory.native_memory import find_native_memory, stack_cuts
 from gomem.analysis.memory.runtime_metadata import (
     CUT_BEYOND,
@@ -33,7 +35,7 @@ from gomem.inputs.schema import Column, build
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 KINDS = (
     "go-heap",
@@ -59,8 +61,10 @@ BY_KIND = (
 
 _KERNEL = frozenset({"[vdso]", "[vvar]", "[vvar_vclock]", "[vsyscall]", "[uprobes]", "[vectors]"})
 _ARENAS = frozenset({"[anon: Go: heap]", "[anon: Go: heap reservation]"})
-_SHARED = r"/dev/shm/|/memfd:|/SYSV[0-9a-f]{8}|/dev/zero|/anon_hugepage|\[anon_shmem:"  # noqa: S108
-_LIBRARY = r"\.so(?:\.[\w.]+)?$"
+_SHARED = re.compile(
+    r"/dev/shm/|/memfd:|/SYSV[0-9a-f]{8}|/dev/zero|/anon_hugepage|\[anon_shmem:"  # noqa: S108
+)
+_LIBRARY = re.compile(r"\.so(?:\.[\w.]+)?$")
 _DELETED = " (deleted)"
 
 _OF_KINDS = {
@@ -118,95 +122,90 @@ def classify_mappings(
         The mappings with `kind` and `rule`, and notes.
     """
     whole = mappings.sort_values("start", ignore_index=True)
-    for one in legacy_cut(whole):
-        whole = cut(whole, one)
-    frame = _asked_for(whole)
-    _by_name(frame)
-    _by_neighbour(frame)
-    find_arenas(frame, memstats)
-    for one in stack_cuts(frame):
-        frame, whole = cut(frame, one), cut(whole, one)
-    find_native_memory(frame)
-    shared = divide_the_rest(frame, memstats)
-    whole = whole.assign(kind=frame["kind"].astype("str"), rule=frame["rule"].astype("str"))
+    rows = MappingRows.of(whole)
+    for one in legacy_cut(rows):
+        rows, whole = rows.cut(one), cut(whole, one)
+    _by_name(rows)
+    _by_neighbour(rows)
+    find_arenas(rows, memstats)
+    for one in stack_cuts(rows):
+        rows, whole = rows.cut(one), cut(whole, one)
+    find_native_memory(rows)
+    shared = divide_the_rest(rows, memstats)
     if shared is not None:
-        whole = cut(whole, shared)
-        whole.loc[shared.position, ["kind", "rule"]] = ["anonymous-other", CUT_BEYOND]
-        whole.loc[shared.position + 1, ["kind", "rule"]] = ["go-runtime", CUT_COUNTED]
-    return ClassifiedMappings(whole, tuple(_notes(whole, memstats)))
+        rows, whole = rows.cut(shared), cut(whole, shared)
+        parts = slice(shared.position, shared.position + 2)
+        rows.kind[parts] = ["anonymous-other", "go-runtime"]
+        rows.rule[parts] = [CUT_BEYOND, CUT_COUNTED]
+    told = {name: pd.Series(getattr(rows, name), dtype="str") for name in ("kind", "rule")}
+    return ClassifiedMappings(whole.assign(**told), tuple(_notes(rows, memstats)))
 
 
-def _asked_for(mappings: pd.DataFrame) -> pd.DataFrame:
-    """What the rules look at, with room for their answers: few columns, each quick to compare."""
-    frame = mappings[["start", "end", "perms", "inode", "path", "Rss", "VmFlags"]]
-    frame = frame.astype(dict.fromkeys(("perms", "path", "VmFlags"), object))
-    empty = pd.Series("", index=frame.index, dtype=object)
-    return frame.assign(kind=empty, rule=empty)
+def _by_name(rows: MappingRows) -> None:
+    path = rows.path
+    rows.assign(which(path, _ARENAS.__contains__), "go-heap", NAMED)
+    rows.assign(which(path, _starts("[anon: Go: ")), "go-runtime", NAMED)
+    rows.assign(which(path, _KERNEL.__contains__), "kernel", "named by the kernel")
+    rows.assign(path == "[heap]", "native-heap", "brk heap: never Go's")
+    rows.assign(which(path, _starts("[anon: glibc")), "native-heap", "named by glibc")
+    rows.assign(which(path, _starts("[stack")), "thread-stack", "named by the kernel")
+    shared = which(path, _SHARED.match) | ((path == "") & which(rows.perms, _ends("s")))
+    rows.assign(shared, "shared-memory", "shared memory by its name or permission")
+    of_file = which(path, _starts("/"))
+    with_code = of_file & which(rows.perms, lambda perms: "x" in perms)
+    by_name = which(path, lambda name: _LIBRARY.search(name.removesuffix(_DELETED)))
+    programs = path[with_code & ~by_name]
+    if len(programs):
+        rows.assign(path == programs[0], "binary", "the lowest executable file")
+    library = by_name | which(path, set(path[with_code]).__contains__)
+    rows.assign(of_file & library, "library", "a file with code, or named .so")
+    rows.assign(of_file, "mapped-file", "a file without code")
+    rows.assign(which(path, _starts("[")), "anonymous-other", "a name gomem does not know")
 
 
-def _by_name(frame: pd.DataFrame) -> None:
-    path = frame["path"]
-    assign(frame, path.isin(_ARENAS), "go-heap", NAMED)
-    assign(frame, path.str.startswith("[anon: Go: "), "go-runtime", NAMED)
-    assign(frame, path.isin(_KERNEL), "kernel", "named by the kernel")
-    assign(frame, path == "[heap]", "native-heap", "brk heap: never Go's")
-    assign(frame, path.str.startswith("[anon: glibc"), "native-heap", "named by glibc")
-    assign(frame, path.str.startswith("[stack"), "thread-stack", "named by the kernel")
-    shared = path.str.match(_SHARED) | (frame["perms"].str.endswith("s") & (path == ""))
-    assign(frame, shared, "shared-memory", "shared memory by its name or permission")
-    of_file = path.str.startswith("/")
-    program = _program(frame[of_file])
-    assign(frame, of_file & (path == program), "binary", "the lowest executable file")
-    with_code = set(path[of_file & frame["perms"].str.contains("x")])
-    library = path.isin(with_code) | path.str.removesuffix(_DELETED).str.contains(_LIBRARY)
-    assign(frame, of_file & library, "library", "a file with code, or named .so")
-    assign(frame, of_file, "mapped-file", "a file without code")
-    assign(frame, path.str.startswith("["), "anonymous-other", "a name gomem does not know")
-
-
-def _program(files: pd.DataFrame) -> str | None:
-    """The executable: the lowest file with code in it that is not a library."""
-    code = files[files["perms"].str.contains("x")]
-    code = code[~code["path"].str.removesuffix(_DELETED).str.contains(_LIBRARY)]
-    return None if code.empty else str(code["path"].iloc[0])
-
-
-def _by_neighbour(frame: pd.DataFrame) -> None:
+def _by_neighbour(rows: MappingRows) -> None:
     """The zeroed data of a program or library: anonymous, right behind its writable file part."""
-    before = frame.shift(1)
-    behind = (
-        (frame["path"] == "")
-        & (frame["start"] == before["end"])
-        & before["path"].fillna("").str.startswith("/")
-        & before["kind"].isin(["binary", "library"])
-        & frame["perms"].str.startswith("rw")
+    behind = np.zeros(len(rows), dtype=bool)
+    behind[1:] = (
+        (rows.path[1:] == "")
+        & (rows.start[1:] == rows.end[:-1])
+        & which(rows.path[:-1], _starts("/"))
+        & which(rows.perms[1:], _starts("rw"))
     )
+    before = below_each(rows.kind, first="")
     for kind in ("binary", "library"):
-        assign(frame, behind & (before["kind"] == kind), kind, "zeroed data behind a file's")
+        rows.assign(behind & (before == kind), kind, "zeroed data behind a file's")
 
 
-def _notes(frame: pd.DataFrame, memstats: pd.Series | None) -> Iterator[str]:
-    if not frame["path"].str.startswith("[stack").any():
+def _starts(text: str) -> Callable[[str], bool]:
+    return lambda one: one.startswith(text)
+
+
+def _ends(text: str) -> Callable[[str], bool]:
+    return lambda one: one.endswith(text)
+
+
+def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
+    if not which(rows.path, _starts("[stack")).any():
         yield "there is no [stack] among the mappings: smaps may be cut, and its sums too small"
-    legacy = frame["rule"] == LEGACY_METADATA
-    if legacy.any():
+    legacy = (rows.rule == LEGACY_METADATA).any()
+    if legacy:
         yield (
             "before Go 1.11, bitmap and arena can share a mapping; the bitmap is taken as resident"
         )
-    shared = frame["rule"] == CUT_BEYOND
-    if shared.any():
+    if (rows.rule == CUT_BEYOND).any():
         yield (
             "one mapping holds memory of the runtime's and somebody else's: how large each part "
             "is follows from MemStats; that the foreign part is the resident one is assumed"
         )
-    if memstats is None or not (frame["kind"] == "go-heap").any():
+    if memstats is None or not (rows.kind == "go-heap").any():
         return
     if memstats[["HeapSys", "StackInuse"]].isna().any():
         return
-    if not legacy.any() and work_buffer_bytes(frame, memstats) is None:
+    if not legacy and work_buffer_bytes(rows, memstats) is None:
         claimed = int(memstats["HeapSys"]) + int(memstats["StackInuse"])
         yield (
-            f"the arenas in smaps hold {format_bytes(arena_bytes(frame))}, HeapSys + StackInuse "
+            f"the arenas in smaps hold {format_bytes(arena_bytes(rows))}, HeapSys + StackInuse "
             f"say {format_bytes(claimed)}: the two files are of different moments, or a mapping "
             "was mistaken for an arena"
         )

@@ -7,7 +7,8 @@ states whose pages it takes to be the resident ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,12 @@ import pandas as pd
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 ARENA = 64 * MIB  # on 64-bit Linux
 ARENA_32_BIT = 4 * MIB
@@ -44,50 +50,147 @@ class Cut(NamedTuple):
     lower_resident: int | None = None
 
 
-def assign(frame: pd.DataFrame, where: pd.Series, kind: str, rule: str) -> None:
-    """Kind and rule for the rows of a mask that have none yet."""
-    rows = (where & (frame["kind"] == "")).to_numpy(dtype=bool)
-    if rows.any():
-        frame.loc[rows, "kind"] = kind
-        frame.loc[rows, "rule"] = rule
+@dataclass(slots=True)
+class MappingRows:
+    """What the rules look at of the mappings of one moment, with room for their answers.
+
+    An array a field, the lowest mapping first: a process has some thirty mappings, for which a
+    frame takes a hundred times as long.
+
+    Attributes:
+        start: Address of the first byte.
+        end: Address behind the last byte.
+        perms: Permissions as the kernel prints them.
+        inode: 0 if there is no file.
+        path: File or name; empty if there is none.
+        flags: VmFlags; empty where the kernel prints none.
+        resident: Rss in bytes; 0 where it is unknown.
+        kind: The kind, once a rule has given it; empty before.
+        rule: The rule that gave it.
+    """
+
+    start: NDArray[np.uint64]
+    end: NDArray[np.uint64]
+    perms: NDArray[np.object_]
+    inode: NDArray[np.int64]
+    path: NDArray[np.object_]
+    flags: NDArray[np.object_]
+    resident: NDArray[np.int64]
+    kind: NDArray[np.object_]
+    rule: NDArray[np.object_]
+
+    @classmethod
+    def of(cls, mappings: pd.DataFrame | MappingRows) -> MappingRows:
+        """Rows of the smaps table in the order of their addresses, classified or not."""
+        if isinstance(mappings, MappingRows):
+            return mappings
+        none_yet = np.full(len(mappings), "", dtype=object)
+        return cls(
+            mappings["start"].to_numpy(np.uint64),
+            mappings["end"].to_numpy(np.uint64),
+            mappings["perms"].to_numpy(object),
+            mappings["inode"].to_numpy(np.int64),
+            mappings["path"].to_numpy(object),
+            mappings["VmFlags"].to_numpy(object, na_value=""),
+            mappings["Rss"].to_numpy(np.int64, na_value=0),
+            *(
+                mappings[name].to_numpy(object) if name in mappings else none_yet.copy()
+                for name in ("kind", "rule")
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Address space in bytes."""
+        return (self.end - self.start).astype(np.int64)
+
+    @property
+    def in_use(self) -> Mask:
+        """Which are more than reserved address space."""
+        return self.perms != "---p"
+
+    @property
+    def unknown(self) -> Mask:
+        """Which have no kind so far."""
+        return self.kind == ""
+
+    @property
+    def unnamed(self) -> Mask:
+        """Which have neither a name nor a file."""
+        return (self.path == "") & (self.inode == 0)
+
+    @property
+    def anonymous(self) -> Mask:
+        """Which are private memory, without name, file or, so far, kind."""
+        perms = self.perms
+        private = (perms == "rw-p") | (perms == "---p") | (perms == "rwxp")
+        return self.unnamed & self.unknown & private
+
+    def among(self, places: Places) -> Mask:
+        """Which stand at these places."""
+        mask = np.zeros(len(self), dtype=bool)
+        mask[places] = True
+        return mask
+
+    def assign(self, where: Mask, kind: str, rule: str) -> None:
+        """Kind and rule for the rows of a mask that have none yet."""
+        rows = where & self.unknown
+        self.kind[rows] = kind
+        self.rule[rows] = rule
+
+    def cut(self, where: Cut) -> MappingRows:
+        """The same with two rows instead of the one that is cut; see `cut`."""
+        position, at, lower_resident = where
+        lower, upper = at - int(self.start[position]), int(self.end[position]) - at
+        twice = np.insert(np.arange(len(self)), position, position)
+        parts = MappingRows(*(getattr(self, one.name)[twice] for one in fields(self)))
+        parts.end[position] = parts.start[position + 1] = at
+        total = int(self.resident[position])
+        wanted = lower if lower_resident is None else lower_resident
+        below = _lower_share(total, min(wanted, lower), upper)
+        parts.resident[position], parts.resident[position + 1] = below, total - below
+        return parts
 
 
-def anonymous(frame: pd.DataFrame) -> pd.Series:
-    """Rows of private memory, without name, file or, so far, kind."""
-    return (
-        (frame["path"] == "")
-        & (frame["inode"] == 0)
-        & frame["perms"].isin(["rw-p", "---p", "rwxp"])
-        & (frame["kind"] == "")
-    )
+def which(values: NDArray[np.object_], test: Callable[[str], object]) -> Mask:
+    """Of which texts the test is true."""
+    return np.fromiter((bool(test(one)) for one in values), dtype=bool, count=len(values))
 
 
-def is_32_bit(frame: pd.DataFrame) -> bool:
+def below_each(values: NDArray[Any], first: object) -> NDArray[Any]:
+    """Of each mapping what the next lower one has."""
+    lower = np.full_like(values, first)
+    lower[1:] = values[:-1]
+    return lower
+
+
+def is_32_bit(rows: MappingRows) -> bool:
     """Whether a process lies entirely below 4 GiB, as with GOARCH=386 and arm."""
-    user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
-    return bool(len(user)) and int(user.max()) <= USER_SPACE_32_BIT
+    return 0 < _user_end(rows) <= USER_SPACE_32_BIT
 
 
-def mmap_area(frame: pd.DataFrame) -> int:
+def mmap_area(rows: MappingRows) -> int:
     """The lowest address that a process's mmap area can have; arm64 has one more address bit."""
-    if is_32_bit(frame):
+    if is_32_bit(rows):
         return USER_SPACE_32_BIT
-    user = frame.loc[frame["end"] < KERNEL_HALF, "end"]
-    wide = len(user) and int(user.max()) > USER_SPACE_AMD64
-    return MMAP_AREA_ARM64 if wide else MMAP_AREA_AMD64
+    return MMAP_AREA_ARM64 if _user_end(rows) > USER_SPACE_AMD64 else MMAP_AREA_AMD64
 
 
-def runs(frame: pd.DataFrame, where: pd.Series) -> Iterator[pd.DataFrame]:
-    """Mappings that touch one another, as groups, lowest first."""
-    rows = frame[where]
-    breaks = rows["start"] != rows["end"].shift(1)
-    for _, run in rows.groupby(breaks.cumsum()):
-        yield run
+def _user_end(rows: MappingRows) -> int:
+    """Where the mappings outside the kernel's half end; 0 if there are none."""
+    return int(rows.end[rows.end < KERNEL_HALF].max(initial=0))
 
 
-def size_of(rows: pd.DataFrame) -> int:
-    """Address space of rows in bytes."""
-    return int((rows["end"] - rows["start"]).sum())
+def runs(rows: MappingRows, where: Mask) -> list[Places]:
+    """Places of mappings that touch one another, as groups, lowest first."""
+    places = np.flatnonzero(where)
+    if not len(places):
+        return []
+    apart = rows.start[places[1:]] != rows.end[places[:-1]]
+    return np.split(places, np.flatnonzero(apart) + 1)
 
 
 def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
@@ -113,9 +216,14 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
             continue
         total = int(sizes[position])
         share = lower_bytes if name == "Size" else min(wanted, lower_bytes)
-        sizes[position] = max(min(share, total), total - upper_bytes)
+        sizes[position] = _lower_share(total, share, upper_bytes)
         sizes[position + 1] = total - int(sizes[position])
     return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)), copy=False)
+
+
+def _lower_share(total: int, share: int, upper_bytes: int) -> int:
+    """What the lower part has of a counter: its share, and what does not fit into the upper."""
+    return max(min(share, total), total - upper_bytes)
 
 
 def _counters(frame: pd.DataFrame) -> list[str]:

@@ -22,8 +22,7 @@ from gomem.analysis.memory.mapping_rows import (
     ARENA,
     CHUNK,
     Cut,
-    anonymous,
-    assign,
+    below_each,
     is_32_bit,
     mmap_area,
 )
@@ -32,6 +31,9 @@ from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.analysis.memory.mapping_rows import MappingRows, Mask
 
 MALLOC_ARENA = 64 * MIB  # HEAP_MAX_SIZE: twice the largest mmap threshold
 MALLOC_ARENA_32_BIT = MIB
@@ -44,87 +46,87 @@ ROUND = 64 * KIB
 MOST_JOINED = 64  # more sizes than that are the program's own choice
 
 
-def find_native_memory(frame: pd.DataFrame) -> None:
+def find_native_memory(rows: MappingRows) -> None:
     """Give malloc's arenas and the stacks of threads their kinds."""
-    arena = _malloc_arenas(frame)
-    tail = arena.shift(1, fill_value=False)
-    assign(frame, arena | tail, "native-heap", "a malloc arena of glibc's")
-    stack = _thread_stacks(frame)
-    guard = stack.shift(-1, fill_value=False)
-    assign(frame, stack | guard, "thread-stack", "a guard page and a stack above it")
+    arena = _malloc_arenas(rows)
+    tail = below_each(arena, first=False)
+    rows.assign(arena | tail, "native-heap", "a malloc arena of glibc's")
+    stack = _thread_stacks(rows)
+    guard = np.zeros_like(stack)
+    guard[:-1] = stack[1:]
+    rows.assign(stack | guard, "thread-stack", "a guard page and a stack above it")
 
 
-def _malloc_arenas(frame: pd.DataFrame) -> pd.Series:
+def _malloc_arenas(rows: MappingRows) -> Mask:
     """Runs that are usable from an arena's boundary on, and reserved for the rest of it."""
-    whole = MALLOC_ARENA_32_BIT if is_32_bit(frame) else MALLOC_ARENA
-    above = frame.shift(-1)
-    reserved_to = above["end"].fillna(0).astype("uint64")
-    grown_by_pages = (frame["end"] - frame["start"]) % CHUNK != 0
+    whole = MALLOC_ARENA_32_BIT if is_32_bit(rows) else MALLOC_ARENA
+    found = np.zeros(len(rows), dtype=bool)
+    found[:-1] = (
+        (rows.perms[1:] == "---p")
+        & (rows.start[1:] == rows.end[:-1])
+        & (rows.end[1:] - rows.start[:-1] == whole)
+    )
+    grown_by_pages = rows.size % CHUNK != 0
     return (
-        _in_mmap_area(frame)
-        & (frame["start"] % whole == 0)
-        & (grown_by_pages | (whole < ARENA))
-        & (above["perms"] == "---p")
-        & (above["start"] == frame["end"])
-        & (reserved_to - frame["start"] == whole)
+        found & _in_mmap_area(rows) & (rows.start % whole == 0) & (grown_by_pages | (whole < ARENA))
     )
 
 
-def _thread_stacks(frame: pd.DataFrame) -> pd.Series:
-    size = frame["end"] - frame["start"]
-    return _above_a_guard(frame) & size.between(SMALLEST_THREAD_STACK, LARGEST_THREAD_STACK)
+def _thread_stacks(rows: MappingRows) -> Mask:
+    return _above_a_guard(rows) & _of_a_stacks_size(rows.size)
 
 
-def _above_a_guard(frame: pd.DataFrame) -> pd.Series:
-    below = frame.shift(1)
-    guard_end = below["end"].fillna(0).astype("uint64")
-    guard_bytes = guard_end - below["start"].fillna(0).astype("uint64")
-    return (
-        _in_mmap_area(frame)
-        & _has_c(frame)
-        & (below["perms"] == "---p")
-        & (below["path"] == "")
-        & (below["end"] == frame["start"])
-        & (guard_bytes <= LARGEST_GUARD)
+def _of_a_stacks_size(size: NDArray[np.int64]) -> Mask:
+    return (size >= SMALLEST_THREAD_STACK) & (size <= LARGEST_THREAD_STACK)
+
+
+def _above_a_guard(rows: MappingRows) -> Mask:
+    above = np.zeros(len(rows), dtype=bool)
+    above[1:] = (
+        (rows.perms[:-1] == "---p")
+        & (rows.path[:-1] == "")
+        & (rows.end[:-1] == rows.start[1:])
+        & (rows.size[:-1] <= LARGEST_GUARD)
     )
+    return above & _in_mmap_area(rows) & _has_c(rows)
 
 
-def _has_c(frame: pd.DataFrame) -> bool:
+def _has_c(rows: MappingRows) -> bool:
     """Whether there is a C library: as a file, or, linked statically, by the brk it begins with.
 
     Without one no thread has a stack outside Go's heap, whatever stands above a guard page.
     """
-    return bool((frame["kind"] == "library").any() or (frame["path"] == "[heap]").any())
+    return bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
 
 
-def _in_mmap_area(frame: pd.DataFrame) -> pd.Series:
-    lowest = 0 if is_32_bit(frame) else mmap_area(frame)
-    return anonymous(frame) & (frame["perms"] == "rw-p") & (frame["start"] >= lowest)
+def _in_mmap_area(rows: MappingRows) -> Mask:
+    lowest = 0 if is_32_bit(rows) else mmap_area(rows)
+    return rows.anonymous & (rows.perms == "rw-p") & (rows.start >= lowest)
 
 
-def stack_cuts(frame: pd.DataFrame) -> list[Cut]:
+def stack_cuts(rows: MappingRows) -> list[Cut]:
     """Where the kernel joined something to the upper end of a thread's stack, the highest first.
 
     Threads of one program have stacks of few sizes. One of an odd size is taken to be a stack of
     the nearest size that several have, with another mapping behind it; as much of it is taken to be
     resident as the median of those has.
     """
-    above_guard = frame[_above_a_guard(frame)]
-    start = above_guard["start"].astype("int64")
-    size = above_guard["end"].astype("int64") - start
-    several = size.duplicated(keep=False)
-    usual = size[several & size.between(SMALLEST_THREAD_STACK, LARGEST_THREAD_STACK)]
-    odd = above_guard.index[~several]
+    places = np.flatnonzero(_above_a_guard(rows))
+    start, size = rows.start[places].astype(np.int64), rows.size[places]
+    _, which_size, so_many = np.unique(size, return_inverse=True, return_counts=True)
+    several = so_many[which_size] > 1
+    usual = several & _of_a_stacks_size(size)
+    odd = np.flatnonzero(~several)
     cuts: list[Cut] = []
     if len(odd) > MOST_JOINED:
         return cuts
-    for position in reversed(odd):
-        smaller = usual[usual < size[position]]
+    for one in reversed(odd):
+        smaller = np.flatnonzero(usual & (size < size[one]))
         if len(smaller):
-            nearest = (start[smaller.index] - start[position]).abs().idxmin()
-            alike = usual.index[usual == usual[nearest]]
-            resident = int(above_guard.loc[alike, "Rss"].fillna(0).median())
-            cuts.append(Cut(int(position), int(start[position] + usual[nearest]), resident))
+            nearest = size[smaller[np.abs(start[smaller] - start[one]).argmin()]]
+            alike = places[usual & (size == nearest)]
+            resident = int(np.median(rows.resident[alike]))
+            cuts.append(Cut(int(places[one]), int(start[one] + nearest), resident))
     return cuts
 
 

@@ -9,6 +9,7 @@ the anonymous memory is somebody else's, although none of it has a name.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +19,16 @@ from gomem.analysis.memory.arenas import LEGACY_METADATA, arena_bytes, work_buff
 from gomem.analysis.memory.mapping_rows import (
     SMALLEST_PAGE,
     Cut,
-    anonymous,
-    assign,
+    MappingRows,
     is_32_bit,
-    size_of,
+    which,
 )
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gomem.analysis.memory.mapping_rows import Mask, Places
 
 METADATA = ("MSpanSys", "MCacheSys", "GCSys", "BuckHashSys", "OtherSys")
 HEAP_INDEX = 32 * MIB  # mheap.arenas: 4 Mi pointers, hardly any of them ever written
@@ -41,23 +43,25 @@ METADATA_SHARE = 0.08
 
 COUNTED = "within what MemStats counts for the runtime"
 BEYOND = "more than the runtime counts"
+_ADVISED = re.compile(r"\b(?:hg|nh)\b")
 CUT_COUNTED = "the runtime's share, by MemStats, of a mapping it shares"
 CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as resident first"
 
 
 def metadata_claim(memstats: pd.Series) -> int:
     """What the runtime counts for its own structures, in bytes; unknown fields add nothing."""
-    return int(memstats[list(METADATA)].fillna(0).sum())
+    return sum(int(memstats[name]) for name in METADATA if not pd.isna(memstats[name]))
 
 
-def metadata_bytes(frame: pd.DataFrame, memstats: pd.Series) -> int:
+def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int:
     """Address space of the runtime's read-write mappings outside the arenas, by its count."""
-    counted = metadata_claim(memstats) - (work_buffer_bytes(frame, memstats) or 0)
-    indexed = not (is_32_bit(frame) or (frame["rule"] == LEGACY_METADATA).any())
+    rows = MappingRows.of(mappings)
+    counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
+    indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
     return counted + (HEAP_INDEX if indexed else 0)
 
 
-def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> Cut | None:
+def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
     """Give what is left to the runtime, as much as it counts, and the rest to `anonymous-other`.
 
     Returns:
@@ -65,77 +69,60 @@ def divide_the_rest(frame: pd.DataFrame, memstats: pd.Series | None) -> Cut | No
         foreign.
     """
     shared = None
-    unknown = frame["kind"] == ""
-    empty = unknown & (frame["perms"] == "---p")
-    assign(frame, empty, "go-runtime", "reserved address space, nothing in it")
-    if not (frame["kind"] == "go-heap").any():
-        assign(frame, frame["kind"] == "", "anonymous-other", "no Go heap beside it")
+    rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")
+    if not (rows.kind == "go-heap").any():
+        rows.assign(rows.unknown, "anonymous-other", "no Go heap beside it")
         return None
     if memstats is None or memstats[list(METADATA)].isna().any():
-        _divide_by_residence(frame)
+        _divide_by_residence(rows)
     else:
-        shared = _divide_by_size(frame, memstats)
-    assign(frame, anonymous(frame), "go-runtime", COUNTED)
-    assign(frame, frame["kind"] == "", "anonymous-other", "other permissions than the runtime's")
+        shared = _divide_by_size(rows, memstats)
+    rows.assign(rows.anonymous, "go-runtime", COUNTED)
+    rows.assign(rows.unknown, "anonymous-other", "other permissions than the runtime's")
     return shared
 
 
-def _divide_by_residence(frame: pd.DataFrame) -> None:
+def _divide_by_residence(rows: MappingRows) -> None:
     """Without MemStats: the runtime's, up to a bound on its structures, least resident first."""
-    at_most = METADATA_AT_MOST + int(METADATA_SHARE * arena_bytes(frame))
-    left = frame[anonymous(frame)]
-    resident = left["Rss"].fillna(0).sort_values(kind="stable").cumsum()
-    within = pd.Series(frame.index.isin(resident.index[resident <= at_most]), index=frame.index)
-    assign(frame, within, "go-runtime", "small enough to be the runtime's own")
-    assign(frame, anonymous(frame), "anonymous-other", "too much to be the runtime's own")
+    at_most = METADATA_AT_MOST + int(METADATA_SHARE * arena_bytes(rows))
+    left = np.flatnonzero(rows.anonymous)
+    least_first = left[np.argsort(rows.resident[left], kind="stable")]
+    within = least_first[np.cumsum(rows.resident[least_first]) <= at_most]
+    rows.assign(rows.among(within), "go-runtime", "small enough to be the runtime's own")
+    rows.assign(rows.anonymous, "anonymous-other", "too much to be the runtime's own")
 
 
-def _divide_by_size(frame: pd.DataFrame, memstats: pd.Series) -> Cut | None:
+def _divide_by_size(rows: MappingRows, memstats: pd.Series) -> Cut | None:
     """By the runtime's count: whole mappings where they fit it, else one cut in two."""
-    counted = metadata_bytes(frame, memstats) - _known_bytes(frame)
-    left = frame[anonymous(frame)]
-    beyond = max(size_of(left) - counted, _resident_beyond(frame, left, memstats))
+    own = (rows.kind == "go-runtime") & rows.in_use  # by name, or below an old arena
+    left = rows.anonymous
+    counted = metadata_bytes(rows, memstats) - int(rows.size[own].sum())
+    resident_beyond = int(rows.resident[own | left].sum()) - metadata_claim(memstats) - MIB
+    # Resident bytes beyond the count are foreign, too, even if the index lies somewhere unseen.
+    beyond = max(int(rows.size[left].sum()) - counted, resident_beyond)
     if beyond <= UNCOUNTED:
         return None
-    known = _known_by_shape(left, memstats)
-    open_to_both = left[~known]
-    counted -= size_of(left[known])
-    foreign = _beyond_a_fit(open_to_both, counted)
+    known = _known_by_shape(rows, memstats)
+    counted -= int(rows.size[left & known].sum())
+    open_to_both = np.flatnonzero(left & ~known)
+    foreign = _beyond_a_fit(rows, open_to_both, counted)
     if foreign is None:
-        return _densest_first(frame, open_to_both, beyond)
-    assign(frame, _among(frame, foreign), "anonymous-other", BEYOND)
+        return _densest_first(rows, open_to_both, beyond)
+    rows.assign(rows.among(foreign), "anonymous-other", BEYOND)
     return None
 
 
-def _known_by_shape(left: pd.DataFrame, memstats: pd.Series) -> pd.Series:
+def _known_by_shape(rows: MappingRows, memstats: pd.Series) -> Mask:
     """Which of the remaining mappings are certainly the runtime's.
 
     These are its small mappings, since the pages of its tables lie alone between reserved ones, and
     those for which it advised the kernel about huge pages, if they are as empty as its tables are.
     """
-    size = left["end"] - left["start"]
-    advised = left["VmFlags"].str.contains(r"\b(?:hg|nh)\b")
-    advised &= left["Rss"].fillna(0) <= metadata_claim(memstats)
-    return (size < SMALLEST_FOREIGN) | (advised & (left["Rss"].fillna(0) * 2 < size))
+    advised = which(rows.flags, _ADVISED.search) & (rows.resident <= metadata_claim(memstats))
+    return (rows.size < SMALLEST_FOREIGN) | (advised & (rows.resident * 2 < rows.size))
 
 
-def _known_bytes(frame: pd.DataFrame) -> int:
-    """How much of the runtime's own is known already: by name, or below an old arena."""
-    return size_of(frame[(frame["kind"] == "go-runtime") & (frame["perms"] != "---p")])
-
-
-def _resident_beyond(frame: pd.DataFrame, left: pd.DataFrame, memstats: pd.Series) -> int:
-    """Resident bytes beyond the count: foreign too, even if the index lies somewhere unseen."""
-    known = frame[(frame["kind"] == "go-runtime") & (frame["perms"] != "---p")]
-    resident = int(left["Rss"].fillna(0).sum()) + int(known["Rss"].fillna(0).sum())
-    return resident - metadata_claim(memstats) - MIB
-
-
-def _among(frame: pd.DataFrame, rows: pd.Index) -> pd.Series:
-    return pd.Series(frame.index.isin(rows), index=frame.index)
-
-
-def _beyond_a_fit(left: pd.DataFrame, counted: int) -> pd.Index | None:
+def _beyond_a_fit(rows: MappingRows, left: Places, counted: int) -> Places | None:
     """All but the mappings whose sizes add up to the runtime's count; None if none do.
 
     Of several choices, the one with the least resident: foreign memory was mapped to be used,
@@ -143,10 +130,9 @@ def _beyond_a_fit(left: pd.DataFrame, counted: int) -> pd.Index | None:
     """
     if counted < 0 or len(left) * counted // SMALLEST_PAGE > MOST_STEPS:
         return None
-    sizes = (left["end"] - left["start"]).astype("int64")
-    resident = left["Rss"].fillna(0).astype("int64")
-    own = _least_resident_fit(list(sizes), list(resident), counted)
-    return None if own is None else left.index.difference(left.index[own])
+    sizes, resident = rows.size[left].tolist(), rows.resident[left].tolist()
+    own = _least_resident_fit(sizes, resident, counted)
+    return None if own is None else np.delete(left, own)
 
 
 def _least_resident_fit(
@@ -177,22 +163,22 @@ def _least_resident_fit(
     return chosen[::-1]
 
 
-def _densest_first(frame: pd.DataFrame, left: pd.DataFrame, beyond: int) -> Cut | None:
+def _densest_first(rows: MappingRows, left: Places, beyond: int) -> Cut | None:
     """Whole mappings while they fit into what is foreign; the one across the line is cut.
 
     Foreign memory is taken to be the denser: most of the runtime's is the heap index, of which
     hardly a page is resident. The kernel places new mappings below older ones, so the foreign part
     of a shared one is taken to be the lower.
     """
-    size = (left["end"] - left["start"]).astype("int64")
-    density = left["Rss"].fillna(0).astype("int64") / size
-    densest = size[density.sort_values(ascending=False, kind="stable").index]
-    remaining = beyond - densest.cumsum().shift(1, fill_value=0)
-    ends = (remaining <= UNCOUNTED) | (densest > remaining + UNCOUNTED)
-    whole = densest.index[~ends.cummax()]
-    assign(frame, _among(frame, whole), "anonymous-other", BEYOND)
-    if len(whole) == len(densest) or remaining.iloc[len(whole)] <= UNCOUNTED:
+    density = rows.resident[left] / rows.size[left]
+    densest = left[np.argsort(-density, kind="stable")]
+    size = rows.size[densest]
+    remaining = beyond - (np.cumsum(size) - size)
+    ends = (remaining <= UNCOUNTED) | (size > remaining + UNCOUNTED)
+    count = int(ends.argmax()) if ends.any() else len(ends)
+    rows.assign(rows.among(densest[:count]), "anonymous-other", BEYOND)
+    if count == len(densest) or remaining[count] <= UNCOUNTED:
         return None
-    position = int(densest.index[len(whole)])
-    pages = int(remaining.iloc[len(whole)]) // SMALLEST_PAGE
-    return Cut(position, int(frame.loc[position, "start"]) + pages * SMALLEST_PAGE)
+    pages = int(remaining[count]) // SMALLEST_PAGE
+    position = int(densest[count])
+    return Cut(position, int(rows.start[position]) + pages * SMALLEST_PAGE)
