@@ -48,6 +48,11 @@ def every(interval_seconds: float | None) -> str:
 
 def counted_cost(counters: CollectorCounters) -> str:
     """What collecting costs by the process's own counters, as a clause."""
+    if counters.none_since is not None:
+        return (
+            f"collecting took {format_fraction(counters.cpu_fraction)} of the CPU from the start "
+            f"to the last collection; none has run since {counters.none_since.moment}"
+        )
     since = " since the start" if counters.cpu_since_start else ""
     cost = f"collecting takes {format_fraction(counters.cpu_fraction)} of the CPU{since}"
     interval = counters.interval_seconds

@@ -2,10 +2,16 @@
 
 Nothing leaks, and memory is flat. But every collection marks the whole live heap, turns write
 barriers on and makes whoever allocates help; many a second, and requests wait for it.
+
+Without a log it is what the process counts between the moments. GCCPUFraction and the classes of
+CPU are worked out at the end of a collection, since the start: where no collection ran between the
+moments they still say what filling the heap cost, and that is over. One moment alone cannot tell:
+there it is possible.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
@@ -49,16 +55,16 @@ def _by_counters(answers: Answers) -> list[Finding]:
         return []
     sites = _site_evidence(answers)
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
-    return [
-        CAUSE.finding(
-            Severity.WARNING,
-            counted_cost(counters),
-            cpu_fraction=cpu,
-            evidence=(*counted_evidence(counters), *sites),
-            next_step=_REMEDY.format(allocate_less=less, room=_MORE_ROOM),
-            confidence="likely",
-        )
-    ]
+    over = counters.none_since is not None
+    finding = CAUSE.finding(
+        Severity.INFO if over else Severity.WARNING,
+        counted_cost(counters),
+        cpu_fraction=cpu,
+        evidence=(*counted_evidence(counters), *sites),
+        next_step=_REMEDY.format(allocate_less=less, room=_MORE_ROOM),
+        confidence="possible" if counters.since_start and not over else "likely",
+    )
+    return [replace(finding, now=not over)]
 
 
 def lack(answers: Answers) -> Lack | None:

@@ -29,7 +29,8 @@ grows. As an expert would put it:
    `strings.(*Builder).grow`), the program's function that called it.
 6. Where goroutines pile up, what they hold is theirs: that is `goroutine-leak`, and this a note. It
    is another's if a site that is not theirs rises over five profiles; fewer do not tell two leaks
-   from one, whose goroutines are handed what somebody else allocates.
+   from one, whose goroutines are handed what somebody else allocates. That too is `possible`, no
+   more: what goroutines refer to, no file says.
 7. What rises in HeapAlloc, and by a mark of which there is one alone, is thin: that is said.
 
 A cache that fills during all of the capture looks the same, so a short watch is `possible`; a long
@@ -42,6 +43,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.live_heap import FEWEST_CYCLES
+from gomem.analysis.profiles.growth import LEAST_MOMENTS
 from gomem.analysis.trends import FEWEST, SURE_FROM, WELL_KNOWN, is_steady
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
@@ -71,8 +73,39 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def lack(answers: Answers) -> Lack | None:
-    """What rises by enough in a log alone, or over moments alone, of too few collections."""
-    return _lack_of_log(answers) or _lack_of_moments(answers)
+    """What rises by enough in a log, over moments or in profiles alone, of too few collections."""
+    return _lack_of_log(answers) or _lack_of_moments(answers) or _lack_of_profiles(answers)
+
+
+def _lack_of_profiles(answers: Answers) -> Lack | None:
+    """Where nothing else says what is held, and most profiles repeat what an earlier one says."""
+    series, limits = answers.heap_series, answers.thresholds
+    if series is None or answers.held_heap is not None or answers.gc is not None:
+        return None
+    totals, contents = series.totals, len(series.moments)
+    if not FEWEST <= contents < LEAST_MOMENTS or not (totals.diff().dropna() > 0).all():
+        return None
+    first, last = float(totals.iloc[0]), float(totals.iloc[-1])
+    if not _is_large(last - first, first, limits):
+        return None
+    names = series.moments["moment"]
+    paths = [answers.profile_path(str(name)) for name in (names.iloc[0], names.iloc[-1])]
+    profiles = contents + len(series.repeated)
+    return Lack(
+        CAUSE.code,
+        seen=f"what is in use rises from {format_bytes(first)} to {format_bytes(last)} over "
+        f"{format_count(profiles)} heap profiles",
+        had=f"{format_count(contents)} of them say something new: the others repeat the collection "
+        "before",
+        needed=format_count(LEAST_MOMENTS),
+        next_step="Take heap profiles until more collections have run: a profile shows what the "
+        "collection before the last found.",
+        evidence=(
+            Evidence(paths[0], "inuse_space", round(first), "B"),
+            Evidence(paths[1], "inuse_space", round(last), "B"),
+            Evidence(paths[1], "profiles with something new", contents, "count"),
+        ),
+    )
 
 
 def _lack_of_moments(answers: Answers) -> Lack | None:
@@ -354,6 +387,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
     agree = len(by_site) + len(sure) > 1
     theirs = answers.goroutines_hold(site)
+    whose = theirs or not answers.goroutines_pile_up
     return CAUSE.finding(
         Severity.INFO if theirs else Severity.WARNING,
         _title(site, best, answers),
@@ -365,7 +399,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         ),
         mechanism=_OF_GOROUTINES if theirs else _IN_PROFILES if best is None else best.mechanism,
         next_step=_next(site, answers) + ("" if long else _WATCH),
-        confidence="likely" if long or agree else "possible",
+        confidence="likely" if whose and (long or agree) else "possible",
     )
 
 

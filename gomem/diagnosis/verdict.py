@@ -195,20 +195,34 @@ def _of_claims(facts: MomentFacts) -> str:
 
 
 def _of_native(facts: MomentFacts) -> str:
-    """What memory outside Go is; with a C heap its large blocks most likely are malloc's, too."""
+    """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
     assert facts.ledger is not None
     with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
-    blocks = "large blocks, most likely malloc's" if with_c else "mappings of the program's own"
-    words = {
-        "native_heap": "in malloc's heaps",
-        "anonymous_other": f"in {blocks}",
-        "thread_stacks": "in threads' stacks",
+    blocks = _blocks_of_malloc(facts, with_c=with_c)
+    sizes = {
+        "malloc's heaps": facts.ledger.part("native_heap"),
+        "large blocks, most likely malloc's": blocks,
+        f"mappings of {OF_EITHER if with_c else OF_PROGRAM} own": facts.ledger.part(
+            "anonymous_other"
+        )
+        - blocks,
+        "threads' stacks": facts.ledger.part("thread_stacks"),
     }
-    sizes = {part: facts.ledger.part(part) for part in words}
     total = sum(sizes.values())
-    worth = [part for part in words if sizes[part] >= 0.1 * total and sizes[part] > 0]
-    said = ", ".join(f"{format_bytes(sizes[part])} {words[part]}" for part in worth)
+    worth = {name: size for name, size in sizes.items() if size >= 0.1 * total and size > 0}
+    said = ", ".join(f"{format_bytes(size)} in {name}" for name, size in worth.items())
     return f": {said}" if said else ""
+
+
+OF_PROGRAM, OF_EITHER = "the program's", "the program's or a library's"
+
+
+def _blocks_of_malloc(facts: MomentFacts, *, with_c: bool) -> int:
+    """Resident bytes of malloc's large blocks; without smaps all that is unnamed beside C's."""
+    assert facts.ledger is not None
+    if facts.mappings is None:
+        return facts.ledger.part("anonymous_other") if with_c else 0
+    return int(facts.mappings.loc[facts.is_malloced, "Rss"].sum())
 
 
 def _of_files(facts: MomentFacts) -> str:

@@ -161,6 +161,22 @@ def test_titles_say_since_when():
 
     (alone,) = gc_pressure.find(Answers((moment("1", 40, 100.0),), GoVersion()))
     assert alone.title.endswith("of the CPU since the start")
+    assert ("warning", "possible", True) == (str(alone.severity), alone.confidence, alone.now)
+
+
+def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
+    """
+    40 collections until 1, and none from there to 3.
+    """
+    still = tuple(moment(name, 40, 100.0) for name in "123")
+
+    (finding,) = gc_pressure.find(Answers(still, GoVersion()))
+
+    assert (
+        "collecting took 20.0 % of the CPU from the start to the last collection; none has run "
+        "since 1"
+    ) == finding.title
+    assert ("info", "likely", False) == (str(finding.severity), finding.confidence, finding.now)
 
 
 def test_a_log_speaks_before_the_counters():

@@ -379,7 +379,7 @@ def test_what_others_allocate_is_not_the_goroutines():
 
     (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=told))
 
-    assert "warning" == str(finding.severity)
+    assert ("warning", "possible") == (str(finding.severity), finding.confidence)
 
 
 def test_a_site_of_few_profiles_is_not_told_from_the_goroutines():
@@ -445,6 +445,39 @@ def test_such_a_rise_is_thin_at_its_edges():
 
     assert heap_growth.lack(replace(case, thresholds=Thresholds(growth_few_bytes=40 * MIB)))
     assert heap_growth.lack(replace(case, heap_series=four))
+
+
+def few(*sightings, **about):
+    return replace(answers(*sightings), **about)
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        pytest.param(few(10, 30, 50), "3", id="three"),
+        pytest.param(few(10, 10, 30, 30, 50), "3", id="three of five"),
+        pytest.param(few(10, 50), None, id="two"),
+        pytest.param(few(10, 30, 40, 50), None, id="four"),
+        pytest.param(few(10, 50, 45), None, id="they do not only rise"),
+        pytest.param(few(10, 30, 50, moments=ONE_INTERVAL), None, id="moments say more"),
+        pytest.param(few(10, 30, 50, gc=of_log().gc), None, id="a log says more"),
+        pytest.param(
+            few(10, 30, 50, thresholds=Thresholds(growth_few_ratio=5.01)), None, id="too small"
+        ),
+    ],
+)
+def test_profiles_of_few_collections_are_thin(case, told):
+    """
+    From 10 to 50 sightings of 526 338 B.
+    """
+    lack = heap_growth._lack_of_profiles(case)
+
+    assert (lack is None) == (told is None)
+    if lack is not None:
+        assert lack.seen.startswith("what is in use rises from 5.02 MiB to 25.1 MiB over ")
+        assert lack.had.startswith(f"{told} of them say something new")
+        sizes = [10 * 526_338.65, 50 * 526_338.65, 3]
+        assert pytest.approx(sizes, rel=1e-6) == [one.value for one in lack.evidence]
 
 
 def resident(*mib):

@@ -154,6 +154,22 @@ def test_large_blocks_beside_cs_heap_are_most_likely_mallocs(tmp_path):
     assert wanted + "large blocks, most likely malloc's)" in said.sentence
 
 
+def test_blocks_that_have_not_mallocs_shape_are_no_blocks_of_mallocs(tmp_path):
+    """
+    A C library maps 51 MiB by itself, and C's heap is hardly in use.
+    """
+    heap = smaps_entry(0x1000000, 0x1021000, "rw-p", "[heap]", rss_kib=16)
+    block = smaps_entry(0x7F0000000000, 0x7F0004000000, rss_kib=51 * 1024)
+    memstats = memstats_json(HeapSys=0, Sys=1)
+
+    said = diagnosis_of(
+        tmp_path, smaps=smaps_text(BINARY, heap, block, STACK), memstats_json=memstats
+    ).verdict
+
+    assert "51.0 MiB in mappings of the program's or a library's own" in said.sentence
+    assert "malloc" not in said.sentence
+
+
 ALONE = [
     pytest.param(
         STEADY / "heap.pb.gz",

@@ -8,7 +8,7 @@ since Go 1.20; before that there is GCCPUFraction, the same since the process's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -62,6 +62,8 @@ class CollectorCounters:
         cpu_since_start: Whether that is since the start, even where the counts are not.
         last: The last reading.
         since_start: Whether the counts are since the start.
+        none_since: The earliest reading after which no collection ran until the last; None if that
+            is the last itself.
     """
 
     cycles: int
@@ -75,6 +77,7 @@ class CollectorCounters:
     cpu_since_start: bool
     last: CounterReading
     since_start: bool
+    none_since: CounterReading | None = None
 
     @property
     def interval_seconds(self) -> float | None:
@@ -115,7 +118,7 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
             break
         first, before = one, number
     if before == cycles:
-        return _since_start(last, cycles)
+        return replace(_since_start(last, cycles), none_since=None if first is last else first)
     return _between(first, last, cycles - before)
 
 

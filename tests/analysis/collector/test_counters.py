@@ -51,10 +51,12 @@ def test_one_moment_counts_from_the_start():
 
 
 def test_no_collection_between_is_the_last_moment_alone():
-    found = collector_counters([reading("a"), reading("b")])
+    found = collector_counters([reading("0", 20), reading("a"), reading("b"), reading("c")])
 
     assert found.since_start
     assert 10 == found.cycles
+    assert "a" == found.none_since.moment
+    assert collector_counters([reading("c")]).none_since is None
 
 
 def test_what_lies_before_a_restart_is_another_process():
