@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +18,7 @@ from gomem.errors import CaptureError
 from gomem.sources.globs import matching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gomem.analysis.comparison.before_after import Comparison
     from gomem.diagnosis.budgets import Budget
@@ -63,6 +64,14 @@ def compare(
             min=1, help="Requests of each run between its moments, where no load test says so."
         ),
     ] = None,
+    min_change: Annotated[
+        str | None,
+        typer.Option(help="A smaller change is neither better nor worse. Default: 0.5%."),
+    ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(help="Ask where it is shown to be no worse than this, such as 2%."),
+    ] = None,
     output: Output = None,
     output_format: Annotated[
         Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
@@ -89,15 +98,18 @@ def compare(
     to a file named after the sides, all else to standard output, unless -o names a file.
     A broken budget, of --fail-on or of gomem.toml, ends it with 1.
     """
-    on_regression, asked = failing_on(fail_on)
+    on_regression, set_here = failing_on(fail_on)
     known = configuration(config)
-    budgets = ({} if known is None else budgets_in(known)) | asked
+    budgets = ({} if known is None else budgets_in(known)) | set_here
     runs = _sides(sides or [], also_before or [], also_after or [])
     chosen = output_format or _format_of(output)
     target = _target(*runs) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[path for side in runs for path in side])
     names = names_apart(*runs)
-    comparison = _compare(runs, names, list(budgets.values()), requests)
+    asked: dict[str, Any] = {"requests": requests, "margin": _share(margin, "--margin")}
+    if (least := _share(min_change, "--min-change")) is not None:
+        asked["least_change"] = least
+    comparison = _compare(runs, names, list(budgets.values()), asked)
     if comparison.damaged:
         tell(_unread(comparison))
     write(_rendered(comparison, chosen, target, _with_runs(names, runs)), target)
@@ -105,6 +117,20 @@ def compare(
         tell_where(target)
     if _fails(comparison, on_regression=on_regression):
         raise typer.Exit(1)
+
+
+def _share(text: str | None, option: str) -> float | None:
+    """Per cent as a fraction.
+
+    Raises:
+        CaptureError: It is no such size, or 100 % and more.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", text.strip())
+    if found is None:
+        raise CaptureError(f"{option} {text}: wanted per cent, such as 2%")
+    return float(found[1]) / 100
 
 
 def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> bool:
@@ -189,7 +215,7 @@ def _compare(
     runs: Sequence[Sequence[Path]],
     names: Sequence[str],
     budgets: Sequence[Budget],
-    requests: int | None,
+    asked: Mapping[str, Any],
 ) -> Comparison | BuildComparison:
     from gomem.diagnosis.budgets import within_budgets
     from gomem.diagnosis.builds import compare_many
@@ -199,9 +225,9 @@ def _compare(
     with reading_progress() as progress:
         sides = [[open_side(path, progress) for path in side] for side in runs]
     if len(sides) == 2:
-        return within_budgets(compare_sides(*sides, requests=requests), budgets)
+        return within_budgets(compare_sides(*sides, **asked), budgets)
     apart = dict(zip(_told_apart(names), sides, strict=True))
-    return compare_many(apart, requests=requests).within(budgets)
+    return compare_many(apart, **asked).within(budgets)
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:

@@ -25,6 +25,7 @@ from gomem.analysis.comparison.before_after import (
     BENCHMARK,
     BETTER,
     LEAST_VALUES,
+    SAME,
     WORSE,
     beyond_chance,
     can_tell,
@@ -32,7 +33,7 @@ from gomem.analysis.comparison.before_after import (
 )
 from gomem.analysis.comparison.load_values import REQUEST_RATE
 from gomem.analysis.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, RSS
-from gomem.diagnosis.direction import SAME, direction, least_of
+from gomem.diagnosis.direction import direction, least_of
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows

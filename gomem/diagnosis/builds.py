@@ -20,8 +20,10 @@ from gomem.analysis.comparison.before_after import (
     ALPHA,
     BENCHMARK,
     BETTER,
+    LEAST_CHANGE,
     METRICS,
     OF_FAMILY,
+    SAME,
     TOO_FEW,
     WORSE,
     Judgement,
@@ -29,7 +31,7 @@ from gomem.analysis.comparison.before_after import (
 )
 from gomem.diagnosis.budgets import within_budgets
 from gomem.diagnosis.comparison import compare, opened
-from gomem.diagnosis.direction import MIXED, SAME, together
+from gomem.diagnosis.direction import MIXED, together
 from gomem.diagnosis.judgement import OF_RUNS
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, build_rows
@@ -65,10 +67,15 @@ BUILD_METRICS = (
         "verdict",
         "str",
         "",
-        "Against the baseline: better, worse, changed, ~ or ?; missing for the baseline.",
+        "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
     ),
+    _OF["equivalence"],
+    _OF["p_no_worse"],
     _OF["note"],
 )
+OF_A_PAIR = (
+    "difference", "change", "p_value", "p_adjusted", "verdict", "equivalence", "p_no_worse",
+)  # fmt: skip
 _KEYS = ["layer", "unit", "name"]
 _SAID = {  # of one build, of several
     BETTER: ("is better", "are better"),
@@ -152,6 +159,8 @@ def compare_many(
     *,
     baseline: str | None = None,
     requests: int | None = None,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
 ) -> BuildComparison:
     """Compare several builds with one of them: releases, values of GOGC, pods.
 
@@ -162,6 +171,8 @@ def compare_many(
             results, a path or a pattern of runs, or a list or tuple of several measurements.
         baseline: The name of the one that the others are compared with; default: the first.
         requests: How many each capture answered between its moments, where no load test says so.
+        least_change: A change smaller than this, as a fraction of the baseline's median, is `same`.
+        margin: Asks of each metric whether it is no worse than this, as such a fraction.
 
     Raises:
         ValueError: There are fewer than two builds, or none is called as the baseline.
@@ -177,7 +188,10 @@ def compare_many(
         )
     sides = {name: opened(side) for name, side in builds.items()}
     of_base = sides.pop(base)
-    others = {name: compare(of_base, side, requests=requests) for name, side in sides.items()}
+    others = {
+        name: compare(of_base, side, requests=requests, least_change=least_change, margin=margin)
+        for name, side in sides.items()
+    }
     return against_baseline(base, others)
 
 
@@ -235,7 +249,7 @@ def _corrected(
 
 
 def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
-    absent = dict.fromkeys(("difference", "change", "p_value", "p_adjusted", "verdict"))
+    absent = dict.fromkeys(OF_A_PAIR)
     own = {key: row[f"before_{key}"] for key in ("n", "median", "low", "high")}
     of_itself = {"baseline_n": own["n"], "baseline_median": own["median"]}
     return {**row, **own, **of_itself, **absent, "build": baseline, "note": ""}

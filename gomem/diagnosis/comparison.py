@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 
 from gomem.analysis.comparison.before_after import (
+    LEAST_CHANGE,
     METRICS,
     Comparison,
     compare_bench,
@@ -110,6 +111,8 @@ def compare(
     after: Comparable | Sequence[Comparable],
     *,
     requests: int | None = None,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
 ) -> Comparison:
     """Compare two captures, or two benchmark files: what changed, by how much, and is it noise?
 
@@ -118,6 +121,9 @@ def compare(
             tuple holds several measurements of one side, and so does a pattern such as `runs/*`.
         after: The same.
         requests: How many each capture answered between its moments, where no load test says so.
+        least_change: A change smaller than this, as a fraction of the median before, is `same`.
+        margin: Asks of each metric whether it is no worse than this, as a fraction of the median
+            before, and whether it is equivalent; see `equivalence` in the metrics.
 
     Raises:
         CaptureError: A path holds nothing that gomem can read, or one side is benchmark results
@@ -126,11 +132,14 @@ def compare(
     old, new = opened(before), opened(after)
     old_benches, new_benches = _benches(old), _benches(new)
     if len(old_benches) == len(old) and len(new_benches) == len(new):
-        compared = compare_bench(_joined(old_benches), _joined(new_benches))
+        joined = _joined(old_benches), _joined(new_benches)
+        compared = compare_bench(*joined, least_change=least_change, margin=margin)
         return replace(compared, judgement=judge(compared))
     old_captures, new_captures = _diagnoses(old), _diagnoses(new)
     if len(old_captures) == len(old) and len(new_captures) == len(new):
-        return compare_diagnoses(old_captures, new_captures, requests=requests)
+        return compare_diagnoses(
+            old_captures, new_captures, requests=requests, least_change=least_change, margin=margin
+        )
     captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
     raise CaptureError(
         f"{captures}: not a benchmark file, but the other side is one; compare like with like"
@@ -177,6 +186,8 @@ def compare_diagnoses(
     after: Diagnosis | Sequence[Diagnosis],
     *,
     requests: int | None = None,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
 ) -> Comparison:
     """Compare diagnosed captures, layer by layer; see the module's text.
 
@@ -184,6 +195,8 @@ def compare_diagnoses(
         before: One capture's answers, or several of one side.
         after: The same.
         requests: How many each answered between its moments, where no load test says so.
+        least_change: As `compare` takes it.
+        margin: Likewise.
 
     Returns:
         Metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of all
@@ -195,10 +208,11 @@ def compare_diagnoses(
     last = pairs[-1] if pairs else ("", "")
     old_profiles, new_profiles = (side[0].capture.heap_profiles for side in (old, new))
     profiled = counterparts(list(old_profiles), list(new_profiles))[-1:]
-    benches = _compare_benches(old, new)
+    asked: dict[str, Any] = {"least_change": least_change, "margin": margin}
+    benches = _compare_benches(old, new, asked)
     first = pairs[0] if pairs else ("", "")
     spans = [(old, first[0], last[0]), (new, first[1], last[1])]
-    levels = _compare_levels(spans[0], spans[1], requests)
+    levels = _compare_levels(spans[0], spans[1], requests, asked)
     sites = _compare_profiles(old[0], new[0], profiled)
     notes = [
         *_notes(old, new, [*pairs[-1:], *profiled]),
@@ -219,6 +233,7 @@ def compare_diagnoses(
         too_little=_too_little(*spans),
         findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=_change_trees(old[0], new[0], profiled),
+        **asked,
     )
     judged = judge(compared, old, new)
     if said := different_programs(old, new):
@@ -238,11 +253,13 @@ def _several(side: Any) -> list[Any]:
     return several
 
 
-def _compare_benches(old: Sequence[Diagnosis], new: Sequence[Diagnosis]) -> Comparison:
+def _compare_benches(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], asked: Mapping[str, Any]
+) -> Comparison:
     sides = [[b for one in side for b in one.capture.bench.values()] for side in (old, new)]
     if not any(sides):
         return Comparison(empty(METRICS))
-    return compare_bench(_joined(sides[0]), _joined(sides[1]))
+    return compare_bench(_joined(sides[0]), _joined(sides[1]), **asked)
 
 
 def _joined(benches: Sequence[Bench]) -> Bench:
@@ -268,9 +285,13 @@ def _joined(benches: Sequence[Bench]) -> Bench:
 _Side: TypeAlias = "tuple[Sequence[Diagnosis], str, str]"  # its captures, first and last moment
 
 
-def _compare_levels(before: _Side, after: _Side, requests: int | None) -> Comparison:
+def _compare_levels(
+    before: _Side, after: _Side, requests: int | None, asked: Mapping[str, Any]
+) -> Comparison:
     old, new = (_levels(*side, requests) for side in (before, after))
-    return compare_samples(old, new) if len(old) or len(new) else Comparison(empty(METRICS))
+    return (
+        compare_samples(old, new, **asked) if len(old) or len(new) else Comparison(empty(METRICS))
+    )
 
 
 def _levels(

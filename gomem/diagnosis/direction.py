@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.comparison.before_after import BETTER, TOO_FEW, WORSE
+from gomem.analysis.comparison.before_after import BETTER, SAME, TOO_FEW, WORSE
+from gomem.analysis.comparison.single_values import LEAST_CPU
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MIXED, SAME = "mixed", "same"
+MIXED = "mixed"
 JUDGEMENTS = (BETTER, WORSE, MIXED, SAME, TOO_FEW)
 # At GOGC=100 a heap swings between what is live and twice that, so two moments of one process may
 # differ by a factor of two although nothing changed. What lies beyond is no swing.
 SWING = 2.0
-LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
 LEAST_SERIES = 3  # moments that say how far a side's own values spread
 
 

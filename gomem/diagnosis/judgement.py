@@ -13,17 +13,20 @@ from gomem.analysis.comparison.before_after import (
     ALPHA,
     BENCHMARK,
     BETTER,
+    EQUIVALENT,
     NO_CLAIM,
+    NO_WORSE,
     NOTHING_MEASURED,
+    SAME,
     TOO_FEW,
     WORSE,
     Judgement,
     most_by_chance,
 )
 from gomem.analysis.comparison.load_values import REQUEST_RATE
-from gomem.analysis.comparison.single_values import GC_CPU, HEAP, RSS
+from gomem.analysis.comparison.single_values import GC_CPU, HEAP, LEAST_CPU, RSS
 from gomem.causes.finding import Severity
-from gomem.diagnosis.direction import LEAST_CPU, SAME, direction, together
+from gomem.diagnosis.direction import direction, together
 from gomem.diagnosis.findings import OF_DATA
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes, format_fraction, format_relative, is_unknown
@@ -51,6 +54,7 @@ OF_RUNS = (
     "Memory and collector are of one capture a side, which cannot say how much two runs of one "
     "program differ: give more of each."
 )
+_NO_CHANGE = {TOO_FEW: "too few runs can tell", SAME: "too small a change to matter"}
 _VERB = {BETTER: "fell", WORSE: "rose"}
 
 
@@ -104,7 +108,8 @@ def judge(
     verdict = together([one for one, _ in parts])
     said = [sentence for _, sentence in sorted(parts, key=lambda part: part[0] in {SAME, TOO_FEW})]
     single = bool(before) and len(before) + len(after) == 2
-    return Judgement(verdict, said[0], (*said[1:], *([OF_RUNS] if single else [])))
+    details = (*said[1:], *_margin(comparison), *([OF_RUNS] if single else []))
+    return Judgement(verdict, said[0], details)
 
 
 _Part = tuple[str, str]  # a verdict of one layer, and its sentence
@@ -173,7 +178,7 @@ def _load(comparison: Comparison) -> _Part | None:
     rates = [f"{row[f'{side}_median']:.3g}" for side in ("before", "after")]
     if verdict not in {BETTER, WORSE}:
         sides = f"{rates[0]} before, {rates[1]} after"
-        why = "too few runs can tell" if verdict == TOO_FEW else "no change beyond noise"
+        why = _NO_CHANGE.get(verdict, "no change beyond noise")
         return _of_metric(verdict), f"Requests a second: {sides}; {why}."
     verb = "rose" if verdict == BETTER else "fell"
     change = format_relative(row["change"])
@@ -213,7 +218,11 @@ def _benchmarks(comparison: Comparison) -> _Part | None:
     found = [f"{counts[one]} {one}" for one in (BETTER, WORSE, "changed") if one in counts]
     rest = [
         f"{counts[one]} {words}"
-        for one, words in ((NO_CLAIM, "may be noise"), (TOO_FEW, "measured too few times to tell"))
+        for one, words in (
+            (SAME, f"the same but for less than {format_fraction(comparison.least_change)}"),
+            (NO_CLAIM, "may be noise"),
+            (TOO_FEW, "measured too few times to tell"),
+        )
         if one in counts
     ]
     noun = "benchmark metric" if len(measured) == 1 else "benchmark metrics"
@@ -240,6 +249,20 @@ def _largest(comparison: Comparison) -> str:
     if row is None:
         return ""
     return f"; the largest change is {row['name']}, {row['unit']}, {format_relative(row['change'])}"
+
+
+def _margin(comparison: Comparison) -> list[str]:
+    """Of how many metrics it is shown that they are no worse than was asked."""
+    if comparison.margin is None:
+        return []
+    asked = comparison.metrics["equivalence"].dropna()
+    if asked.empty:
+        return []
+    shown = asked.isin([NO_WORSE, EQUIVALENT]).sum()
+    equal = (asked == EQUIVALENT).sum()
+    within = format_fraction(comparison.margin)
+    of_them = f" ({equal} equivalent)" if equal else ""
+    return [f"No worse than {within}: shown for {shown} of {len(asked)} metrics{of_them}."]
 
 
 def _findings(comparison: Comparison) -> _Part | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gomem.analysis.comparison.before_after import GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.analysis.comparison.before_after import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.analysis.profiles.site_changes import STATES
 from gomem.causes.finding import Severity
@@ -72,6 +72,8 @@ def compare_builds_schema() -> Schema:
             p_adjusted=PROBABILITY,
             better=words_or_null(("lower", "higher")),
             verdict=words_or_null(VERDICTS),
+            equivalence=words_or_null(EQUIVALENCES),
+            p_no_worse=PROBABILITY,
         ),
         notes=listed({"type": "string"}, "What to know before believing any of it."),
         comparisons=listed(_body(), "Each build's whole comparison with the baseline."),
@@ -114,6 +116,8 @@ def _body() -> Schema:
             p_adjusted=PROBABILITY,
             better=words_or_null(("lower", "higher")),
             verdict=words(VERDICTS),
+            equivalence=words_or_null(EQUIVALENCES),
+            p_no_worse=PROBABILITY,
         ),
         geomeans=rows(
             GEOMEANS, "Of each unit that several benchmarks share.", metrics={"minimum": 2}

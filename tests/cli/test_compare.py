@@ -7,7 +7,7 @@ import pytest
 
 from gomem.cli.compare import names_apart
 from gomem.cli.main import run as run_gomem
-from gomem.schemas.compare import compare_builds_schema
+from gomem.schemas.compare import compare_builds_schema, compare_schema
 from tests.builders import FIXTURES
 from tests.schemas.closed import closed
 
@@ -206,6 +206,26 @@ def test_a_budget_is_held_against_each_build(builds):
     assert [["sec/op=+10%", "slow.txt", "broken"], ["sec/op=+10%", "same.txt", "met"]] == lines
     assert 1 == builds("--fail-on", "regression")[0]
     assert 0 == builds("--fail-on", "sec/op=+90%")[0]
+
+
+def test_a_margin_and_the_least_change_are_set(run):
+    _, output, _ = run(FAST, FAST, "--margin", "60%", "--format", "json")
+    found = json.loads(output)
+    slow = run(FAST, SLOW, "--min-change", "95 %")[1]
+
+    jsonschema.validate(found, closed(compare_schema()))
+    assert ["equivalent"] == [one["equivalence"] for one in found["metrics"]]
+    assert "shown for 1 of 1 metrics (1 equivalent)." in found["verdict"]["details"][0]
+    assert "  equivalent  6\n" in run(FAST, FAST, "--margin", "60%")[1]
+    assert "  same     0.002  6\n" in slow
+    assert "note: same: beyond noise, but a smaller change than matters\n" in slow
+
+
+@pytest.mark.parametrize("size", ["2", "-2%", "100%", "some"])
+def test_a_margin_is_per_cent(run, size):
+    code, _, errors = run(FAST, SLOW, f"--margin={size}")
+
+    assert (2, f"gomem: --margin {size}: wanted per cent, such as 2%\n") == (code, errors)
 
 
 def test_runs_of_two_sides_cannot_be_given_where_there_are_more(builds):

@@ -170,7 +170,7 @@ def compared(*rows, metrics=(), collections=((), ()), by_counters=False):
     enough = enough_collections(*map(list, collections), by_counters=by_counters)
     too_little = {} if enough else {"gc_cpu_fraction": "too few"}
     comparison = SimpleNamespace(
-        findings=findings(*rows), metrics=table, change=None, too_little=too_little
+        findings=findings(*rows), metrics=table, change=None, too_little=too_little, margin=None
     )
     side = [SimpleNamespace(collector=None, moments=())]
     return judge(comparison, side, side) if metrics else judge(comparison)
@@ -249,7 +249,7 @@ def test_what_is_decided_is_said_before_what_is_the_same():
             columns=["name", "layer", "before_median", "after_median", "verdict", "difference",
                      "before_n", "after_n", "change"],
         ),
-        change=None, too_little={},
+        change=None, too_little={}, margin=None,
     )  # fmt: skip
     side = [SimpleNamespace(collector=None, moments=())]
 

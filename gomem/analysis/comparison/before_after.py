@@ -16,6 +16,14 @@ other.
 Too few values to tell is not the same as no difference: where even values that lie wholly apart
 could not reach 5 %, the verdict is `?`.
 
+Beyond noise is not the same as beyond interest: with values enough, or values that hardly vary, one
+part in a million has a small p. A change of less than `LEAST_CHANGE` is `same`, neither better nor
+worse; benchstat, which has no such threshold, shows it as +0.00%.
+
+Nor does `~` say that nothing changed. That a change is no worse than so much is shown the other way
+round: the values before, made worse by the margin, lie beyond those after by more than noise. Shown
+in both directions, the two are equivalent (two one-sided tests, Schuirmann 1987, here by ranks).
+
 What p cannot say is why two runs differ. Runs made one after the other also differ by what the
 machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
 """
@@ -46,15 +54,24 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
 LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
+# Of the median before. Where functions and stacks happen to lie moves times by more than this from
+# one build to the next (Mytkowicz and others 2009), so nobody can act on less.
+LEAST_CHANGE = 0.005
 EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
 BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
-VERDICTS = (BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW)
-NO_CHANGE_SHOWN = (NO_CLAIM, TOO_FEW)
+SAME = "same"
+VERDICTS = (BETTER, WORSE, CHANGED, SAME, NO_CLAIM, TOO_FEW)
+CLAIMS = (BETTER, WORSE, CHANGED)
+NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
+EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
+EQUIVALENCES = (EQUIVALENT, NO_WORSE, NOT_SHOWN)
+TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
+OF_LEAST = "same: beyond noise, but a smaller change than matters"
 DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
@@ -86,8 +103,16 @@ METRICS = (
         "verdict",
         "str",
         "",
-        "better, worse, changed; ~ where it may be noise; ? where too few values can tell.",
+        "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
+        "it may be noise; ? where too few values can tell.",
     ),
+    Column(
+        "equivalence",
+        "str",
+        "",
+        "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
+    ),
+    Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
     Column("note", "str", "", "What to know before trusting the row; else empty."),
 )
 SAMPLES = (
@@ -143,6 +168,8 @@ class Comparison:
         findings: Which causes are new, gone or the same, for captures; see there.
         judgement: What it comes down to.
         samples: The values behind the metrics, one a row; see `SAMPLES`.
+        least_change: A change smaller than this, of the median before, is `same`.
+        margin: Within which `equivalence` was asked for, of the median before; None if it was not.
         too_little: Metrics that say little of what they are of, by name, each with the reason.
         budgets: How each budget stands, where some were set; see `gomem.diagnosis.budgets`.
         budgets_summary: The same in a sentence; empty without budgets.
@@ -161,6 +188,8 @@ class Comparison:
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
     judgement: Judgement = NOTHING_MEASURED
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
+    least_change: float = LEAST_CHANGE
+    margin: float | None = None
     too_little: Mapping[str, str] = field(default_factory=dict)
     budgets: pd.DataFrame = field(default_factory=pd.DataFrame)
     budgets_summary: str = ""
@@ -196,13 +225,20 @@ class Summary:
     high: float | None = None
 
 
-def compare_bench(before: Bench, after: Bench) -> Comparison:
+def compare_bench(
+    before: Bench,
+    after: Bench,
+    *,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> Comparison:
     """Compare the results of two benchmark files.
 
-    Benchmarks are matched by full name, as `matched_samples` makes it.
+    Benchmarks are matched by full name, as `matched_samples` makes it. For the rest see
+    `compare_samples`.
     """
-    samples = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
-    compared = compare_samples(*samples)
+    old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
+    compared = compare_samples(old, new, least_change=least_change, margin=margin)
     timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
     claimed = ~compared.metrics["verdict"].isin(NO_CHANGE_SHOWN) & timed
     drift = [DRIFT] if claimed.any() else []
@@ -214,7 +250,13 @@ def compare_bench(before: Bench, after: Bench) -> Comparison:
     )
 
 
-def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
+def compare_samples(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    *,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> Comparison:
     """Compare repeated measurements by name and unit.
 
     With one value a side, as two captures give, nothing tells a change from noise: there is the
@@ -223,8 +265,11 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
     Args:
         before: Columns `name`, `unit`, `value`, a row for each measurement; missing values do not
             count. Further columns are used if they are there: `better` (lower, higher, neither;
-            missing leaves it to the unit), `exact` (the value has no noise) and `layer`.
+            missing leaves it to the unit), `exact` (the value has no noise), `layer`, and `least`
+            (a smaller difference, in the unit, matters to nobody).
         after: The same.
+        least_change: A change smaller than this, of the median before, is neither better nor worse.
+        margin: Asks whether a metric is no worse than that, of the median before.
 
     Returns:
         A row for each name and unit, in the order in which the sides have them.
@@ -236,7 +281,8 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
     compared = sum(p is not None for p in p_adjusted)
     of_all = zip(samples, p_values, p_adjusted, strict=True)
     rows = [
-        sample.cells(p, adjusted, can_differ if p is None else compared)
+        sample.cells(p, adjusted, can_differ if p is None else compared, least_change)
+        | sample.within(margin)
         for sample, p, adjusted in of_all
     ]
     columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
@@ -245,6 +291,8 @@ def compare_samples(before: pd.DataFrame, after: pd.DataFrame) -> Comparison:
         metrics,
         samples=_values(samples),
         notes=(*_one_sided(samples), *_by_chance(metrics, compared)),
+        least_change=least_change,
+        margin=margin,
     )
 
 
@@ -307,15 +355,29 @@ def rank_sum_p(before: Values, after: Values) -> float | None:
     Returns:
         None if no outcome could show a difference: a side is empty, or each has one value.
     """
+    tails = rank_sum_tails(before, after)
+    return None if tails is None else min(1.0, 2 * min(tails))
+
+
+def rank_sum_tails(before: Values, after: Values) -> tuple[float, float] | None:
+    """One-sided p of the same test: that the values before are the smaller ones, the larger ones.
+
+    Returns:
+        None where `rank_sum_p` is.
+    """
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
     pooled = np.concatenate([before, after])
     if (pooled == pooled[0]).all():
-        return 1.0
+        return 1.0, 1.0
     from scipy.stats import mannwhitneyu, rankdata
 
     if max(len(before), len(after)) > EXACT_LIMIT:
-        return float(mannwhitneyu(before, after, method="asymptotic").pvalue)
+        less, greater = (
+            mannwhitneyu(before, after, method="asymptotic", alternative=side).pvalue
+            for side in ("less", "greater")
+        )
+        return float(less), float(greater)
     doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
     ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by how many ranks, and their sum
     ways[0, 0] = 1
@@ -323,7 +385,41 @@ def rank_sum_p(before: Values, after: Values) -> float | None:
         ways[1:, rank:] += ways[:-1, :-rank]
     of_sum = ways[-1] / ways[-1].sum()
     observed = doubled[: len(before)].sum()
-    return float(min(1.0, 2 * min(of_sum[: observed + 1].sum(), of_sum[observed:].sum())))
+    return float(of_sum[: observed + 1].sum()), float(of_sum[observed:].sum())
+
+
+def equivalence(
+    before: Values, after: Values, margin: float, better: str | None
+) -> tuple[str, float | None]:
+    """Whether values after are shown to be no worse than those before, or equivalent to them.
+
+    Values that do not vary, on either side, are compared as they are.
+
+    Args:
+        before: In a metric's unit.
+        after: Likewise.
+        margin: How far apart is still no worse, as a fraction of each value before.
+        better: Which values are: `lower`, `higher`; where neither is, only equivalence is shown.
+
+    Returns:
+        One of `EQUIVALENCES`, and the p that it is worse by more than the margin: of the direction
+        that is bad, or the larger one of both where none is. p is None where nothing varies, and
+        where there are too few values to tell.
+    """
+    moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
+    if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:
+        p_above, p_below = (
+            float(not within) for within in (after[0] <= moved[0][0], after[0] >= moved[1][0])
+        )
+        known = False
+    else:
+        tails = [rank_sum_tails(one, after) for one in moved]
+        if tails[0] is None or tails[1] is None:
+            return NOT_SHOWN, None
+        p_above, p_below, known = tails[0][1], tails[1][0], True
+    p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
+    shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
+    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -388,6 +484,7 @@ class _Sample:
     after: list[float] = field(default_factory=list)
     better: str | None = None
     declared_exact: bool = False
+    least: float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -412,7 +509,23 @@ class _Sample:
         """Whether there are enough values for a change to show."""
         return self.exact or can_tell(len(self.before), len(self.after))
 
-    def cells(self, p_value: float | None, p_adjusted: float | None, family: int) -> dict[str, Any]:
+    @property
+    def direction(self) -> str | None:
+        """Which values are better, as far as anything says so."""
+        better = self.better or better_by_unit(self.unit)
+        return None if better == "neither" else better
+
+    def within(self, margin: float | None) -> dict[str, Any]:
+        """What the row of `METRICS` says of a margin; nothing where none was asked for."""
+        shown: tuple[str | None, float | None] = None, None
+        if margin is not None and self.before and self.after:
+            sides = np.array(self.before), np.array(self.after)
+            shown = equivalence(*sides, margin, self.direction)
+        return {"equivalence": shown[0], "p_no_worse": shown[1]}
+
+    def cells(
+        self, p_value: float | None, p_adjusted: float | None, family: int, least_change: float
+    ) -> dict[str, Any]:
         """The row of `METRICS`; the family is how many comparisons this one is among."""
         before, after = (summarise(np.array(side)) for side in (self.before, self.after))
         difference = change = None
@@ -420,7 +533,9 @@ class _Sample:
             difference = after.median - before.median
             change = difference / abs(before.median) if before.median else None
             change = change if difference else 0.0
-        better = self.better or better_by_unit(self.unit)
+        verdict = self._verdict(p_value, difference)
+        if verdict in CLAIMS and self._is_slight(difference, change, least_change):
+            verdict = SAME
         return {
             "name": self.name,
             "unit": self.unit,
@@ -431,15 +546,28 @@ class _Sample:
             "change": change,
             "p_value": p_value,
             "p_adjusted": p_adjusted if self.can_differ else p_value,
-            "better": None if better == "neither" else better,
-            "verdict": self._verdict(p_value, difference, better),
-            "note": "; ".join(self._notes(p_value, p_adjusted, family)),
+            "better": self.direction,
+            "verdict": verdict,
+            "note": "; ".join(
+                [
+                    *([OF_LEAST] if verdict == SAME else []),
+                    *self._notes(p_value, p_adjusted, family),
+                ]
+            ),
         }
 
-    def _verdict(self, p_value: float | None, difference: float | None, better: str | None) -> str:
+    def _is_slight(
+        self, difference: float | None, change: float | None, least_change: float
+    ) -> bool:
+        """Whether medians differ by less than matters, but do differ."""
+        if not difference:
+            return False
+        return abs(difference) < self.least or (change is not None and abs(change) < least_change)
+
+    def _verdict(self, p_value: float | None, difference: float | None) -> str:
         claimed = bool(difference) if self.exact else p_value is not None and p_value <= ALPHA
         if claimed:
-            return _word(difference, better)
+            return _word(difference, self.direction)
         return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
 
     def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
@@ -461,9 +589,9 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
     """Both sides by layer, unit and name, in order of first appearance."""
     samples: dict[tuple[str, str], dict[str, _Sample]] = {}
     for side, frame in (("before", before), ("after", after)):
-        absent = {name: None for name in ("better", "exact", "layer") if name not in frame}
-        rows = frame.assign(**absent)[["name", "unit", "value", "better", "exact", "layer"]]
-        for name, unit, value, better, exact, layer in rows.itertuples(index=False):
+        absent = {name: None for name in TOLD if name not in frame}
+        rows = frame.assign(**absent)[["name", "unit", "value", *TOLD]]
+        for name, unit, value, better, exact, layer, least in rows.itertuples(index=False):
             of_unit = samples.setdefault((layer or "", unit), {})
             sample = of_unit.setdefault(name, _Sample(name, unit, layer or ""))
             if not pd.isna(value):
@@ -471,6 +599,7 @@ def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
             if not pd.isna(better):
                 sample.better = sample.better or better
             sample.declared_exact |= not pd.isna(exact) and bool(exact)
+            sample.least = sample.least if pd.isna(least) else float(least)
     return [sample for of_unit in samples.values() for sample in of_unit.values()]
 
 

@@ -43,7 +43,9 @@ OF_COLLECTOR = (
 )
 # A quantile of fewer values is one of the largest few: it says nothing of the rest.
 CARRIED_BY = {"stw_p99_seconds": ("stw_n", 100)}
-COLUMNS = ("name", "unit", "layer", "better", "value")
+LEAST_CPU = 0.01  # of all CPU: a smaller change of the collector's share is nobody's concern
+LEAST = {GC_CPU: LEAST_CPU}  # differences that matter to nobody, in the unit
+COLUMNS = ("name", "unit", "layer", "better", "value", "least")
 
 
 def levels_of(
@@ -61,7 +63,8 @@ def levels_of(
         collector: What the collector cost over the whole log: `GcCost.values`.
 
     Returns:
-        Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
+        Columns `name`, `unit`, `layer`, `better` (lower, higher, neither), `value`, and `least`: a
+        smaller difference matters to nobody.
     """
     stats = {} if memstats is None else memstats
     rows = [
@@ -73,7 +76,8 @@ def levels_of(
             for name, unit, better in OF_COLLECTOR
         ),
     ]
-    return pd.DataFrame([row for row in rows if not pd.isna(row[-1])], columns=list(COLUMNS))
+    known = [(*row, LEAST.get(row[0], 0.0)) for row in rows if not pd.isna(row[-1])]
+    return pd.DataFrame(known, columns=list(COLUMNS))
 
 
 def _carried(name: str, values: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from gomem.views.comparison.words import (
     LOAD,
     MEMORY,
     NO_CLAIM,
+    SAME,
     level_name,
 )
 from gomem.views.damage import damage_section
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.builds import BuildComparison
     from gomem.views.document import Block
 
+SHOWN = 0.02  # of the baseline: less cannot be seen in a figure
 MOST_PANELS = 24  # more small figures than that are looked at by nobody
 HEADINGS = {MEMORY: "Memory", COLLECTOR: "The collector", LOAD: "The load"}
 CAPTION = (
@@ -89,8 +91,8 @@ def _layer(name: str, heading: str, rows: pd.DataFrame, label: str) -> Section:
 def _moved(metrics: pd.DataFrame) -> pd.DataFrame:
     """All rows of the metrics of which some build's is not the baseline's."""
     keys = ["layer", "unit", "name"]
-    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM])
-    differs &= metrics["difference"].fillna(0) != 0
+    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM, SAME])
+    differs &= metrics["change"].fillna(1).abs() >= SHOWN
     wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
     return metrics.merge(wanted, on=keys)
 

@@ -42,6 +42,7 @@ SITES_LEGEND = (
     "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
     "difference"
 )
+WITHIN = ("margin",)  # heading of what was asked by --margin
 BRIEF_SITES = 10  # rows of sites in a terminal
 MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
@@ -88,10 +89,12 @@ def measured_table(
     metrics: pd.DataFrame, label: str, geomeans: pd.DataFrame | None = None
 ) -> Table:
     """Metrics with several values on each side: medians, intervals, verdict and p."""
-    columns = (label, "before", "after", "change", "verdict", "p", "n")
+    asked = bool(metrics["equivalence"].notna().any())
+    columns = (label, "before", "after", "change", "verdict", "p", *WITHIN[:asked], "n")
     total = () if geomeans is None else tuple(map(_geomean_row, geomeans.to_dict("records")))
-    rows = tuple(map(_measured_row, metrics.to_dict("records")))
-    return Table(f"Medians, {label}", columns, "<>>><>>", rows, total)
+    total = tuple((*row[:-1], *[Cell("")] * asked, row[-1]) for row in total)
+    rows = tuple(_measured_row(row, asked=asked) for row in metrics.to_dict("records"))
+    return Table(f"Medians, {label}", columns, f"<>>><>{'<' * asked}>", rows, total)
 
 
 def changed_table(metrics: pd.DataFrame) -> Table:
@@ -105,13 +108,14 @@ def changed_table(metrics: pd.DataFrame) -> Table:
     return Table("What changed", columns, "<<>>><>>", rows)
 
 
-def _measured_row(row: dict[str, Any]) -> tuple[Cell, ...]:
+def _measured_row(row: dict[str, Any], *, asked: bool = False) -> tuple[Cell, ...]:
     return (
         Cell(level_name(row["name"]), code=row["layer"] not in LAYERS),
         *(_median_cell(row, side) for side in SIDES),
         _relative_cell(row["change"]),
         Cell(row["verdict"]),
         _p_cell(row["p_value"]),
+        *([_equivalence_cell(row)] if asked else []),
         Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
     )
 
@@ -195,19 +199,20 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
         metrics: Rows of `gomem.diagnosis.builds.BUILD_METRICS`.
         label: What they are of.
     """
-    columns = (label, "build", "median", "change", "verdict", "p", "n")
+    asked = bool(metrics["equivalence"].notna().any())
+    columns = (label, "build", "median", "change", "verdict", "p", *WITHIN[:asked], "n")
     rows: list[tuple[Cell, ...]] = []
     keys = ["layer", "unit", "name"]
     for (layer, unit, name), group in metrics.groupby(keys, sort=False):
         named = level_name(name) if layer in LAYERS else f"{name} {unit}"
         for row in group.to_dict("records"):
             first = Cell(named, code=layer not in LAYERS)
-            rows.append((first, *_build_cells(row)))
+            rows.append((first, *_build_cells(row, asked=asked)))
             named = ""
-    return Table(f"Medians by build, {label}", columns, "<<>><>>", tuple(rows))
+    return Table(f"Medians by build, {label}", columns, f"<<>><>{'<' * asked}>", tuple(rows))
 
 
-def _build_cells(row: dict[str, Any]) -> tuple[Cell, ...]:
+def _build_cells(row: dict[str, Any], *, asked: bool) -> tuple[Cell, ...]:
     one = {f"of_{key}": row[key] for key in ("median", "low", "high")}
     told, alone = is_unknown(row["verdict"]), row["n"] == 1
     return (
@@ -216,8 +221,17 @@ def _build_cells(row: dict[str, Any]) -> tuple[Cell, ...]:
         NOTHING if told else _relative_cell(row["change"]),
         Cell("baseline") if told else Cell(row["verdict"]),
         _p_cell(row["p_value"]),
+        *([_equivalence_cell(row)] if asked else []),
         Cell(str(row["n"])),
     )
+
+
+def _equivalence_cell(row: dict[str, Any]) -> Cell:
+    """What is shown of the margin, and the p that it is beyond it below."""
+    if is_unknown(row["equivalence"]):
+        return NOTHING
+    p = row["p_no_worse"]
+    return Cell(row["equivalence"], note="" if is_unknown(p) else format_p(p))
 
 
 def _p_cell(p: float | None) -> Cell:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 # Layers of the metrics, beside the benchmarks'.
 MEMORY, COLLECTOR, LOAD = "memory", "collector", "load"
 LAYERS = (MEMORY, COLLECTOR, LOAD)
-NO_CLAIM, TOO_FEW = "~", "?"
+NO_CLAIM, TOO_FEW, SAME = "~", "?", "same"
+NO_CHANGE = (NO_CLAIM, TOO_FEW, SAME)
 ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
@@ -78,7 +79,7 @@ def are_single(metrics: pd.DataFrame) -> bool:
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
     """The metrics of which a change is told."""
     metrics = comparison.metrics
-    return metrics[~metrics["verdict"].isin([NO_CLAIM, TOO_FEW])]
+    return metrics[~metrics["verdict"].isin(NO_CHANGE)]
 
 
 def pair_of(comparison: Comparison, question: str) -> Pair | None:

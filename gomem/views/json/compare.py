@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
 SUMMARY = ("n", "median", "low", "high")
-JUDGEMENT = ("difference", "change", "p_value", "p_adjusted", "better", "verdict", "note")
+JUDGEMENT = (
+    "difference",
+    "change",
+    "p_value",
+    "p_adjusted",
+    "better",
+    "verdict",
+    "equivalence",
+    "p_no_worse",
+    "note",
+)
 
 
 def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:

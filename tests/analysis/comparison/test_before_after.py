@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
 
 from gomem.analysis.comparison.before_after import (
     METRICS,
@@ -19,10 +20,12 @@ from gomem.analysis.comparison.before_after import (
     can_tell,
     compare_bench,
     compare_samples,
+    equivalence,
     geometric_means,
     holm,
     interval_ranks,
     rank_sum_p,
+    rank_sum_tails,
     summarise,
 )
 from gomem.inputs.gobench.table import read_bench
@@ -487,3 +490,94 @@ def test_a_notebook_shows_the_verdicts_with_names_escaped():
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
     assert "<td>~</td>" in html
+
+
+def test_a_change_beyond_noise_that_is_too_small_to_matter_is_the_same():
+    """
+    1000 objects and 1001: p is as small as it gets. At the threshold it counts.
+    """
+    before, after, at_edge = (samples([n] * 6, unit="allocs/op") for n in (1000, 1001, 1005))
+
+    slight, edge = (compare_samples(before, one).metrics.iloc[0] for one in (after, at_edge))
+    asked = compare_samples(before, after, least_change=0.001).metrics.iloc[0]
+    missed = compare_samples(before, after, least_change=0.0011).metrics.iloc[0]
+
+    assert ("same", True) == (slight["verdict"], slight["p_value"] < 0.05)
+    assert slight["note"].startswith("same: beyond noise, but a smaller change than matters")
+    assert ["worse", "worse", "same"] == [one["verdict"] for one in (edge, asked, missed)]
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(0.0125, "same"), (0.025, "worse")])
+def test_a_difference_can_be_too_small_in_its_unit(after, verdict):
+    """
+    The collector's share of the CPU rises by half, of next to nothing.
+    """
+    before, after = (samples([n] * 6, unit="fraction", better="lower") for n in (0.005, after))
+
+    row = compare_samples(before.assign(least=0.01), after.assign(least=0.01)).metrics.iloc[0]
+
+    assert verdict == row["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "better", "shown"),
+    [
+        pytest.param([100, 101, 102, 103], [100, 101, 102, 103], "lower", "equivalent", id="same"),
+        pytest.param([100, 101, 102, 103], [70, 71, 72, 73], "lower", "no worse", id="better"),
+        pytest.param([100, 101, 102, 103], [130, 131, 132, 133], "lower", "?", id="worse"),
+        pytest.param([100, 101, 102, 103], [130, 131, 132, 133], "higher", "no worse", id="faster"),
+        pytest.param([100, 101, 102, 103], [130, 131, 132, 133], None, "?", id="of-no-direction"),
+        pytest.param([100, 150, 200, 250], [100, 150, 200, 250], "lower", "?", id="too-noisy"),
+        pytest.param([100], [100], "lower", "?", id="too-few"),
+        pytest.param([5, 5], [5, 5], "lower", "equivalent", id="exact"),
+        pytest.param([100, 100], [110, 110], "lower", "equivalent", id="exact-at-the-margin"),
+        pytest.param([100, 100], [111, 111], "lower", "?", id="exact-beyond-it"),
+        pytest.param([0, 0, 0], [0, 0, 0], None, "equivalent", id="zeros"),
+    ],
+)
+def test_no_worse_is_shown_and_not_taken_for_granted(before, after, better, shown):
+    """
+    Within 10 %. Four values a side that lie wholly apart have a one-sided p of 1/70.
+    """
+    assert shown == equivalence(np.array(before, float), np.array(after, float), 0.1, better)[0]
+
+
+def test_the_p_of_no_worse_is_one_sided():
+    before, after = np.array([100.0, 101, 102, 103]), np.array([70.0, 71, 72, 73])
+
+    assert pytest.approx(1 / 70) == equivalence(before, after, 0.1, "lower")[1]
+    assert pytest.approx(1.0) == equivalence(before, after + 60, 0.1, "lower")[1]
+
+
+@pytest.mark.parametrize("n", [4, 7, 51])
+def test_p_of_each_side_is_scipys(n):
+    rng = np.random.default_rng(n)
+    before, after = rng.integers(0, 500, n) + 0.5 * np.arange(n), rng.integers(100, 600, n) * 1.0
+
+    wanted = [
+        mannwhitneyu(
+            before, after, alternative=side, method="exact" if n <= 50 else "asymptotic"
+        ).pvalue
+        for side in ("less", "greater")
+    ]
+    assert pytest.approx(wanted) == rank_sum_tails(before, after)
+
+
+def test_a_margin_gives_each_row_its_word_and_no_margin_none():
+    sides = samples([100, 101, 102, 103]), samples([100, 101, 102, 103])
+
+    assert ["equivalent"] == compare_samples(*sides, margin=0.1).metrics["equivalence"].tolist()
+    assert [True] == compare_samples(*sides).metrics["equivalence"].isna().tolist()
+
+
+def test_equivalence_of_what_differs_by_the_margin_is_seldom_claimed():
+    """
+    At the margin itself, one in twenty is the most that may be called no worse.
+    """
+    rng = np.random.default_rng(11)
+    claims = 0
+    for _ in range(400):
+        before, after = rng.normal(100, 5, 8), rng.normal(110, 5, 8)
+        claims += equivalence(before, after, 0.1, "lower")[0] != "?"
+
+    assert claims <= 31  # of 400 at 5 %, 97.5 times of 100

@@ -84,6 +84,8 @@ def test_a_metric_holds_both_sides_and_the_verdict():
             "p_adjusted": pytest.approx(2 / 924),
             "better": "lower",
             "verdict": "worse",
+            "equivalence": None,
+            "p_no_worse": None,
             "note": "",
         }
     ] == laid_out["metrics"]
