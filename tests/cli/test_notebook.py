@@ -10,6 +10,7 @@ import pytest
 
 from gomem.cli.main import run
 from gomem.sources.packaged import packaged
+from gomem.views.writers import notebook
 from gomem.views.writers.notebook import render_notebook_html
 from tests.builders import FIXTURES
 
@@ -214,6 +215,17 @@ def test_without_the_extra_the_message_says_how_to_install_it(tmp_path, capsys, 
     assert 2 == run(["notebook", "scavenger", capture, "-o", str(tmp_path / "page.html")])
 
     assert "pip install 'gomem[notebooks]'" in capsys.readouterr().err
+
+
+def test_the_grammar_of_iris_is_not_built(monkeypatch):
+    """
+    jsonschema imports it where it is installed, which takes longer than the notebook.
+    """
+    monkeypatch.delitem(sys.modules, "rfc3987_syntax", raising=False)
+    monkeypatch.setattr(notebook, "_require", lambda _: sys.modules["rfc3987_syntax"])
+
+    assert notebook._nbformat() is None  # so that it cannot be imported
+    assert "rfc3987_syntax" not in sys.modules
 
 
 def test_what_a_cell_prints_is_escaped():

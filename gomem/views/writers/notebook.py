@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 PARAMETERS, FIXTURE_ONLY, CHECK = "parameters", "fixture-only", "check"
 CELL_LIMIT_SECONDS = 600  # a cell that takes longer hangs; large captures take one or two minutes
 TEMPLATE = "notebook.html.jinja"
+GRAMMAR_OF_IRIS = "rfc3987_syntax"
 WAY_OUT = "gomem runs notebooks with an extra of its own: pip install 'gomem[notebooks]'"
 _MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~&]")
 _HEADING = re.compile(r"<h2>(?=([^<]*)</h2>)")
@@ -141,7 +143,7 @@ def execute_notebook(
     Raises:
         CaptureError: A cell failed or took too long, or the extra is not installed.
     """
-    nbformat, nbclient = _require("nbformat"), _require("nbclient")
+    nbformat, nbclient = _nbformat(), _require("nbclient")
     node = nbformat.reads(notebook, as_version=4)
     total = len(node.cells)
     client = nbclient.NotebookClient(
@@ -171,7 +173,7 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
     Prose, figures and tables stand open; the code behind them is folded, or left out. What stands
     in it is listed above, with a link to each heading.
     """
-    nbformat = _require("nbformat")
+    nbformat = _nbformat()
     exporters = _require("nbconvert.exporters")
     exporter = exporters.HTMLExporter(
         raw_template=_template(),
@@ -202,6 +204,21 @@ def _linkable(page: str) -> str:
 
 def _slug(words: str) -> str:
     return re.sub(r"\W+", "-", words.lower()).strip("-")
+
+
+def _nbformat() -> Any:
+    """nbformat, without what would make importing it take three seconds.
+
+    It imports jsonschema, and that has lark build the grammar of IRIs where JupyterLab has brought
+    it along. A notebook's schema has no IRI.
+    """
+    if GRAMMAR_OF_IRIS in sys.modules:
+        return _require("nbformat")
+    sys.modules[GRAMMAR_OF_IRIS] = None  # type: ignore[assignment]  # importing it fails
+    try:
+        return _require("nbformat")
+    finally:
+        del sys.modules[GRAMMAR_OF_IRIS]
 
 
 def _require(name: str) -> Any:
