@@ -29,6 +29,15 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _recorded_captures():
+    """What is recorded is read, and asked, once in a process."""
+    from tests.recorded import read_once
+
+    with read_once():
+        yield
+
+
 @pytest.fixture
 def golden(request):
     """The text that a golden file holds; with --update-golden, the given text becomes it."""

@@ -1,0 +1,115 @@
+"""What is recorded is read once in a process, and so is what is asked about it.
+
+A fixture does not change while tests run; a `Capture`, a `Diagnosis`, a `Comparison` and a document
+are frozen and keep their answers. So whoever loads a recorded capture by the name by which it was
+loaded before gets that one, with all that was asked about it. The first one to ask gets gomem's own
+answer, and what a test lays out for itself is read and asked each time.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from gomem.capture import load
+from gomem.diagnosis import comparison, diagnosis
+from gomem.views.json import report as json_report
+from gomem.views.report import report
+from tests.builders import FIXTURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+MOST = 250  # captures and answers
+
+
+class Recorded:
+    """What was read of the fixtures, and answered about it, by what was asked of what."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Any] = {}
+        self._load, self._diagnose = load.load, diagnosis.diagnose
+        self._compare = comparison.compare_diagnoses
+        self._document, self._json = report.report_document, json_report.report_json
+
+    def load(self, *paths: Any, go_version: str | None = None, progress: Any = None) -> Any:
+        """As `gomem.load`."""
+        if progress is not None or not paths or not all(map(_is_recorded, paths)):
+            return self._load(*paths, go_version=go_version, progress=progress)
+        named = tuple((str(path), Path(path).resolve()) for path in paths)
+        return self._once(
+            (load, named, go_version), lambda: self._load(*paths, go_version=go_version)
+        )
+
+    def diagnose(self, capture: Any, baseline: Any = None, *, thresholds: Any = None) -> Any:
+        """As `gomem.diagnose`."""
+        sides = [self.load(one) if _is_recorded(one) else one for one in (capture, baseline)]
+        return self._once_of(
+            sides, thresholds, lambda: self._diagnose(*sides, thresholds=thresholds)
+        )
+
+    def compare_diagnoses(self, before: Any, after: Any, *, requests: int | None = None) -> Any:
+        """As `gomem.diagnosis.comparison.compare_diagnoses`."""
+        sides = [[*one] if isinstance(one, list | tuple) else [one] for one in (before, after)]
+        return self._once_of(
+            [*sides[0], None, *sides[1]],
+            ("compared", requests),
+            lambda: self._compare(before, after, requests=requests),
+        )
+
+    def report_document(self, about: Any, *, redact: bool = False) -> Any:
+        """As `gomem.views.report.report.report_document`."""
+        return self._once_of(
+            [about], ("document", redact), lambda: self._document(about, redact=redact)
+        )
+
+    def report_json(self, about: Any, *, redact: bool = False) -> Any:
+        """As `gomem.views.json.report.report_json`: a copy, for a dict can be changed."""
+        return deepcopy(
+            self._once_of([about], ("json", redact), lambda: self._json(about, redact=redact))
+        )
+
+    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[key] = make()
+        return self._known[key]
+
+    def _once_of(self, about: list[Any], question: Hashable, make: Callable[[], Any]) -> Any:
+        """The answer about what is known itself; about anything else it is asked anew."""
+        known = {id(one) for one in self._known.values()}
+        if not all(one is None or id(one) in known for one in about):
+            return make()
+        key = (question, *map(id, about))
+        return self._once(key, make)
+
+
+def _is_recorded(path: Any) -> bool:
+    if not isinstance(path, (str, Path)) or not Path(path).exists():
+        return False
+    return Path(path).resolve().is_relative_to(FIXTURES)
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Let gomem's modules and the tests' own share what is recorded."""
+    recorded = Recorded()
+    shared = {
+        load.load: recorded.load,
+        diagnosis.diagnose: recorded.diagnose,
+        comparison.compare_diagnoses: recorded.compare_diagnoses,
+        report.report_document: recorded.report_document,
+        json_report.report_json: recorded.report_json,
+    }
+    with ExitStack() as patches:
+        for name, module in list(sys.modules.items()):
+            if name.split(".")[0] in {"gomem", "tests"}:
+                for real, instead in shared.items():
+                    if module.__dict__.get(real.__name__) is real:
+                        patches.enter_context(patch.object(module, real.__name__, instead))
+        yield
