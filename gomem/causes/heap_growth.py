@@ -378,7 +378,7 @@ def _of_trend(
 def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> Finding:
     """The sites by the profiles; how fast by whatever knows that best."""
     best = _best(rises)
-    if site is not None and (best is None or _doubt(best) > max(WELL_KNOWN, _doubt(site))):
+    if site is not None and best is not None and _is_better_known(site, best):
         best = None
     limits = answers.thresholds
     sure = [one for one in rises if one.moments >= SURE_FROM]
@@ -401,6 +401,13 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         next_step=_next(site, answers) + ("" if long else _WATCH),
         confidence="likely" if whose and (long or agree) else "possible",
     )
+
+
+def _is_better_known(site: GrowingSite, best: _Rise) -> bool:
+    """Whether the site's slope is; not where MemStats say how much it is, which profiles lag by."""
+    if best.moment is not None and best.seconds is not None:
+        return False
+    return _doubt(best) > max(WELL_KNOWN, _doubt(site))
 
 
 def _best(rises: list[_Rise]) -> _Rise | None:

@@ -362,6 +362,25 @@ def test_two_kinds_of_evidence_that_agree_are_likely():
     assert {"HeapAlloc", "inuse_space of main.leaf"} <= {one.field for one in finding.evidence}
 
 
+@pytest.mark.parametrize(("timed", "said"), [(True, 80), (False, 45)])
+def test_how_much_it_is_memstats_say_however_uneven(timed, said):
+    """
+    From 20 to 100 MiB, most of it in two of four steps; the site has at least 45 of it. Without
+    times MemStats have no rate.
+    """
+    told = [
+        replace(one, time=pd.Timestamp("2026-11-22T06:00Z") + pd.Timedelta(seconds=2 * place))
+        if timed
+        else one
+        for place, one in enumerate(counted(moments(20, 22, 60, 62, 100)))
+    ]
+
+    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=tuple(told)))
+
+    assert said == finding.bytes // MIB
+    assert ("at least" in finding.title) != timed
+
+
 def test_what_goroutines_hold_is_a_note():
     """
     They pile up, and nothing says that the heap is another's.
