@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from gomem.analysis.comparison.before_after import Comparison
-from gomem.analysis.profiles.allocations import top_sites
 from gomem.analysis.profiles.call_tree import call_tree
 from gomem.causes.collector_answers import CollectorAnswers
 from gomem.diagnosis.comparison import compare
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gctrace.table import GcLog
+from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.pprof.table import Profile
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks

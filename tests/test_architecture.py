@@ -51,7 +51,6 @@ SHARED = {
     "gomem.analysis.jumps",
     "gomem.analysis.profiles.flame_layout",
     "gomem.analysis.profiles.published",
-    "gomem.analysis.profiles.sampling",
     "gomem.analysis.profiles.site_changes",
     "gomem.analysis.scavenge_goals",
     "gomem.analysis.slopes",

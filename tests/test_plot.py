@@ -144,7 +144,7 @@ def test_sites_have_their_interval_from_sampling():
 
     ax = plot.sites(profile, "inuse_space")
 
-    top = diagnosis.top("inuse_space")
+    top = diagnosis.capture.top("inuse_space")
     first = top[top["moment"] == "2-loaded"].iloc[0]
     assert first["flat"] == widths(ax)[-1]
     assert [first["flat_low"], first["flat_high"]] == list(ax.lines[0].get_xdata())

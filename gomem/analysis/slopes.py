@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gomem.analysis.profiles.sampling import Z95
+from gomem.inputs.pprof.sampling import Z95
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,8 +11,18 @@ import pandas as pd
 
 from gomem.capture.levels import levels_of
 from gomem.capture.manifest import Manifest
-from gomem.capture.moment import FRAMES, GOROUTINES, MOMENT, Artefact, Moment, empty_frame
+from gomem.capture.moment import (
+    FRAMES,
+    GOROUTINES,
+    MOMENT,
+    Artefact,
+    Moment,
+    empty_frame,
+    with_place,
+)
 from gomem.errors import did_you_mean
+from gomem.inputs.pprof.sites import SITES, top_sites
+from gomem.inputs.pprof.table import HEAP_TYPES
 from gomem.inputs.schema import Column, WithDamage, build_rows, empty
 from gomem.sources.names import natural_key
 
@@ -160,6 +170,45 @@ class Capture(WithDamage):
         """Each moment's heap profile, or its allocs profile, which holds the same."""
         found = {name: one.heap_profile for name, one in self.by_moment.items()}
         return {moment: profile for moment, profile in found.items() if profile is not None}
+
+    def top(
+        self,
+        sample_type: str = "inuse_space",
+        n: int | None = 20,
+        granularity: str = "functions",
+        *,
+        cum: bool = False,
+    ) -> pd.DataFrame:
+        """Who has most of a value at each moment, with the 95 % intervals: one long frame.
+
+        Args:
+            sample_type: Which value of the heap profiles.
+            n: How many sites of each moment; all if None.
+            granularity: `functions`, `lines`, `files` or `packages`, as of `Profile.top`.
+            cum: Order by cum rather than by flat.
+
+        Returns:
+            `moment`, then the columns of `inputs.pprof.sites.SITES`; moments whose profile does not
+            count the value are left out.
+
+        Raises:
+            ValueError: No heap profile counts such a value, or there is no such granularity.
+        """
+        profiles = self.heap_profiles
+        known = {*HEAP_TYPES, *(t for one in profiles.values() for t in one.sample_type_names)}
+        if sample_type not in known:
+            near = did_you_mean(sample_type, known)
+            raise ValueError(f"{sample_type}: wanted one of {', '.join(sorted(known))}{near}")
+        frames = [
+            top_sites(profile, sample_type, n, granularity, cum=cum).top.assign(moment=moment)
+            for moment, profile in profiles.items()
+            if sample_type in profile.sample_type_names
+        ]
+        if not frames:
+            return empty((MOMENT, *SITES))
+        frame = pd.concat(frames, ignore_index=True)[["moment", *(one.name for one in SITES)]]
+        frame.attrs["columns"] = with_place(frames[0].attrs["columns"])
+        return frame
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:

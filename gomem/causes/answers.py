@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
-    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.growth import Series
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Lack
     from gomem.errors import Damage
+    from gomem.inputs.pprof.sites import AllocationSites
     from gomem.releases import GoVersion
 
 GOROUTINES = "/sched/goroutines:goroutines"

@@ -15,9 +15,9 @@ from gomem.errors import CaptureError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.top_difference import TopDifference
     from gomem.inputs.pprof.columns import ValueType
+    from gomem.inputs.pprof.sites import AllocationSites
     from gomem.inputs.pprof.table import Profile
 
 
@@ -177,7 +177,7 @@ class _Question:
     ) -> AllocationSites | TopDifference:
         """The rows, with intervals where there are any."""
         if self.before is None:
-            from gomem.analysis.profiles.allocations import top_sites
+            from gomem.inputs.pprof.sites import top_sites
 
             return top_sites(self.part, sample_type, n, granularity, cum=cum)
         from gomem.analysis.profiles.top_difference import top_difference

@@ -43,7 +43,6 @@ from gomem.analysis.comparison.before_after import (
 from gomem.analysis.comparison.load_values import REQUESTS, load_levels, load_values
 from gomem.analysis.comparison.single_values import GC_CPU, levels_of
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
-from gomem.analysis.profiles.allocations import top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
 from gomem.capture.capture import Capture
@@ -57,6 +56,7 @@ from gomem.diagnosis.span import Span
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
+from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture

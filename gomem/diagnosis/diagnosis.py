@@ -24,7 +24,6 @@ from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS, PARTS
 from gomem.analysis.memory.scavenger import heap_steps
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
-from gomem.analysis.profiles.allocations import SITES, AllocationSites, top_sites
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
     GROWTH,
@@ -60,6 +59,7 @@ from gomem.diagnosis.retention import scavenger_of
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.diagnosis.what_if import what_if_of
 from gomem.errors import CaptureError
+from gomem.inputs.pprof.sites import AllocationSites, top_sites
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 from gomem.releases import GoRelease
 
@@ -380,29 +380,6 @@ class Diagnosis:
             }
             for moment, profile in self.capture.heap_profiles.items()
         }
-
-    def top(
-        self, sample_type: str = IN_USE, n: int | None = TOP_SITES, granularity: str = "functions"
-    ) -> pd.DataFrame:
-        """Who has most of a value at each moment, with the 95 % intervals: one long frame.
-
-        Args:
-            sample_type: Which value of the heap profiles.
-            n: How many sites of each moment; all if None.
-            granularity: `functions`, `lines`, `files` or `packages`, as of `Profile.top`.
-
-        Returns:
-            `moment`, then the columns of `analysis.profiles.allocations.SITES`; moments whose
-            profile does not count the value are left out.
-        """
-        return _by_moment(
-            {
-                moment: top_sites(profile, sample_type, n, granularity).top
-                for moment, profile in self.capture.heap_profiles.items()
-                if sample_type in profile.sample_type_names
-            },
-            SITES,
-        )
 
     @cached_property
     def reasons(self) -> dict[str, pd.DataFrame]:

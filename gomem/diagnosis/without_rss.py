@@ -13,9 +13,9 @@ import numpy as np
 
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.own_code import own_code
-from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
 from gomem.analysis.tally import carries
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
 from gomem.units import (
     MIB,
     format_bytes,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gomem.analysis.profiles.allocations import SITES
 from gomem.analysis.profiles.site_changes import STATES
 from gomem.analysis.profiles.site_reasons import REASONS
 from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
+from gomem.inputs.pprof.sites import SITES
 from gomem.schemas.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
 from gomem.schemas.fields import (
     TEXT_OR_NULL,

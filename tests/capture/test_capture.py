@@ -7,6 +7,7 @@ import shutil
 import tarfile
 from datetime import UTC, datetime
 
+import pandas as pd
 import pytest
 
 import gomem
@@ -378,3 +379,27 @@ def test_a_stream_is_a_source():
     stats = gomem.read_memstats(io.BytesIO((LOADED / "memstats.json").read_bytes())).stats
 
     assert 1 == len(stats)
+
+
+def test_the_sites_of_all_moments_are_one_frame_with_their_intervals():
+    capture = gomem.load(FIXTURES / "captures/cache-shrink-go1.16.15")
+
+    top = capture.top("inuse_space", n=3)
+
+    for moment, profile in capture.heap_profiles.items():
+        rows = top[top["moment"] == moment].drop(columns="moment").reset_index(drop=True)
+        pd.testing.assert_frame_equal(profile.top("inuse_space", n=3), rows)
+        assert (rows["flat_low"] <= rows["flat"]).all()
+    units = gomem.columns(top).set_index("column")["unit"]
+    assert ("", "B", "B", "fraction") == tuple(
+        units[["moment", "flat", "cum_high", "cum_fraction"]]
+    )
+
+
+def test_a_capture_without_heap_profiles_has_no_sites_and_a_wrong_name_says_which_there_are():
+    capture = gomem.load(LOADED / "smaps")
+
+    assert ["moment", "function"] == list(capture.top("alloc_objects").columns[:2])
+    assert capture.top("alloc_objects").empty
+    with pytest.raises(ValueError, match="did you mean inuse_space"):
+        capture.top("inuse_spce")

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from gomem.analysis.profiles.allocations import top_sites
 from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.cli.main import run
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sites import top_sites
 from tests.builders import FIXTURES
 
 HEAP = FIXTURES / "captures" / "zeroing-go1.27.3" / "2-loaded" / "heap.pb.gz"

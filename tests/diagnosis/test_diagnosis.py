@@ -224,17 +224,6 @@ def test_findings_as_a_frame_have_a_row_each():
     assert "<script>" not in findings._repr_html_()
 
 
-def test_the_sites_of_all_moments_are_one_frame():
-    diagnosis = diagnosed(FIXTURES / "captures/cache-shrink-go1.16.15")
-
-    top = diagnosis.top("inuse_space", n=3)
-
-    for moment, profile in diagnosis.capture.heap_profiles.items():
-        rows = top[top["moment"] == moment]
-        assert list(profile.top("inuse_space", n=3)["flat"]) == list(rows["flat"])
-        assert (rows["flat_low"] <= rows["flat"]).all()
-
-
 def test_mappings_of_all_moments_have_their_kind():
     diagnosis = diagnosed(FIXTURES / "captures/zeroing-go1.24.2")
 

@@ -190,8 +190,8 @@ def _usual_rates(
 
 
 def _allocated(profile: Profile, granularity: str) -> pd.Series:
-    top = profile.top("alloc_space", granularity)
-    return top.groupby("function")["flat"].sum().astype("float64")
+    top = profile.top_rows("alloc_space", granularity)
+    return pd.Series(top.flat, top.function, dtype="float64").groupby(level=0).sum()
 
 
 def _extra(changes: SiteChanges, usual_rates: pd.Series, spike: pd.Series) -> pd.DataFrame:

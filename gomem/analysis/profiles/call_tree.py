@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.profiles.flame_layout import flame_layout
-from gomem.analysis.profiles.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
+from gomem.inputs.pprof.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:

@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.published import Published, published
-from gomem.analysis.profiles.sampling import Sampling, limit_ratios, sampling_of
 from gomem.analysis.slopes import theil_sen
 from gomem.analysis.trends import shape_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.pprof.calls.stacks import Stacks
+from gomem.inputs.pprof.sampling import Sampling, limit_ratios, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
+from gomem.inputs.pprof.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
 from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.profiles.sampling import Z95, Sampling, sampling_of
+from gomem.inputs.pprof.sampling import Z95, Sampling, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:

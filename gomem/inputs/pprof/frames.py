@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from gomem.inputs.pprof.calls.graph import Edges, Frames, Tree
     from gomem.inputs.pprof.calls.tags import Tags
-    from gomem.inputs.pprof.calls.top import Top
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
 # The columns of `samples` that every profile has; before them stands one for each sample type.
@@ -56,13 +55,6 @@ LABELS = (
     Column("text", "str", "", "Its value, if that is text."),
     Column("number", "Int64", "", "Its value, if that is a number."),
     Column("unit", "str", "", "The number's unit, as the profile declares it."),
-)
-TOP = (
-    Column("function", "str", "", "Function, line, file or package, as pprof prints it."),
-    Column("flat", "int64", "", "Of samples whose innermost frame it is."),
-    Column("cum", "int64", "", "Of samples in whose stack it is, each counted once."),
-    Column("flat_fraction", "float64", "fraction", "Flat by the profile's total."),
-    Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
 )
 EDGES = (
     Column("caller", "str", "", "The frame that calls, as pprof prints it."),
@@ -176,18 +168,6 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
         "unit": _chosen(strings, labels.unit),
     }
     return build(table, LABELS)
-
-
-def top_table(top: Top, total: int) -> pd.DataFrame:
-    """The rows of `top`, with shares of a total; see `TOP`."""
-    table = {
-        "function": top.function,
-        "flat": top.flat,
-        "cum": top.cum,
-        "flat_fraction": top.flat / (total or np.nan),
-        "cum_fraction": top.cum / (total or np.nan),
-    }
-    return build(table, TOP)
 
 
 def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from gomem.errors import did_you_mean
 from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
 from gomem.inputs.pprof.calls.top import Top, top_of
+from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage
 from gomem.units import format_bytes, format_count
 
@@ -55,6 +56,7 @@ class Profile(WithDamage):
         totals: What fractions are of, by sample type, if not of its own samples: a part of a
             profile keeps the total of the whole.
         undropped: Its fields with the frames that its `drop_frames` leaves out, if there are any.
+        is_difference: Whether it is what one profile has more than another.
     """
 
     source: str
@@ -64,6 +66,7 @@ class Profile(WithDamage):
     max_rss_bytes: int | None = None
     totals: tuple[int, ...] | None = None
     undropped: PprofColumns | None = None
+    is_difference: bool = False
 
     @property
     def sample_types(self) -> tuple[ValueType, ...]:
@@ -201,13 +204,14 @@ class Profile(WithDamage):
             n: How many rows; all if None.
 
         Returns:
-            Rows as in `TOP`, in pprof's order. Rows that are 0 in both are left out.
+            Rows as in `sites.SITES`, in pprof's order. Rows that are 0 in both are left out. A heap
+            profile is sampled, so its numbers have their 95 % intervals beside them; elsewhere,
+            and in a difference, the bounds are missing.
 
         Raises:
             ValueError: There is no such sample type or granularity.
         """
-        top = self.top_rows(sample_type, granularity, cum=cum, n=n)
-        return frames.top_table(top, self.total(sample_type))
+        return top_sites(self, sample_type, n, granularity, cum=cum).top
 
     def top_rows(
         self,
@@ -217,7 +221,7 @@ class Profile(WithDamage):
         cum: bool = False,
         n: int | None = None,
     ) -> Top:
-        """The same as columns, without a frame; see `top`."""
+        """The same as columns, without intervals or a frame; see `top`."""
         values, nodes = self.values(sample_type), self.nodes(granularity)
         return top_of(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum, n=n)
 
@@ -354,10 +358,10 @@ class Profile(WithDamage):
         totals = tuple(int(total) for total in np.abs(negated.value).sum(axis=0))
         damaged = (*self.damaged, *base.damaged)
         if not as_diff_base or not any(totals):
-            return Profile(self.source, columns, damaged)
+            return Profile(self.source, columns, damaged, is_difference=True)
         own_totals = np.abs(columns.value).sum(axis=0).tolist()
         totals = tuple(total or int(own) for total, own in zip(totals, own_totals, strict=True))
-        return Profile(self.source, columns, damaged, totals=totals)
+        return Profile(self.source, columns, damaged, totals=totals, is_difference=True)
 
     def merge(self, *others: Profile) -> Profile:
         """This profile and others as one: samples of one stack and one set of labels are added.

@@ -20,11 +20,11 @@ from gomem.views.report.verdict import moment_names
 from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
 
 if TYPE_CHECKING:
-    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.capture.capture import Capture
     from gomem.causes.answers import MomentFacts
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.inputs.pprof.sites import AllocationSites
 
 SCHEMA = "gomem.report/1"
 SITE = (

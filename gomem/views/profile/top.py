@@ -19,8 +19,8 @@ from gomem.units import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.analysis.profiles.top_difference import TopDifference
+    from gomem.inputs.pprof.sites import AllocationSites
 
 SCHEMA = "gomem.top/1"
 STATES = ("flat_state", "cum_state")  # of a difference

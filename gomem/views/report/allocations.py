@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.profiles.allocations import AllocationSites
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.inputs.pprof.sites import AllocationSites
 
 SAMPLE_TYPES = ("inuse_space", "alloc_space")
 SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more

@@ -13,9 +13,10 @@ import pytest
 
 from gomem.errors import FormatError
 from gomem.inputs.pprof.calls.names import NO_PACKAGE, clean_path, module_of, package_of, shown_name
-from gomem.inputs.pprof.frames import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS, TOP
+from gomem.inputs.pprof.frames import FUNCTIONS, LABELS, MAPPINGS, SAMPLES, STACKS
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sites import SITES
 from gomem.inputs.pprof.table import Profile
 from gomem.inputs.schema import UNITS
 from tests.builders import FIXTURES
@@ -266,7 +267,7 @@ def test_frames_have_the_columns_and_types_of_their_schema(read, name, schema):
     ]
 
 
-@pytest.mark.parametrize("schema", [SAMPLES, STACKS, FUNCTIONS, MAPPINGS, LABELS, TOP])
+@pytest.mark.parametrize("schema", [SAMPLES, STACKS, FUNCTIONS, MAPPINGS, LABELS, SITES])
 def test_every_column_has_a_unit_and_a_sentence(schema):
     assert all(column.unit in UNITS and column.means.endswith(".") for column in schema)
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from gomem.analysis.profiles.allocations import SITES, top_sites
-from gomem.analysis.profiles.sampling import sampling_of
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sampling import sampling_of
+from gomem.inputs.pprof.sites import SITES, top_sites
+from gomem.inputs.schema import columns
 from tests.builders import FIXTURES
 from tests.heap_profiles import bucket, heap, scale, seen
 
@@ -33,14 +34,27 @@ def test_every_recorded_heap_profile_gives_its_counts_back(path):
         assert (sites.top["cum_low"] <= sites.top["cum"]).all()
 
 
-def test_the_numbers_are_those_of_top():
+def test_the_numbers_of_top_have_the_unit_of_what_is_counted():
     profile = read_pprof(LOADED)
 
-    sites = top_sites(profile, "alloc_space", 5, cum=True)
+    for sample_type, unit in {"alloc_space": "B", "alloc_objects": "count"}.items():
+        units = columns(profile.top(sample_type)).set_index("column")["unit"]
+        assert {unit} == set(units[["flat", "flat_low", "flat_high", "cum", "cum_low"]])
 
-    expected = profile.top("alloc_space", cum=True, n=5)
-    assert expected.to_dict("list") == sites.top[list(expected.columns)].to_dict("list")
-    assert profile.total("alloc_space") == sites.total
+
+def test_a_difference_has_no_intervals_even_where_everything_grew():
+    """
+    What was seen in each of the two is lost in what is left.
+    """
+    once = heap(seen(1, 1 << 20))
+    twice = heap(seen(2, 1 << 20))
+
+    grown = twice.diff(once)
+
+    assert 0 < grown.top("inuse_space")["flat"].iloc[0]
+    assert grown.top("inuse_space")[["flat_low", "cum_high"]].isna().all(axis=None)
+    assert "difference of two" in top_sites(grown, "inuse_space").note
+    assert 0 < once.top("inuse_space")["flat_low"].iloc[0]
 
 
 def test_the_large_buffers_of_a_recording_are_known_almost_exactly():

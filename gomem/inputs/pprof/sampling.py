@@ -164,7 +164,7 @@ def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
     word = sample_type.partition("_")[0]
     objects = profile.values(f"{word}_objects").astype(np.float64)
     size_in_all = profile.values(f"{word}_space").astype(np.float64)
-    if (objects < 0).any() or (size_in_all < 0).any():
+    if profile.is_difference or (objects < 0).any() or (size_in_all < 0).any():
         return "it is the difference of two profiles: what was seen in each is lost"
     there = np.flatnonzero((objects > 0) & (size_in_all > 0))
     rate = float(profile.columns.period)

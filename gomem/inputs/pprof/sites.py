@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gomem.analysis.profiles.sampling import Sampling, interval, sampling_of
 from gomem.inputs.pprof.calls.top import top_of
+from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ SITES = (
     Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
     Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
 )
+UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by what profiles call them
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ class AllocationSites:
 
     @cached_property
     def top(self) -> pd.DataFrame:
-        """A row a site; see `SITES`."""
+        """A row a site; see `SITES`, with the unit of the sample type."""
         values = dict(zip(_NAMES, self._columns(), strict=True))
         for name in _BOUNDS:
             unknown = np.isnan(values[name])
             known = np.where(unknown, 0, values[name]).astype(np.int64)
             values[name] = np.ma.masked_array(known, unknown)
-        return build(values, SITES)
+        return build(values, _sites_in(UNITS.get(self.unit, "")))
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -114,6 +115,15 @@ class AllocationSites:
             self.cum_bounds.high,
             self.cum / whole,
         )
+
+
+@cache
+def _sites_in(unit: str) -> tuple[Column, ...]:
+    """`SITES` with the unit of a sample type's values."""
+    return tuple(
+        replace(column, unit=unit) if column.dtype.lower() == "int64" else column
+        for column in SITES
+    )
 
 
 _NAMES = tuple(column.name for column in SITES)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gomem.analysis.profiles.allocations import top_sites
-from gomem.analysis.profiles.sampling import (
+from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.inputs.pprof.sampling import (
     UNSEEN_SIGHTINGS,
     Sampling,
     interval,
@@ -14,7 +14,7 @@ from gomem.analysis.profiles.sampling import (
     sampling_of_counts,
     scale_of,
 )
-from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.inputs.pprof.sites import top_sites
 from tests.heap_profiles import MADE, RATE, heap, sampled_program, seen
 
 RUNS = 200

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from gomem.analysis.profiles.allocations import top_sites
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sites import top_sites
 
 RUNS = 200
 # Sizes that are size classes, so that what is asked for is what is allocated; and how many.
