@@ -12,42 +12,56 @@ line says so, and what to collect; the page goes on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from glob import has_magic
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
+from platform import python_version
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from gomem.analysis.comparison.before_after import Comparison
+from gomem.diagnosis.builds import BuildComparison
 from gomem.diagnosis.comparison import compare
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
+from gomem.sources.digests import digests_of
 from gomem.sources.packaged import recorded
+from gomem.views.comparison.builds import builds_sections
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
-from gomem.views.document import Figure, Paragraph, unchosen
+from gomem.views.document import Cell, Figure, Paragraph, Table, unchosen
 from gomem.views.figures.figure import Drawing
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import verdict as verdict_of_report
-from gomem.views.share import share
+from gomem.views.share import Hidden, share
+from gomem.views.values import bytes_cell
 from gomem.views.writers.notebook_cells import Shown, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
     from os import PathLike
     from typing import TypeAlias
 
     from gomem.views.document import Section
 
     Named: TypeAlias = str | PathLike[str]
-    Asked: TypeAlias = Diagnosis | Comparison
+    Side: TypeAlias = Named | list[Named]
+    Asked: TypeAlias = Diagnosis | Comparison | BuildComparison
 
 _NUMBERS = count(1)
+LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
+OF_BUILDS = ("findings", "moved", "benchmarks", "memory", "collector", "load", "notes")
+MADE_WITH = ("gomem", "pandas", "numpy")
 
-__all__ = ["open_capture", "open_sides", "recorded", "section", "show", "verdict"]
+__all__ = [
+    "open_builds", "open_capture", "open_sides", "provenance", "recorded", "section", "show",
+    "verdict",
+]  # fmt: skip
 
 # What a section is made of, where a capture has none of it.
 WANTED = {
@@ -67,6 +81,9 @@ WANTED = {
     "benchmarks": "Neither side has a benchmark; run go test -bench=. -count=10 on both",
     "sites": "There are no two heap profiles to compare",
     "damage": "Everything on both sides was read",
+    "moved": "No metric differs from the baseline's",
+    "memory": "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats",
+    "load": "No load test here; add what ab, hey, wrk or vegeta printed to each capture",
 }
 
 
@@ -83,7 +100,7 @@ def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
     return diagnose(_found(capture), None if baseline is None else _found(baseline))
 
 
-def open_sides(before: Named | list[Named], after: Named | list[Named]) -> Comparison:
+def open_sides(before: Side, after: Side) -> Comparison:
     """Compare two sides, each a path, a pattern of runs, or a list.
 
     Raises:
@@ -92,15 +109,42 @@ def open_sides(before: Named | list[Named], after: Named | list[Named]) -> Compa
     return compare(_found(before), _found(after))
 
 
+def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diagnosis]:
+    """Diagnose several builds, releases or pods, by name; without names, by those of their paths.
+
+    Raises:
+        CaptureError: There are fewer than two, or there is nothing at a path that gomem can read.
+    """
+    named = {**builds} if isinstance(builds, Mapping) else _by_name(builds)
+    if len(named) < 2:
+        raise CaptureError(f"wanted at least two builds, got {len(named)}")
+    return {name: open_capture(path) for name, path in named.items()}
+
+
+def _by_name(paths: Sequence[Named]) -> dict[str, Named]:
+    """By as much of each path's end as tells them apart: `heap.pb.gz`, or `pod-1/heap.pb.gz`."""
+    parts = [Path(path).parts for path in paths]
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(one[-depth:]) for one in parts]
+        if len(set(names)) == len(names):
+            return dict(zip(names, paths, strict=True))
+    if not parts:
+        return {}
+    twice = next(path for path in paths if list(paths).count(path) > 1)
+    raise CaptureError(f"{twice}: named twice; wanted each build once")
+
+
 def _found(path: Any) -> Any:
     """A path as it was given; a capture's bare name is the recorded one, if nothing else has it."""
+    if isinstance(path, list):
+        return [_found(one) for one in path]
     bare = isinstance(path, str) and Path(path).name == path and not Path(path).exists()
     return recorded(path) if bare and not has_magic(path) else path
 
 
 def verdict(asked: Asked) -> Shown:
     """What it comes down to, in a few sentences."""
-    if isinstance(asked, Comparison):
+    if isinstance(asked, (Comparison, BuildComparison)):
         return sentences(asked.judgement.sentence, *asked.judgement.details)
     said = verdict_of_report(asked)
     return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
@@ -110,18 +154,14 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     """A section of the report, or of a comparison; one line where there is nothing to say.
 
     Args:
-        asked: A diagnosis or a comparison.
+        asked: A diagnosis, a comparison, or that of many builds.
         name: Such as `ledger`, `collector` or `findings`.
         figures: Whether with its figures, or the tables and words alone.
 
     Raises:
         ValueError: There is no such section.
     """
-    sections = _sections(OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT)
-    if name not in sections:
-        near = did_you_mean(name, sections)
-        raise ValueError(f"{name}: wanted one of {', '.join(sections)}{near}")
-    found = sections[name](asked)
+    found = _section_of(asked, name)
     if found is None:
         return sentences(f"{WANTED.get(name, f'Nothing here for {name}')}.")
     blocks = unchosen(found.blocks)
@@ -155,5 +195,45 @@ def _apart(drawing: Drawing) -> Drawing:
     return replace(drawing, name=f"{drawing.name}-{next(_NUMBERS)}")
 
 
-def _sections(known: Any) -> dict[str, Callable[[Any], Section | None]]:
-    return {one.__name__.strip("_").removesuffix("_section"): one for one in known}
+def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
+    """What a page was made from, to the last bit, and with what: files, digests, versions.
+
+    Args:
+        captures: The paths that it was made from, as they were given; None is left out.
+    """
+    paths = [path for one in captures if one is not None for path in _several(one)]
+    files = [one for path in paths for one in digests_of(_found(path))]
+    shown = files if len(files) <= LISTED else files[: LISTED - 1]
+    rows = [
+        (Cell(one.name, code=True), bytes_cell(one.stored_bytes), Cell(one.sha256, code=True))
+        for one in shown
+    ]
+    if rest := files[len(shown) :]:
+        words = f"and {len(rest)} more files"
+        rows.append((Cell(words), bytes_cell(sum(one.stored_bytes for one in rest)), Cell("–")))
+    read = Table("Made from", ("file", "size", "SHA-256"), "<><", tuple(rows))
+    used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)
+    words = f"Made with {used} and Python {python_version()}."
+    return Shown(share((read, Paragraph(words)), Hidden()))
+
+
+def _several(given: Any) -> list[Named]:
+    if isinstance(given, Mapping):
+        return list(given.values())
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _section_of(asked: Asked, name: str) -> Section | None:
+    if isinstance(asked, BuildComparison):
+        told = {one.name: one for one in builds_sections(asked)}
+        _is_one_of(name, [*OF_BUILDS, *(one for one in told if one not in OF_BUILDS)])
+        return told.get(name)
+    makers: Any = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
+    known = {one.__name__.strip("_").removesuffix("_section"): one for one in makers}
+    _is_one_of(name, known)
+    return known[name](asked)
+
+
+def _is_one_of(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise ValueError(f"{name}: wanted one of {', '.join(known)}{did_you_mean(name, known)}")

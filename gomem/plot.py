@@ -38,7 +38,7 @@ from gomem.views.figures.growth import plot_growth
 from gomem.views.figures.heap_return import plot_heap_return
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.ledger_over_moments import plot_timeline
-from gomem.views.figures.levels import plot_levels
+from gomem.views.figures.levels import plot_levels, plot_small_multiples
 from gomem.views.figures.mmu import plot_mmu
 from gomem.views.figures.pauses import plot_gc_pauses
 from gomem.views.figures.retention import plot_retention
@@ -67,7 +67,8 @@ if TYPE_CHECKING:
 __all__ = [
     "address_space", "flame", "forest", "gc_activity", "gc_timeline", "groups", "growth",
     "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenger",
-    "scavenges", "site_changes", "sites", "spike", "style", "waterfall", "what_if",
+    "scavenges", "site_changes", "sites", "small_multiples", "spike", "style", "waterfall",
+    "what_if",
 ]  # fmt: skip
 
 # Drawn where none are asked for: of each row the first that the frame has.
@@ -75,6 +76,7 @@ LEVELS = (
     ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
     ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
 )  # fmt: skip
+OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as SVG
 INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper
 HOUSE: dict[str, Any] = {
@@ -214,6 +216,34 @@ def levels(
             near = did_you_mean(one, map(str, frame.columns))
             raise KeyError(f"{one}: not among the levels{near}")
     return _one(plot_levels(frame[["moment", *wanted]]), ax)
+
+
+def small_multiples(
+    builds: Mapping[str, Data], columns: Sequence[str] | None = None, *,
+    ax: Sequence[Axes] | None = None,
+) -> list[Axes]:  # fmt: skip
+    """Levels of several builds, releases or pods: a small panel each, all on one scale.
+
+    Args:
+        builds: By name a capture, a diagnosis or a path.
+        columns: Which of their levels, in bytes; RSS and what the heap has in use if None.
+        ax: As many Axes; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is none, or nothing says how large any of them is.
+        KeyError: No build has such a level.
+    """
+    frames = {name: _diagnosis(one).levels for name, one in builds.items()}
+    told = {one for frame in frames.values() for one in frame if frame[one].notna().any()}
+    usual = ([one for one in row if one in told] for row in OF_MANY)
+    wanted = list(columns or [row[0] for row in usual if row])
+    for one in wanted:
+        if one not in told:
+            raise KeyError(f"{one}: not among the levels{did_you_mean(one, map(str, told))}")
+    if not wanted:
+        raise CaptureError("no build says how large it is; wanted smaps, status or MemStats of one")
+    shown = {name: frame.reindex(columns=["moment", *wanted]) for name, frame in frames.items()}
+    return _all(plot_small_multiples(shown), ax)
 
 
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:

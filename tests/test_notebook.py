@@ -5,7 +5,18 @@ import pytest
 import gomem
 from gomem import plot
 from gomem.errors import CaptureError
-from gomem.notebook import open_capture, open_sides, recorded, section, show, verdict
+from gomem.notebook import (
+    LISTED,
+    OF_BUILDS,
+    open_builds,
+    open_capture,
+    open_sides,
+    provenance,
+    recorded,
+    section,
+    show,
+    verdict,
+)
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from tests.builders import FIXTURES
@@ -90,3 +101,52 @@ def test_a_frame_is_shown_as_it_is(log_alone):
     assert show(log_alone.cycles).equals(log_alone.cycles())
     with pytest.raises(CaptureError, match="has no gctrace log"):
         gomem.diagnose(FIXTURES / "captures/healthy-go1.27.3/2-steady/smaps").cycles()
+
+
+def test_builds_are_called_by_as_much_of_their_paths_as_tells_them_apart(tmp_path):
+    smaps = (FIXTURES / "captures/healthy-go1.27.3/2-steady/smaps").read_bytes()
+    paths = [tmp_path / pod / "smaps" for pod in ("pod-1", "pod-2")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes(smaps)
+
+    builds = open_builds(paths)
+
+    assert ["pod-1/smaps", "pod-2/smaps"] == list(builds)
+    assert ["a", "b"] == list(open_builds(dict(zip("ab", paths, strict=True))))
+    with pytest.raises(CaptureError, match="named twice"):
+        open_builds([paths[0], paths[0]])
+    with pytest.raises(CaptureError, match="at least two builds, got 1"):
+        open_builds(paths[:1])
+
+
+def test_every_section_of_many_builds_is_there_or_says_what_it_lacks():
+    smaps = FIXTURES / "captures/healthy-go1.27.3/2-steady/smaps"
+    many = gomem.compare_many({"a": smaps, "b": smaps})
+
+    for name in OF_BUILDS:
+        assert section(many, name).text
+        assert "Nothing here for" not in section(many, name).text
+    assert many.judgement.sentence in verdict(many).text
+    with pytest.raises(ValueError, match="did you mean memory"):
+        section(many, "memry")
+
+
+def test_provenance_is_digests_and_versions_and_nothing_of_the_machine(tmp_path):
+    """
+    The first files are listed, and a page of thousands sums up the rest.
+    """
+    folder = tmp_path / "private" / "series"
+    folder.mkdir(parents=True)
+    for number in range(LISTED + 1):
+        (folder / f"heap-{number}").write_bytes(b"abc")
+
+    shown = provenance(folder, None).text
+
+    assert "series/heap-0  3 B  ba7816bf8f01cfea414140de5dae2223" in shown
+    assert f"series/heap-{LISTED - 2}  3 B" in shown
+    assert "and 2 more files  6 B" in shown
+    assert f"gomem {gomem.__version__}, pandas" in shown
+    assert "private" not in shown
+    (folder / "heap-0").unlink()
+    assert "more files" not in provenance(folder).text

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from gomem.sources.packaged import packaged
-from gomem.views.writers.notebook import execute_notebook, notebook_for, parameters_of
+from gomem.views.writers.notebook import (
+    execute_notebook,
+    notebook_for,
+    parameters_of,
+    taking_several,
+)
 from tests.builders import FIXTURES
 
 FOLDER = packaged("notebooks")
@@ -47,7 +52,7 @@ def test_there_is_a_notebook_for_each_question():
 
     assert [
         "00_start_here", "10_rss_vs_heap", "20_scavenger", "30_before_after", "40_gc_log",
-        "50_spikes_and_growth", "60_limits_and_what_if",
+        "50_spikes_and_growth", "60_limits_and_what_if", "70_many_builds",
     ] == names  # fmt: skip
 
 
@@ -127,12 +132,38 @@ def test_a_notebook_ends_in_plain_pandas(path):
     )
 
 
+@each_notebook
+def test_what_is_told_of_the_recorded_captures_says_so(path):
+    """
+    Who changes the path and runs all cells reads it beside another capture's numbers.
+    """
+    for cell in cells(path, "markdown"):
+        if "fixture-only" in tags(cell):
+            assert "record" in source(cell).lower()
+
+
+@each_notebook
+def test_a_notebook_says_what_it_was_made_from(path):
+    """
+    Of every capture that it was given.
+    """
+    (made_from,) = [one for one in cells(path, "code") if source(one).startswith("provenance(")]
+
+    given = source(made_from).removeprefix("provenance(").removesuffix(")").split(", ")
+    assert list(parameters_of(path.read_text())) == given
+
+
 def run_cells(path: Path, capture: Path) -> str:
     """All that the cells show of another capture, run in this process: a kernel takes seconds."""
-    names = {
+    names: dict[str, object] = {
         key: str(capture) for key, optional in parameters_of(path.read_text()).items()
         if not optional
     }  # fmt: skip
+    if several := taking_several(path.read_text()):
+        names[several] = [
+            str(capture),
+            str(FIXTURES / "captures/healthy-go1.27.3/2-steady/memstats.json"),
+        ]
     ready = json.loads(notebook_for(path.read_text(), names))
     scope: dict[str, object] = {}
     shown = []

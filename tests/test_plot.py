@@ -10,7 +10,9 @@ import pytest
 import gomem
 from gomem import plot
 from gomem.errors import CaptureError
+from gomem.units import format_bytes
 from gomem.views.figures.axes import draw_on
+from gomem.views.figures.levels import plot_small_multiples
 from gomem.views.figures.sites import plot_sites
 from tests.builders import FIXTURES
 from tests.views.figures import marks
@@ -251,6 +253,56 @@ def test_every_other_figure_is_drawn_from_a_capture(name):
 
 def test_every_public_figure_is_tested_here():
     drawn = {"waterfall", "levels", "gc_timeline", "gc_activity", "pauses", "mmu", "sites", "spike",
-             "ledger_change", "scavenges", "scavenger", "style", *EACH}  # fmt: skip
+             "ledger_change", "scavenges", "scavenger", "small_multiples", "style",
+             *EACH}  # fmt: skip
 
     assert {"flame"} == set(plot.__all__) - drawn  # which has tests of its own
+
+
+def watched(*mebibytes, seconds=1.0):
+    """A build's levels, read at even distances."""
+    times = pd.date_range("2026-01-01", periods=len(mebibytes), freq=f"{seconds * 1000:.0f}ms")
+    columns = {"moment": list("abcdef"[: len(mebibytes)]), "Rss": [one << 20 for one in mebibytes]}
+    return pd.DataFrame(columns, index=times.tz_localize("UTC"))
+
+
+def test_small_multiples_are_one_scale_and_a_panel_a_build():
+    builds = {name: diagnosed(f"zeroing-{name}") for name in ("go1.23.4", "go1.24.2")}
+
+    axes = plot.small_multiples(builds)
+
+    assert [axes[0].get_ylim()] * 2 == [one.get_ylim() for one in axes]
+    assert [axes[0].get_xlim()] * 2 == [one.get_xlim() for one in axes]
+    for name, ax in zip(builds, axes, strict=True):
+        rss = next(line for line in ax.lines if line.get_label() == "rss_bytes")
+        assert list(builds[name].levels["rss_bytes"]) == list(rss.get_ydata())
+        assert name in texts(ax)
+        assert f"rss_bytes at most {format_bytes(max(rss.get_ydata()))}" in texts(ax)
+
+
+@pytest.mark.parametrize(("seconds", "alike"), [(0.1, True), (0.09, False)])
+def test_clocks_that_are_too_unlike_are_not_one_scale(seconds, alike):
+    """
+    A minute beside a day would be a dot.
+    """
+    drawn = plot_small_multiples({"a": watched(1, 2), "b": watched(1, 2, seconds=seconds)})
+
+    ends = [panel.x.scale.high for panel in drawn.chart.panels]
+    assert ([1.0, 1.0] if alike else [1.0, seconds]) == ends
+
+
+def test_builds_of_which_one_has_no_clock_stand_by_their_moments():
+    timeless = watched(3, 4).set_axis([pd.NaT, pd.NaT])
+
+    drawn = plot_small_multiples({"a": watched(1, 2), "b": timeless})
+
+    assert [["a", "b"]] * 2 == [[tick.label for tick in p.x.ticks] for p in drawn.chart.panels]
+
+
+def test_builds_that_say_nothing_of_their_size_are_refused():
+    log = CAPTURES / "healthy-go1.27.3/gctrace.log"
+
+    with pytest.raises(CaptureError, match="no build says how large it is"):
+        plot.small_multiples({"a": log, "b": log})
+    with pytest.raises(KeyError, match="did you mean HeapInuse"):
+        plot.small_multiples({"a": diagnosed("zeroing-go1.24.2")}, ["HeapInus"])

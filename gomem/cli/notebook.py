@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,7 @@ from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 SUFFIXES = (".html", ".ipynb")
 
@@ -29,7 +29,10 @@ def notebook(
     ] = None,
     captures: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="CAPTURE…", help="Folder, archive or file; before-after takes two."),
+        typer.Argument(
+            metavar="CAPTURE…",
+            help="Folder, archive or file; before-after takes two, many-builds any number.",
+        ),
     ] = None,
     *,
     listed: Annotated[bool, typer.Option("--list", help="Say which notebooks there are.")] = False,
@@ -128,17 +131,26 @@ def _asked(
     name: str, text: str, captures: Sequence[Path], settings: Sequence[str]
 ) -> dict[str, object] | None:
     """Value by parameter, of the captures in their order and of what is set; None for none."""
-    from gomem.views.writers.notebook import parameters_of
+    from gomem.views.writers.notebook import parameters_of, taking_several
 
     if not captures and not settings:
         return None
-    known = parameters_of(text)
+    known, several = parameters_of(text), taking_several(text)
     needed = [one for one, optional in known.items() if not optional]
+    if captures and several is not None:
+        if len(captures) < 2:
+            raise CaptureError(f"{name}: wanted two captures or more ({several}), got 1")
+        return {several: list(captures), **_set(settings, known)}
     if captures and not len(needed) <= len(captures) <= len(known):
         optional = [f"[{one}]" for one in known if one not in needed]
         wanted = ", ".join([*needed, *optional])
         raise CaptureError(f"{name}: wanted {len(needed)} captures ({wanted}), got {len(captures)}")
-    asked: dict[str, object] = dict(zip(known, captures, strict=False))
+    return {**dict(zip(known, captures, strict=False)), **_set(settings, known)}
+
+
+def _set(settings: Sequence[str], known: Collection[str]) -> dict[str, object]:
+    """Value by parameter of `NAME=VALUE`; what names a file is a path."""
+    asked: dict[str, object] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in known:
@@ -158,19 +170,27 @@ def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str
         folder, sockets = Path(scratch, "run"), Path(scratch)
         folder.mkdir()
         if asked is not None:
-            linked = {
-                key: _link(value, folder, key.lower()) if isinstance(value, Path) else value
-                for key, value in asked.items()
-            }
+            linked = {key: _linked(value, folder, key.lower()) for key, value in asked.items()}
             text = notebook_for(text, linked)
         executed = execute_notebook(text, folder=folder, sockets=sockets, progress=progress)
     if asked is None or target.suffix != ".ipynb":
         return executed
-    beside = {
-        key: os.path.relpath(value, target.parent) if isinstance(value, Path) else value
-        for key, value in asked.items()
-    }
+    beside = {key: _from(target.parent, value) for key, value in asked.items()}
     return with_parameters(executed, beside)
+
+
+def _linked(value: Any, folder: Path, role: str) -> Any:
+    """What the notebook is given: of paths, links to them."""
+    if isinstance(value, list):
+        return [_link(one, folder, f"{role}/{n}") for n, one in enumerate(value, start=1)]
+    return _link(value, folder, role) if isinstance(value, Path) else value
+
+
+def _from(folder: Path, value: Any) -> Any:
+    """The same for the notebook as it is written: paths from where it lies."""
+    if isinstance(value, list):
+        return [_from(folder, one) for one in value]
+    return os.path.relpath(value, folder) if isinstance(value, Path) else value
 
 
 def _link(capture: Path, folder: Path, role: str) -> str:

@@ -1,5 +1,6 @@
 """`gomem notebook`: one file for a postmortem, that asks for nothing and tells no folder."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gomem.cli.main import run
+from gomem.cli.notebook import _asked, _from
 from gomem.sources.packaged import packaged
 from gomem.views.writers import notebook
 from gomem.views.writers.notebook import render_notebook_html
@@ -62,7 +64,7 @@ def test_a_page_has_figures_and_tables_and_loads_nothing(tmp_path, name, capture
 
 def test_a_page_names_no_folder_of_the_machine_and_is_the_same_each_time(tmp_path):
     """
-    Where a capture lies, who ran it and with which Python is nobody's business.
+    Where a capture lies and who ran it is nobody's business.
     """
     capture = memstats_alone(tmp_path)
     page = rendered(tmp_path, "rss-vs-heap", capture)
@@ -71,6 +73,8 @@ def test_a_page_names_no_folder_of_the_machine_and_is_the_same_each_time(tmp_pat
     assert "private" not in page
     assert str(tmp_path) not in page
     assert str(Path.home()) not in page
+    assert "memstats.json" in page
+    assert hashlib.sha256((capture / "memstats.json").read_bytes()).hexdigest() in page
     (tmp_path / "postmortem.html").unlink()
     assert page == rendered(tmp_path, "rss-vs-heap", capture)
 
@@ -87,6 +91,19 @@ def test_a_notebook_can_be_run_again_where_it_lies(tmp_path):
     )
     assert "CAPTURE = 'private/api'\nBASELINE = None" == "".join(cell["source"])
     assert str(tmp_path) not in page
+
+
+def test_a_notebook_of_many_captures_names_them_all_from_where_it_lies():
+    """
+    Run alone, it finds them again; what it was given is a list of links.
+    """
+    text = (packaged("notebooks") / "70_many_builds.ipynb").read_text()
+    given = {"BUILDS": [Path("pods/a"), Path("pods/b")]}
+
+    assert given == _asked("many-builds", text, given["BUILDS"], [])
+    assert {"BUILDS": ["../pods/a", "../pods/b"]} == {
+        name: _from(Path("pages"), paths) for name, paths in given.items()
+    }
 
 
 def test_what_a_capture_is_called_cannot_become_markup_or_a_module(tmp_path):
@@ -161,7 +178,7 @@ def test_copies_are_as_packaged_and_are_not_overwritten(tmp_path, capsys):
         pytest.param(
             ["heap", "CAPTURE"],
             "heap: no such notebook; wanted one of start-here, rss-vs-heap, scavenger, "
-            "before-after, gc-log, spikes-and-growth, limits-and-what-if",
+            "before-after, gc-log, spikes-and-growth, limits-and-what-if, many-builds",
             id="unknown-name",
         ),
         pytest.param(
@@ -173,6 +190,11 @@ def test_copies_are_as_packaged_and_are_not_overwritten(tmp_path, capsys):
             ["scavenger", "CAPTURE", "CAPTURE"],
             "scavenger: wanted 1 captures (CAPTURE), got 2",
             id="two-captures-of-one",
+        ),
+        pytest.param(
+            ["many-builds", "CAPTURE"],
+            "many-builds: wanted two captures or more (BUILDS), got 1",
+            id="one-build",
         ),
         pytest.param(["scavenger", "nowhere"], "nowhere: no such file or folder", id="nothing"),
         pytest.param(

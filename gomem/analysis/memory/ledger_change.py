@@ -216,7 +216,8 @@ def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
     if verdict == "shifted":
         return f"RSS is the same ({format_change(change)}); inside it moved {_moves(known)}"
     if verdict == "mixed":
-        return f"{_rss_words(change)}; no one cause makes most of it: {_moves(known)}"
+        moves = _moves(known) or f"each moved by less than {format_bytes(LEAST_BYTES)}"
+        return f"{_rss_words(change)}; no one cause makes most of it: {moves}"
     size = known[verdict]
     more = f"{format_bytes(abs(size))} {'more' if size > 0 else 'less'}"
     words = WORDS[verdict].format(more=more)

@@ -55,13 +55,14 @@ def builds_document(compared: BuildComparison) -> Document:
         verdict=Verdict(
             tone, label, minus_signs(judgement.sentence), tuple(map(minus_signs, details))
         ),
-        sections=tuple(_sections(compared)),
+        sections=tuple(builds_sections(compared)),
         made_by=f"gomem {version('gomem')}",
     )
     return share(document, Hidden())
 
 
-def _sections(compared: BuildComparison) -> Iterator[Section]:
+def builds_sections(compared: BuildComparison) -> Iterator[Section]:
+    """All but the verdict, each where there is something to say."""
     if len(compared.budgets):
         yield Section("budgets", "Budgets", tables.budget_blocks(compared.budgets))
     if len(compared.findings):

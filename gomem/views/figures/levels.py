@@ -1,4 +1,4 @@
-"""Levels of one process over its moments, as lines on one clock."""
+"""Levels over the moments, as lines on one clock; of several processes in a panel each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.units import format_bytes
-from gomem.views.figures.chart import Chart, Dash, Look, Panel, Scale
+from gomem.views.figures.chart import Chart, Dash, Look, Panel, Scale, Tick
 from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.look import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 from gomem.views.figures.time_axis import name_times
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
 WIDTH, HEIGHT = 7.6, 2.9  # inches, as all lengths here
@@ -22,6 +24,10 @@ LEGEND_COLUMNS = 4
 FEW = 40  # so many moments have room for a mark each
 NAMES = 8  # so many moments have room for their names
 NAME_CHARACTERS = 14
+ACROSS, SMALL, GAP, TITLE, SMALL_FOOT = 3, 1.35, 0.16, 0.4, 0.3  # small multiples
+SMALL_TICKS = 4  # times and names that a small panel has room for
+TITLE_CHARACTERS = 30
+ALIKE = 0.1  # of the longest clock: with a shorter one among them, each has its own
 # Told apart by mark and dash as well as by colour.
 LINES: tuple[tuple[str, str, Dash], ...] = (
     (VERMILLION, "o", ""),
@@ -44,43 +50,121 @@ def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
     Raises:
         ValueError: There are more columns than lines can be told apart.
     """
-    columns = [column for column in levels.columns if column != "moment"]
-    if len(columns) > len(LINES):
-        raise ValueError(f"{len(columns)} columns; wanted {len(LINES)} lines at most")
-    rows = -(-max(1, len(columns)) // LEGEND_COLUMNS)
-    top = TOP + LEGEND_ROW * (rows - 1)
+    values = _values(levels)
+    top = _top_of(values)
     chart = Chart(WIDTH, HEIGHT)
     panel = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT)
-    at = _name_moments(panel, levels)
-    values = levels[columns].apply(lambda column: column.astype("Float64"))
-    _draw(panel, at, values)
+    at = _name_moments(panel, levels, _seconds(levels))
+    _draw(panel, at, values, _highest(values))
     chart.explain(panel.labelled(), left=LEFT, columns=LEGEND_COLUMNS, handle=2.4)
     return Drawing(name, "Levels over the moments", _describe(values), chart)
 
 
-def _name_moments(panel: Panel, levels: pd.DataFrame) -> np.ndarray:
-    """Where each moment stands: seconds since the first one, or its place if a time is missing."""
+def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "multiples") -> Drawing:
+    """Draw the levels of several processes, a small panel each, all on one scale of bytes.
+
+    Where all moments of all have a time, and none is watched for less than a tenth as long as
+    another, the panels share a scale of seconds as well.
+
+    Args:
+        levels: By the panels' titles, frames as of `plot_levels`, of the same columns.
+        name: Unique on its page.
+
+    Raises:
+        ValueError: There are more columns than lines can be told apart.
+    """
+    values = {title: _values(frame) for title, frame in levels.items()}
+    high = max(map(_highest, values.values()))
+    seconds = {title: _seconds(frame) for title, frame in levels.items()}
+    ends = [0.0 if found is None else float(found[-1]) for found in seconds.values()]
+    last = max(ends) if min(ends) >= ALIKE * max(ends) else None
+    head = _top_of(next(iter(values.values())))
+    rows = -(-len(levels) // ACROSS)
+    chart = Chart(WIDTH, head + rows * (TITLE + SMALL + SMALL_FOOT))
+    for place, (title, frame) in enumerate(levels.items()):
+        panel = _small_panel(chart, place, head)
+        timed = seconds[title] if all(ends) else None
+        at = _name_moments(panel, frame, timed, last=last, most=SMALL_TICKS)
+        _draw(panel, at, values[title], high)
+        _entitle(panel, title, values[title], labelled=place % ACROSS == 0)
+    chart.explain(chart.panels[0].labelled(), left=LEFT, columns=LEGEND_COLUMNS, handle=2.4)
+    told = " ".join(f"{title}: {_describe(found)}" for title, found in values.items())
+    return Drawing(name, "Levels over the moments, side by side", told, chart)
+
+
+def _small_panel(chart: Chart, place: int, head: float) -> Panel:
+    wide = (WIDTH - LEFT - RIGHT - GAP * (ACROSS - 1)) / ACROSS
+    row, column = divmod(place, ACROSS)
+    left = LEFT + column * (wide + GAP)
+    top = head + row * (TITLE + SMALL + SMALL_FOOT) + TITLE
+    return chart.panel(
+        left=left, right=WIDTH - left - wide, top=top, bottom=chart.height - top - SMALL
+    )
+
+
+def _entitle(panel: Panel, title: str, values: pd.DataFrame, *, labelled: bool) -> None:
+    """What the panel is of, and how high its first line goes; numbers on the left of a row only."""
+    shown = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
+    panel.words(shown, "left", "top", up=14, upright="bottom", bold=True)
+    known = values.iloc[:, 0].dropna()
+    if len(known):
+        panel.heading(f"{known.name} at most {format_bytes(int(known.max()))}")
+    if not labelled:
+        panel.y.ticks = [Tick(one.value, "") for one in panel.y.ticks]
+
+
+def _values(levels: pd.DataFrame) -> pd.DataFrame:
+    columns = [column for column in levels.columns if column != "moment"]
+    if len(columns) > len(LINES):
+        raise ValueError(f"{len(columns)} columns; wanted {len(LINES)} lines at most")
+    return levels[columns].apply(lambda column: column.astype("Float64"))
+
+
+def _top_of(values: pd.DataFrame) -> float:
+    """Room above, for the legend."""
+    rows = -(-max(1, values.shape[1]) // LEGEND_COLUMNS)
+    return TOP + LEGEND_ROW * (rows - 1)
+
+
+def _highest(values: pd.DataFrame) -> float:
+    known = values.to_numpy(float, na_value=np.nan)
+    return 1.05 * float(np.nanmax(known, initial=0.0)) or 1.0
+
+
+def _seconds(levels: pd.DataFrame) -> np.ndarray | None:
+    """Since the first moment; None if there is no clock that all have."""
     times = levels.index
     if len(levels) > 1 and not times.isna().any() and times[0] < times[-1]:
-        seconds = np.asarray((times - times[0]).total_seconds(), float)
-        name_times(panel.x, 0.0, float(seconds[-1]))
+        return np.asarray((times - times[0]).total_seconds(), float)
+    return None
+
+
+def _name_moments(
+    panel: Panel,
+    levels: pd.DataFrame,
+    seconds: np.ndarray | None,
+    *,
+    last: float | None = None,
+    most: int = NAMES,
+) -> np.ndarray:
+    """Where each moment stands: seconds since the first one, or its place if a time is missing."""
+    if seconds is not None:
+        name_times(panel.x, 0.0, float(seconds[-1]) if last is None else last, at_most=most)
         return seconds
     places = np.arange(len(levels), dtype=float)
     panel.x.scale = Scale(-0.2, max(1.0, len(levels) - 0.8))
-    every = -(-max(1, len(levels)) // NAMES)
+    every = -(-max(1, len(levels)) // most)
     names = [_short(str(one)) for one in levels["moment"]]
     panel.x.name(places[::every], names[::every])
     return places
 
 
-def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame) -> None:
+def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame, high: float) -> None:
     mark_all = len(at) <= FEW
     for column, (colour, mark, dash) in zip(values, LINES[: values.shape[1]], strict=True):
         level = values[column].to_numpy(float, na_value=np.nan)
         look = Look(edge=colour, width=1.5, dash=dash)
         panel.line(at, level, look, str(column), marker=mark if mark_all else "", size=4.5)
-    known = values.to_numpy(float, na_value=np.nan)
-    high = 1.05 * float(np.nanmax(known, initial=0.0)) or 1.0
     panel.y.scale = Scale(0, high)
     name_bytes(panel.y, 0, high)
 

@@ -42,10 +42,12 @@ def duration_label(seconds: float) -> str:
     return f"{seconds / size:.0f} {unit}"
 
 
-def name_times(axis: Axis, low: float, high: float, *, labelled: bool = True) -> None:
+def name_times(
+    axis: Axis, low: float, high: float, *, labelled: bool = True, at_most: int = 8
+) -> None:
     """Ticks, labels and faint lines for the time since the log began."""
     axis.scale = Scale(low, high if high > low else low + 1)
-    ticks = time_ticks(low, high)
+    ticks = time_ticks(low, high, at_most)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
     axis.name(ticks, [time_label(at, step) if labelled else "" for at in ticks], grid=True)
     if ticks and high - ticks[-1] < AT_THE_EDGE * (high - low):

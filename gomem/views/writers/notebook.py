@@ -56,6 +56,15 @@ def parameters_of(notebook: str) -> dict[str, bool]:
     return {_name(line): line.endswith(" = None") for line in lines}
 
 
+def taking_several(notebook: str) -> str | None:
+    """The name, if there is one, that a notebook gives a list of captures to."""
+    import json
+
+    cells = [cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell)]
+    lines = (line for cell in cells for line in _lines(cell))
+    return next((_name(line) for line in lines if " = [" in line), None)
+
+
 def heading_of(notebook: str) -> str:
     """The title of a notebook: the first line of its first cell."""
     import json

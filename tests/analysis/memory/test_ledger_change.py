@@ -232,3 +232,18 @@ def test_the_zeroing_regression_is_residency_and_not_allocation():
 
     assert "residency" == found.verdict
     assert "residency changed, not allocation" in found.sentence
+
+
+def test_a_change_that_no_layer_makes_alone_names_those_that_moved_or_says_that_none_moved_much():
+    """
+    Three layers of 0.9 MiB each are a change of RSS, and none of them is worth a name.
+    """
+    small = int(0.9 * MIB)
+    frame = pd.DataFrame({"part": ["heap_objects", "runtime_metadata", "native_heap"]})
+
+    found = change_ledger(frame.assign(bytes=0), frame.assign(bytes=small), 0, 3 * small)
+    named = change({"heap_objects": 0, "native_heap": 0}, {"heap_objects": 3, "native_heap": 3})
+
+    assert "mixed" == found.verdict
+    assert found.sentence.endswith("makes most of it: each moved by less than 1.00 MiB")
+    assert "+3.00 MiB" in named.sentence
