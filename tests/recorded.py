@@ -36,42 +36,38 @@ class Recorded:
         self._compare = comparison.compare_diagnoses
         self._document, self._json = report.report_document, json_report.report_json
 
-    def load(self, *paths: Any, go_version: str | None = None, progress: Any = None) -> Any:
-        """As `gomem.load`."""
-        if progress is not None or not paths or not all(map(_is_recorded, paths)):
-            return self._load(*paths, go_version=go_version, progress=progress)
-        named = tuple((str(path), Path(path).resolve()) for path in paths)
-        return self._once(
-            (load, named, go_version), lambda: self._load(*paths, go_version=go_version)
-        )
+    def load(self, *paths: Any, **options: Any) -> Any:
+        """As `gomem.load`; with somebody who is told of its progress, each time."""
 
-    def diagnose(self, capture: Any, baseline: Any = None, *, thresholds: Any = None) -> Any:
+        def loaded() -> Any:
+            return self._load(*paths, **options)
+
+        if not paths or not all(map(_is_recorded, paths)) or options.get("progress") is not None:
+            return loaded()
+        named = tuple((str(path), Path(path).resolve()) for path in paths)
+        return self._once((load, named, _key(options)), loaded)
+
+    def diagnose(self, capture: Any, baseline: Any = None, **options: Any) -> Any:
         """As `gomem.diagnose`."""
         sides = [self.load(one) if _is_recorded(one) else one for one in (capture, baseline)]
-        return self._once_of(
-            sides, thresholds, lambda: self._diagnose(*sides, thresholds=thresholds)
-        )
+        return self._once_of(sides, "diagnosis", options, lambda: self._diagnose(*sides, **options))
 
-    def compare_diagnoses(self, before: Any, after: Any, *, requests: int | None = None) -> Any:
+    def compare_diagnoses(self, before: Any, after: Any, **options: Any) -> Any:
         """As `gomem.diagnosis.comparison.compare_diagnoses`."""
         sides = [[*one] if isinstance(one, list | tuple) else [one] for one in (before, after)]
+        about = [*sides[0], None, *sides[1]]
         return self._once_of(
-            [*sides[0], None, *sides[1]],
-            ("compared", requests),
-            lambda: self._compare(before, after, requests=requests),
+            about, "comparison", options, lambda: self._compare(before, after, **options)
         )
 
-    def report_document(self, about: Any, *, redact: bool = False) -> Any:
+    def report_document(self, about: Any, **options: Any) -> Any:
         """As `gomem.views.report.report.report_document`."""
-        return self._once_of(
-            [about], ("document", redact), lambda: self._document(about, redact=redact)
-        )
+        return self._once_of([about], "document", options, lambda: self._document(about, **options))
 
-    def report_json(self, about: Any, *, redact: bool = False) -> Any:
+    def report_json(self, about: Any, **options: Any) -> Any:
         """As `gomem.views.json.report.report_json`: a copy, for a dict can be changed."""
-        return deepcopy(
-            self._once_of([about], ("json", redact), lambda: self._json(about, redact=redact))
-        )
+        made = self._once_of([about], "json", options, lambda: self._json(about, **options))
+        return deepcopy(made)
 
     def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if key not in self._known:
@@ -80,13 +76,18 @@ class Recorded:
             self._known[key] = make()
         return self._known[key]
 
-    def _once_of(self, about: list[Any], question: Hashable, make: Callable[[], Any]) -> Any:
+    def _once_of(
+        self, about: list[Any], asked: str, options: dict[str, Any], make: Callable[[], Any]
+    ) -> Any:
         """The answer about what is known itself; about anything else it is asked anew."""
         known = {id(one) for one in self._known.values()}
         if not all(one is None or id(one) in known for one in about):
             return make()
-        key = (question, *map(id, about))
-        return self._once(key, make)
+        return self._once((asked, *map(id, about), _key(options)), make)
+
+
+def _key(options: dict[str, Any]) -> Hashable:
+    return repr(sorted(options.items()))
 
 
 def _is_recorded(path: Any) -> bool:
