@@ -4,27 +4,18 @@ A few combinations run always; `make stranger` runs every transformation of ever
 "the same" and "less" mean stands in `told.py`.
 """
 
-import os
-from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
+import json
 
 import pytest
 
 import gomem
-from gomem.errors import CaptureError
 from tests.builders import FIXTURES
+from tests.stranger.__main__ import Progress
+from tests.stranger.gate import CAPTURES, read_as_handed_on, unlike, ways_of
 from tests.stranger.remembered import remembering
-from tests.stranger.told import contradictions, differences, told_by
-from tests.stranger.transformations import NOON, TRANSFORMATIONS, Loss, files_of
+from tests.stranger.told import told_by
+from tests.stranger.transformations import TRANSFORMATIONS, files_of
 
-FOLDERS = ("captures", "injected", "skewed", "laboratory/captures")
-CAPTURES = sorted(
-    path
-    for folder in FOLDERS
-    for path in (FIXTURES / folder).glob("*")
-    if path.is_dir() or path.name.endswith(".tar.gz")
-)
 # Small ones of different programs and releases: each takes half a second.
 ALWAYS = tuple(
     FIXTURES / path
@@ -40,17 +31,10 @@ SECONDS_APART = FIXTURES / "laboratory/captures/hubd-a.tar.gz"  # where it takes
 
 def combinations(*, every):
     """Of each capture, transformation and choice; or each transformation once, captures in turn."""
-    ways = list(TRANSFORMATIONS.values())
     if every:
-        return [
-            (capture, one, choice)
-            for capture in CAPTURES
-            for files in [files_of(capture)]
-            for one in ways
-            for choice in one.choices(files)
-        ]
+        return [case for capture in CAPTURES for case in ways_of(capture)]
     some = []
-    for number, one in enumerate(ways):
+    for number, one in enumerate(TRANSFORMATIONS.values()):
         capture = ALWAYS[number % len(ALWAYS)]
         if not one.choices(files_of(capture)):
             capture = SECONDS_APART
@@ -80,43 +64,9 @@ def memory():
         yield memory
 
 
-def lay_out(handed, folder):
-    """Write what is handed on, and read it as its receiver would."""
-    paths = {path: folder / path for path in handed.files}
-    for path, data in handed.files.items():
-        paths[path].parent.mkdir(parents=True, exist_ok=True)
-        paths[path].write_bytes(data)
-        date = handed.dates.get(path, NOON)
-        os.utime(paths[path], (date, date))
-    named = list(paths.values()) if handed.listed else [folder / handed.at]
-    return gomem.load(*named, go_version=handed.release)
-
-
-as_recorded = lru_cache(maxsize=len(ALWAYS))(gomem.load)
-
-
-def read_as_handed_on(capture, one, choice):
-    """The capture, transformed."""
-    with TemporaryDirectory() as folder:
-        return lay_out(one.apply(files_of(capture), choice), Path(folder))
-
-
 def test_a_capture_tells_the_same_or_less_however_it_is_handed_on(capture, one, choice, memory):
-    whole = memory.told(as_recorded(capture))
+    said = unlike(capture, one, choice, memory)
 
-    try:
-        told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
-    except CaptureError as nothing_left:
-        if one.harms and choice in str(nothing_left):
-            return  # the only file there is: what is left of it tells nothing, and that is said
-        raise
-
-    if one.lost is Loss.EVIDENCE:
-        said = contradictions(whole, told)
-    else:
-        said = differences(whole, told, clock=one.lost is Loss.NOTHING)
-    if one.harms and choice not in told.damaged:
-        said.append(f"{choice} is cut short, and nothing says so")
     assert not said, "\n".join(said)
 
 
@@ -137,3 +87,19 @@ def test_what_is_remembered_is_what_would_be_told(name, choice):
         remembered = memory.told(read_as_handed_on(capture, TRANSFORMATIONS[name], choice))
 
     assert asked_anew == remembered
+
+
+def test_a_run_goes_on_where_it_ended_until_the_code_changes(tmp_path):
+    """
+    What was red is run again; a line that was cut is no line.
+    """
+    path = tmp_path / "progress"
+    with Progress(path, "code 1") as run:
+        run.told("a", [])
+        run.told("b", ["otherwise"])
+    path.write_text(path.read_text() + json.dumps(["c", []])[:-1])
+
+    with Progress(path, "code 1") as again:
+        assert [True, False, False] == [again.passed(case) for case in "abc"]
+    with Progress(path, "code 2") as changed:
+        assert not changed.passed("a")
