@@ -64,6 +64,14 @@ def compare(
             min=1, help="Requests of each run between its moments, where no load test says so."
         ),
     ] = None,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OLD=NEW",
+            help="A function, type or package path as it was called before and is after; literal, "
+            "with all that is in it; can be repeated.",
+        ),
+    ] = None,
     min_change: Annotated[
         str | None,
         typer.Option(help="A smaller change is neither better nor worse. Default: 0.5%."),
@@ -107,6 +115,7 @@ def compare(
     check_writable(target, force=force, inputs=[path for side in runs for path in side])
     names = names_apart(*runs)
     asked: dict[str, Any] = {"requests": requests, "margin": _share(margin, "--margin")}
+    asked["renames"] = rename or []
     if (least := _share(min_change, "--min-change")) is not None:
         asked["least_change"] = least
     comparison = _compare(runs, names, list(budgets.values()), asked)

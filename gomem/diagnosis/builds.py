@@ -159,6 +159,7 @@ def compare_many(
     *,
     baseline: str | None = None,
     requests: int | None = None,
+    renames: Sequence[str] = (),
     least_change: float = LEAST_CHANGE,
     margin: float | None = None,
 ) -> BuildComparison:
@@ -171,6 +172,7 @@ def compare_many(
             results, a path or a pattern of runs, or a list or tuple of several measurements.
         baseline: The name of the one that the others are compared with; default: the first.
         requests: How many each capture answered between its moments, where no load test says so.
+        renames: What functions, types or packages of the baseline are called in the other builds.
         least_change: A change smaller than this, as a fraction of the baseline's median, is `same`.
         margin: Asks of each metric whether it is no worse than this, as such a fraction.
 
@@ -189,7 +191,14 @@ def compare_many(
     sides = {name: opened(side) for name, side in builds.items()}
     of_base = sides.pop(base)
     others = {
-        name: compare(of_base, side, requests=requests, least_change=least_change, margin=margin)
+        name: compare(
+            of_base,
+            side,
+            requests=requests,
+            renames=renames,
+            least_change=least_change,
+            margin=margin,
+        )
         for name, side in sides.items()
     }
     return against_baseline(base, others)

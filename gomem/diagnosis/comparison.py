@@ -16,8 +16,8 @@ What one capture on each side can say, and what it cannot:
   among twelve runs of one program, one after the other on a busy machine, ranks at 5 % call 40
   different in their pauses, 48 in intervals, 49 in CPU per collection.
 * Several captures a side are samples. Measured: of 100 pairs of sides, six runs each, drawn from 24
-  runs of one unchanged program, 42 of 1100 comparisons (3.8 %) came out as changed at 5 %, and 4 of
-  the 100 judgements were other than `same`.
+  runs of one unchanged program, 35 of 1100 comparisons (3.2 %) had a p below 5 %, 14 of which were
+  too small to matter, and 3 of the 100 judgements were other than `same`.
 * A sampled profile has intervals of its own. They tell a change from sampling noise, no more.
 
 Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
@@ -27,7 +27,6 @@ the correction for multiple comparisons that stands beside each p is made within
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -43,20 +42,19 @@ from gomem.analysis.comparison.before_after import (
 from gomem.analysis.comparison.load_values import REQUESTS, load_levels, load_values
 from gomem.analysis.comparison.single_values import GC_CPU, levels_of
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
-from gomem.analysis.profiles.call_tree import CallTree, call_tree
-from gomem.analysis.profiles.site_changes import FLAT, SITES, compare_sites, is_exact, unseen_in
+from gomem.analysis.profiles.renames import rename_of
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.diagnosis.changes import change_between
-from gomem.diagnosis.diagnosis import SAMPLE_TYPES, Diagnosis, diagnose, has_samples
+from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.diagnosis.judgement import LEAST_COLLECTIONS, findings_compared, judge
 from gomem.diagnosis.pairing import counterparts
 from gomem.diagnosis.programs import different_programs
+from gomem.diagnosis.site_comparison import sites_compared
 from gomem.diagnosis.span import Span
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
-from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
@@ -69,18 +67,9 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.ledger_change import LedgerChange
     from gomem.causes.answers import MomentFacts
     from gomem.errors import Damage
-    from gomem.inputs.pprof.table import Profile
 
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
-
-SINCE_START = (
-    "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
-)
-OF_SAMPLING = (
-    "new, gone, grew and shrank are beyond sampling noise, at 95 % per site: about 5 of 100 "
-    "unchanged sites are called so; and two runs of one program differ by more than sampling"
-)
 
 MOMENTS = (
     Column("before", "str", "", "Moment of the capture before."),
@@ -99,11 +88,6 @@ LEDGER = (
     Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
     Column("change", "Int64", "B", "After less before."),
 )
-SITE_CHANGES = (
-    Column("sample_type", "str", "", "Which of the profile's values, such as inuse_space."),
-    Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count."),
-    *SITES,
-)
 
 
 def compare(
@@ -111,6 +95,7 @@ def compare(
     after: Comparable | Sequence[Comparable],
     *,
     requests: int | None = None,
+    renames: Sequence[str] = (),
     least_change: float = LEAST_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
@@ -121,6 +106,8 @@ def compare(
             tuple holds several measurements of one side, and so does a pattern such as `runs/*`.
         after: The same.
         requests: How many each capture answered between its moments, where no load test says so.
+        renames: What functions, types or packages from before are called after, as `OLD=NEW`; see
+            `gomem.analysis.profiles.renames`.
         least_change: A change smaller than this, as a fraction of the median before, is `same`.
         margin: Asks of each metric whether it is no worse than this, as a fraction of the median
             before, and whether it is equivalent; see `equivalence` in the metrics.
@@ -138,7 +125,12 @@ def compare(
     old_captures, new_captures = _diagnoses(old), _diagnoses(new)
     if len(old_captures) == len(old) and len(new_captures) == len(new):
         return compare_diagnoses(
-            old_captures, new_captures, requests=requests, least_change=least_change, margin=margin
+            old_captures,
+            new_captures,
+            requests=requests,
+            renames=renames,
+            least_change=least_change,
+            margin=margin,
         )
     captures = ", ".join(one.capture.name for one in (*old_captures, *new_captures))
     raise CaptureError(
@@ -186,6 +178,7 @@ def compare_diagnoses(
     after: Diagnosis | Sequence[Diagnosis],
     *,
     requests: int | None = None,
+    renames: Sequence[str] = (),
     least_change: float = LEAST_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
@@ -195,6 +188,7 @@ def compare_diagnoses(
         before: One capture's answers, or several of one side.
         after: The same.
         requests: How many each answered between its moments, where no load test says so.
+        renames: As `compare` takes them.
         least_change: As `compare` takes it.
         margin: Likewise.
 
@@ -213,7 +207,9 @@ def compare_diagnoses(
     first = pairs[0] if pairs else ("", "")
     spans = [(old, first[0], last[0]), (new, first[1], last[1])]
     levels = _compare_levels(spans[0], spans[1], requests, asked)
-    sites = _compare_profiles(old[0], new[0], profiled)
+    compared_sites = sites_compared(
+        old, new, [rename_of(text) for text in renames], _requests(spans, requests)
+    )
     notes = [
         *_notes(old, new, [*pairs[-1:], *profiled]),
         *_not_covered(*spans),
@@ -226,13 +222,14 @@ def compare_diagnoses(
         geomeans=benches.geomeans,
         moments=_moments(old, new, pairs, profiled),
         ledger=_ledgers(old, new, pairs),
-        sites=sites,
-        notes=(*notes, *_sites_notes(old, new, sites)),
+        sites=compared_sites.sites,
+        site_rates=compared_sites.rates,
+        notes=(*notes, *compared_sites.notes),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
         change=_change(_middle(old, last[0]), _middle(new, last[1])),
         too_little=_too_little(*spans),
         findings=findings_compared(old[0], new[0].held_against(old[0])),
-        change_trees=_change_trees(old[0], new[0], profiled),
+        change_trees=compared_sites.change_trees,
         **asked,
     )
     judged = judge(compared, old, new)
@@ -311,6 +308,16 @@ def _levels_of(diagnosis: Diagnosis, span: Span, requests: int | None) -> pd.Dat
     else:
         levels = levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
     return pd.concat([levels, load_levels(load)]) if load else levels
+
+
+def _requests(
+    spans: Sequence[_Side], requests: int | None
+) -> tuple[list[float | None], list[float | None]]:
+    """How many requests each capture of each side answered between its moments."""
+    old, new = (
+        [_of_load(one).get(REQUESTS, requests) for one in captures] for captures, *_ in spans
+    )
+    return old, new
 
 
 def _of_load(diagnosis: Diagnosis) -> dict[str, float]:
@@ -471,49 +478,6 @@ def _difference(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _compare_profiles(
-    old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
-) -> pd.DataFrame:
-    changes = [empty(SITE_CHANGES)]
-    for first, second in profiled:
-        before, after = old.capture.heap_profiles[first], new.capture.heap_profiles[second]
-        both = set(before.sample_type_names) & set(after.sample_type_names)
-        changes += [compare_profiles(before, after, name) for name in SAMPLE_TYPES if name in both]
-    return pd.concat(changes, ignore_index=True)
-
-
-def _change_trees(
-    old: Diagnosis, new: Diagnosis, profiled: Sequence[tuple[str, str]]
-) -> dict[str, Callable[[], CallTree]]:
-    """For each sample type that both profiles have values of, a function that makes its tree."""
-    return {
-        name: partial(call_tree, after, name, before)
-        for first, second in profiled
-        for before, after in [(old.capture.heap_profiles[first], new.capture.heap_profiles[second])]
-        for name in SAMPLE_TYPES
-        if has_samples(before, name) and has_samples(after, name)
-    }
-
-
-def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
-    """The allocation sites of two heap profiles, by one sample type; see `SITE_CHANGES`."""
-    changes = compare_sites(
-        _flat(before, sample_type),
-        _flat(after, sample_type),
-        before_unseen_high=unseen_in(before, after, sample_type),
-        after_unseen_high=unseen_in(after, before, sample_type),
-    )
-    unit = before.sample_type(sample_type).unit
-    return changes.assign(sample_type=sample_type, unit=unit)[[c.name for c in SITE_CHANGES]]
-
-
-def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
-    """Every site with a value of its own, and its interval."""
-    top = top_sites(profile, sample_type).top
-    top = top.loc[top["flat"] != 0, ["function", *FLAT]]
-    return top.assign(flat_low=top["flat"], flat_high=top["flat"]) if is_exact(profile) else top
-
-
 def _notes(
     old: Sequence[Diagnosis], new: Sequence[Diagnosis], compared: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
@@ -536,23 +500,6 @@ def _notes(
 def _gomaxprocs(side: Sequence[Diagnosis]) -> set[int]:
     logs = [one.capture.gc for one in side if one.capture.gc is not None]
     return {int(procs) for log in logs for procs in log.cycles["gomaxprocs"].dropna().unique()}
-
-
-def _sites_notes(
-    old: Sequence[Diagnosis], new: Sequence[Diagnosis], sites: pd.DataFrame
-) -> Iterator[str]:
-    for word, side in (("before", old), ("after", new)):
-        if not side[0].capture.heap_profiles:
-            yield f"no heap profile {word}, so allocation sites are not compared"
-    if sites.empty:
-        return
-    yield OF_SAMPLING
-    yield SINCE_START
-    if len(old) + len(new) > 2:
-        yield "sites are those of the first capture on each side"
-    rates = [{one.period for one in side[0].capture.heap_profiles.values()} for side in (old, new)]
-    if rates[0] != rates[1]:
-        yield f"MemProfileRate differs: {_list(rates[0])} before, {_list(rates[1])} after"
 
 
 def _damage(diagnosis: Diagnosis) -> list[Damage]:

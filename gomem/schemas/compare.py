@@ -11,10 +11,11 @@ from gomem.causes.finding import Severity
 from gomem.diagnosis.budgets import BUDGETS
 from gomem.diagnosis.budgets import STATES as BUDGET_STATES
 from gomem.diagnosis.builds import BUILD_METRICS
-from gomem.diagnosis.comparison import LEDGER, MOMENTS, SITE_CHANGES
+from gomem.diagnosis.comparison import LEDGER, MOMENTS
 from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
 from gomem.diagnosis.judgement import STATES as FINDING_STATES
+from gomem.diagnosis.site_comparison import PER, SITE_CHANGES, SITE_RATES
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.schemas.fields import (
     PROBABILITY,
@@ -125,7 +126,17 @@ def _body() -> Schema:
         moments=rows(MOMENTS, "Which moment was compared with which, the last one last."),
         ledger=rows(LEDGER, "Parts of resident memory at these moments.", part=words(PARTS)),
         sites=rows(
-            SITE_CHANGES, "Allocation sites, the largest change first.", state=words(STATES)
+            SITE_CHANGES,
+            "Allocation sites, the largest change first.",
+            state=words(STATES),
+            p_value=PROBABILITY,
+        ),
+        site_rates=rows(
+            SITE_RATES,
+            "What each allocated between the moments, where both sides have two profiles.",
+            state=words(STATES),
+            per=words(PER),
+            p_value=PROBABILITY,
         ),
         notes=listed({"type": "string"}, "What to know before believing any of it."),
         damage=rows(without(DAMAGE, "text"), "What of either side could not be read."),

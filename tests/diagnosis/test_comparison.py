@@ -9,12 +9,11 @@ import gomem
 from gomem.diagnosis.comparison import (
     LEDGER,
     MOMENTS,
-    SITE_CHANGES,
     _joined,
     compare_diagnoses,
-    compare_profiles,
     counterparts,
 )
+from gomem.diagnosis.site_comparison import SITE_CHANGES, SITE_RATES, compare_profiles
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
 from gomem.inputs.pprof.read import read_pprof
@@ -93,7 +92,8 @@ def test_a_capture_has_not_changed_against_itself(capture):
     """
     same = compare_diagnoses(diagnosed(capture), diagnosed(capture))
 
-    assert {"~", "?"} >= set(same.metrics["verdict"]) | set(same.sites["state"])
+    states = set(same.sites["state"]) | set(same.site_rates["state"])
+    assert {"~", "?"} >= set(same.metrics["verdict"]) | states
     assert {"same"} >= set(same.findings["state"])
     assert same.judgement.verdict in {"same", "?"}
     assert {0} >= set(same.metrics["difference"]) | set(same.ledger["change"].dropna())
@@ -345,6 +345,7 @@ def test_frames_have_their_columns_whatever_there_is_to_compare(processes, poole
             (comparison.moments, MOMENTS),
             (comparison.ledger, LEDGER),
             (comparison.sites, SITE_CHANGES),
+            (comparison.site_rates, SITE_RATES),
         ):
             assert {one.name: one.dtype for one in schema} == frame.dtypes.astype(str).to_dict()
 

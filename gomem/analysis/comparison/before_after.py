@@ -161,7 +161,8 @@ class Comparison:
         geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
         moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
-        sites: Allocation sites by sample type, as `site_changes` gives them; see there.
+        sites: Allocation sites by sample type; see `gomem.diagnosis.site_comparison`.
+        site_rates: What each site allocated a request, or a second, between the moments; see there.
         change: How the ledger of the last moment differs, part by part: a
             `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
             captures on a side it is that of the ones whose RSS is in the middle.
@@ -184,6 +185,7 @@ class Comparison:
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
+    site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
     judgement: Judgement = NOTHING_MEASURED

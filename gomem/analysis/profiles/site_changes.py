@@ -12,6 +12,8 @@ from gomem.inputs.pprof.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sa
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gomem.inputs.pprof.table import Profile
@@ -57,14 +59,41 @@ def compare_sites(
     Raises:
         ValueError: A function stands in one profile twice.
     """
-    old, new = before.set_index("function")[FLAT], after.set_index("function")[FLAT]
-    functions = old.index.union(new.index, sort=False)
-    old_flat, old_low, old_high = _aligned(old, functions, before_unseen_high)
-    new_flat, new_low, new_high = _aligned(new, functions, after_unseen_high)
+    return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
+
+
+def compare_site_runs(
+    before: Sequence[pd.DataFrame],
+    after: Sequence[pd.DataFrame],
+    before_unseen_high: Sequence[float | pd.Series],
+    after_unseen_high: Sequence[float | pd.Series],
+) -> pd.DataFrame:
+    """Compare the flat values of several profiles a side: the mean of each, site by site.
+
+    Samples of different runs are independent, so the interval of a mean is made of those of its
+    terms as that of a difference is. It tells sampling noise and no more: what differs from run to
+    run beside that, is another question.
+
+    Args:
+        before: Of each run, what `compare_sites` takes.
+        after: The same.
+        before_unseen_high: Of each run, likewise.
+        after_unseen_high: The same.
+
+    Returns:
+        As `compare_sites`.
+
+    Raises:
+        ValueError: A function stands in one profile twice.
+    """
+    old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
+    functions = _union([*old, *new])
+    old_flat, old_low, old_high = _mean(old, functions, before_unseen_high)
+    new_flat, new_low, new_high = _mean(new, functions, after_unseen_high)
     change = new_flat - old_flat
     low = change - np.hypot(new_flat - new_low, old_high - old_flat)
     high = change + np.hypot(new_high - new_flat, old_flat - old_low)
-    appeared, vanished = ~functions.isin(old.index), ~functions.isin(new.index)
+    appeared, vanished = (~functions.isin(_union(side)) for side in (old, new))
     states = {
         "new": (low > 0) & appeared,
         "grew": low > 0,
@@ -153,6 +182,25 @@ def unseen_high(
     if object_bytes is None:
         return unseen_bytes
     return unseen_bytes / object_bytes.where(object_bytes > 0)
+
+
+def _union(sides: Sequence[pd.DataFrame]) -> pd.Index:
+    functions = sides[0].index if sides else pd.Index([], dtype=object)
+    for side in sides[1:]:
+        functions = functions.union(side.index, sort=False)
+    return functions.unique()
+
+
+def _mean(
+    runs: Sequence[pd.DataFrame], functions: pd.Index, unseen_high: Sequence[float | pd.Series]
+) -> tuple[Values, Values, Values]:
+    """Mean flat value and interval of every function."""
+    aligned = [_aligned(run, functions, high) for run, high in zip(runs, unseen_high, strict=True)]
+    flats, lows, highs = (np.array(part) for part in zip(*aligned, strict=True))
+    flat, n = flats.mean(axis=0), len(runs)
+    below = np.sqrt(((flats - lows) ** 2).sum(axis=0)) / n
+    above = np.sqrt(((highs - flats) ** 2).sum(axis=0)) / n
+    return flat, flat - below, flat + above
 
 
 def _aligned(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.comparison import OF_SAMPLING
+from gomem.diagnosis.site_comparison import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import tables
 from gomem.views.comparison.document import KIND, OUTCOMES
 from gomem.views.comparison.words import (
@@ -76,7 +76,9 @@ def builds_sections(compared: BuildComparison) -> Iterator[Section]:
     for layer, heading in HEADINGS.items():
         if len(rows := metrics[metrics["layer"] == layer]):
             yield _layer(layer, heading, rows, layer)
-    of_all = (note for note in compared.notes if note != OF_SAMPLING)  # no sites stand here
+    of_all = (
+        note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS}
+    )  # no sites stand here
     notes = (EACH.format(compared.baseline), *of_all)
     yield Section("notes", "What to know", (Notes(notes),))
     if unread := damage_section(compared.damaged):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.diagnosis.site_comparison import REQUEST
 from gomem.units import format_bytes, is_unknown
 from gomem.views.comparison import tables
 from gomem.views.comparison.words import (
@@ -21,6 +22,7 @@ from gomem.views.comparison.words import (
     ledger_of,
     metrics_of,
     pair_of,
+    rates_of,
     sites_of,
     states_counted,
 )
@@ -169,7 +171,13 @@ def _sites_section(comparison: Comparison) -> Section | None:
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
     for name in SAMPLE_TYPES:
-        blocks += _site_blocks(sites_of(comparison, name), name)
+        shown = _site_blocks(sites_of(comparison, name), name)
+        if len(rates := rates_of(comparison, name)):
+            per = rates["per"].iloc[0]
+            blocks += _site_blocks(rates, f"{name}, a {per}")
+            if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
+                shown = [Folded(f"{name}, since the start", tuple(shown))]
+        blocks += shown
     blocks.append(Notes((tables.SITES_LEGEND,)))
     blocks += change_flames(comparison.change_trees)
     return Section("allocations", _heading("Who allocates", pair), tuple(blocks))

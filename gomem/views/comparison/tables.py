@@ -24,7 +24,7 @@ from gomem.views.measurements import (
     format_spread,
     format_value,
 )
-from gomem.views.values import NOTHING, between, bytes_cell, change_cell, count_cell
+from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ SITES_LEGEND = (
     "difference"
 )
 WITHIN = ("margin",)  # heading of what was asked by --margin
+WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 BRIEF_SITES = 10  # rows of sites in a terminal
 MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
@@ -301,7 +302,7 @@ def sites_table(sites: pd.DataFrame, caption: str) -> Table:
 
 def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     in_bytes = row["unit"] == "bytes"
-    cell, signed = (bytes_cell, change_cell) if in_bytes else (count_cell, _count_change_cell)
+    cell, signed = (bytes_cell, change_cell) if in_bytes else (_count_cell, _count_change_cell)
     return (
         Cell(row["function"], code=True),
         Cell(row["state"]),
@@ -319,7 +320,17 @@ def _with_spread(change: Cell, row: dict[str, Any]) -> Cell:
 def _count_change_cell(change: float | None) -> Cell:
     if change is None or is_unknown(change):
         return NOTHING
-    return Cell(minus(f"{'+' if change > 0 else ''}{format_count(change)}"))
+    return Cell(minus(f"{'+' if change > 0 else ''}{_count(change)}"))
+
+
+def _count_cell(count: float | None) -> Cell:
+    """A count; of a rate, no whole number."""
+    return NOTHING if count is None or is_unknown(count) else Cell(_count(count))
+
+
+def _count(count: float) -> str:
+    whole = count == round(count) or abs(count) >= WHOLE
+    return format_count(round(count)) if whole else f"{count:.3g}"
 
 
 def _relative_cell(change: float | None) -> Cell:

@@ -103,6 +103,12 @@ def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
+def rates_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
+    """What the sites allocated a request or a second, the largest change first."""
+    rates = comparison.site_rates
+    return rates[rates["sample_type"] == sample_type] if len(rates) else rates
+
+
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:
     """The sites that changed by more than sampling explains."""
     return sites[sites["state"] != NO_CLAIM]

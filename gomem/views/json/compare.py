@@ -51,6 +51,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         "moments": rows_json(comparison.moments),
         "ledger": rows_json(comparison.ledger),
         "sites": rows_json(comparison.sites),
+        "site_rates": rows_json(comparison.site_rates),
         "notes": list(comparison.notes),
         "damage": [
             {"source": one.source, "where": one.where, "what": one.what}

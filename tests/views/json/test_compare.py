@@ -38,7 +38,9 @@ def everything():
         bench.metrics,
         bench.geomeans,
         ledger=ledger,
-        sites=sites.assign(sample_type="inuse_space", unit="bytes"),
+        sites=sites.assign(
+            sample_type="inuse_space", unit="bytes", before_n=1, after_n=1, p_value=None
+        ),
         notes=("mind the gap",),
         damaged=bench.damaged,
     )
