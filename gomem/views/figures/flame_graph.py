@@ -79,8 +79,11 @@ class FlameGraph:
             'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
             f'<path d="M0 0V6" stroke="{TEXT}" stroke-width="1.6" opacity=".35"/></pattern></defs>'
         )
+        whole = self.tree.frames["value"].iloc[0]
+        turns = "" if self.tree.is_difference else f'data-total="{whole:.0f}" '
         return (
             f'<svg class="figure flame" xmlns="http://www.w3.org/2000/svg" '
+            f'{turns}data-unit="{escape(self.tree.unit)}" '
             f'viewBox="0 0 {WIDTH} {(depth + 1) * ROW}" role="img" '
             f'aria-labelledby="{name}-title {name}-desc" style="width:100%;height:auto;'
             f'font:11px ui-monospace,Menlo,Consolas,monospace">'

@@ -26,6 +26,7 @@ SCRIPT = r"""
     if ([...body.rows].some((row) => words(row.cells[0]).startsWith("\u00b7"))) return;
     const rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, place) => {
+      if (head.nodeName !== "TH") return;
       const button = document.createElement("button"), numeric = head.className === "number";
       button.type = "button";
       button.append(...head.childNodes);
