@@ -6,6 +6,7 @@ waits. A heap profile fetched with gc=1 does the same.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
@@ -43,20 +44,22 @@ def _by_counters(answers: Answers) -> list[Finding]:
         return []
     all_cpu = counters.cpu_fraction
     cpu = None if all_cpu is None else all_cpu * counters.forced_fraction
-    costs = "" if cpu is None else f": they take about {format_fraction(cpu)} of the CPU"
-    dear = cpu is not None and cpu >= limits.forced_marking_fraction
+    since = counters.none_since
+    take = "take" if since is None else "took"
+    costs = "" if cpu is None else f": they {take} about {format_fraction(cpu)} of the CPU"
+    over = "" if since is None else f", and none has run since {since.moment}"
+    dear = cpu is not None and cpu >= limits.forced_marking_fraction and not over
     seconds = counters.seconds
     within = "" if seconds is None else f" within {format_seconds(seconds)}"
-    return [
-        CAUSE.finding(
-            Severity.WARNING if dear else Severity.INFO,
-            f"the program forced {format_count(counters.forced)} of "
-            f"{format_count(counters.cycles)} collections "
-            f"({format_fraction(counters.forced_fraction)}){within}{costs}",
-            cpu_fraction=cpu,
-            evidence=counted_evidence(counters),
-        )
-    ]
+    finding = CAUSE.finding(
+        Severity.WARNING if dear else Severity.INFO,
+        f"the program forced {format_count(counters.forced)} of "
+        f"{format_count(counters.cycles)} collections "
+        f"({format_fraction(counters.forced_fraction)}){within}{costs}{over}",
+        cpu_fraction=cpu,
+        evidence=counted_evidence(counters),
+    )
+    return [replace(finding, now=not over)]
 
 
 def lack(answers: Answers) -> Lack | None:

@@ -57,7 +57,7 @@ CAUSE = Cause(
     "this memory: then allocate less. The worst case of RSS is what the runtime has mapped.",
     references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
     rule=find,
-    past="large allocations that were resident, touched or not, took",
+    past="large allocations, whether the program wrote to them or not, took",
 )
 _COMPARE = (
     "Build the same program with go1.24.6 (or with go1.23), put it under the same load, capture "

@@ -179,6 +179,18 @@ def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
     assert ("info", "likely", False) == (str(finding.severity), finding.confidence, finding.now)
 
 
+def test_forced_collections_of_the_start_are_over_likewise():
+    still = tuple(moment(name, 40, 100.0, forced=20) for name in "12")
+
+    (over,) = forced_gc.find(Answers(still, GoVersion()))
+    (now,) = forced_gc.find(Answers(still[1:], GoVersion()))
+
+    assert over.title.endswith("they took about 10.0 % of the CPU, and none has run since 1")
+    assert now.title.endswith("they take about 10.0 % of the CPU")
+    assert ("info", False) == (str(over.severity), over.now)
+    assert ("warning", True) == (str(now.severity), now.now)
+
+
 def test_a_log_speaks_before_the_counters():
     """
     With a log in which nothing is found, nothing is found in the counters.
