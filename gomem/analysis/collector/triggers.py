@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,9 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
 from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 TRIGGERS = ("pacer", "limit", "forced", "periodic")
 _THEIRS = "Of their steps, each to the next collection:"
@@ -247,58 +251,65 @@ class _Counts:
     """Takes collections with their triggers; `table` is what there is of each."""
 
     def __init__(self) -> None:
-        self._sums = pd.DataFrame(0.0, index=list(TRIGGERS), columns=["cycles", *SUMS])
-        self._known = pd.DataFrame(0, index=list(TRIGGERS), columns=list(SUMS))
+        self._cycles = Counter[str]()
+        self._sums = {(trigger, name): 0.0 for trigger in TRIGGERS for name in SUMS}
+        self._known = Counter[tuple[str, str]]()
         self._samples = {(trigger, name): Tally() for trigger in TRIGGERS for name in MEDIANS}
 
     def add(self, piece: pd.DataFrame, goals: Goals, trigger: pd.Series, before: int) -> None:
         """Take further collections; a step is counted with the piece in which it ends."""
-        steps = gc_steps(piece)
-        of_steps = pd.DataFrame(
-            {
-                "marking_cpu_seconds": steps["marking_cpu_seconds"],
-                "available": available_seconds(steps),
-                "interval_p50_seconds": steps["seconds"],
-            }
-        )
-        own = piece.iloc[before:]
-        of_cycles = pd.DataFrame(
-            {
-                "gc_cpu_seconds": own[list(CPU_PARTS)].sum(axis=1, min_count=1),
-                "stopped_seconds": stopped_seconds(own),
-                "heap_live_p50_bytes": own["heap_live_bytes"].astype(float),
-                "heap_goal_p50_bytes": own["heap_goal_bytes"].astype(float),
-                "room_p50_fraction": _room(goals)[before:],
-            }
-        )
-        for one in TRIGGERS:
-            self._sums.loc[one, "cycles"] += int(trigger.iloc[before:].eq(one).sum())
-            for frame in (of_steps, of_cycles):
-                rows = frame[trigger.loc[frame.index].eq(one)]
-                self._add(one, rows)
+        steps, own = gc_steps(piece), piece.iloc[before:]
+        of_steps = {
+            "marking_cpu_seconds": steps["marking_cpu_seconds"],
+            "available": available_seconds(steps),
+            "interval_p50_seconds": steps["seconds"],
+        }
+        of_cycles = {
+            "gc_cpu_seconds": own[list(CPU_PARTS)].sum(axis=1, min_count=1),
+            "stopped_seconds": stopped_seconds(own),
+            "heap_live_p50_bytes": own["heap_live_bytes"],
+            "heap_goal_p50_bytes": own["heap_goal_bytes"],
+            "room_p50_fraction": pd.Series(_room(goals)[before:]),
+        }
+        by_row = trigger.to_numpy(object)
+        self._cycles.update(by_row[before:].tolist())
+        self._add(of_steps, by_row[piece.index.get_indexer(steps.index)])
+        self._add(of_cycles, by_row[before:])
 
-    def _add(self, trigger: str, rows: pd.DataFrame) -> None:
-        for name in rows.columns:
-            if name in SUMS:
-                self._sums.loc[trigger, name] += float(rows[name].sum())
-                self._known.loc[trigger, name] += int(rows[name].notna().sum())
-            else:
-                self._samples[trigger, name].add(rows[name].to_numpy(float))
+    def _add(self, columns: Mapping[str, pd.Series], trigger: np.ndarray) -> None:
+        rows = {one: trigger == one for one in TRIGGERS}
+        for name, column in columns.items():
+            values = column.to_numpy(float, na_value=np.nan)
+            for one, theirs in rows.items():
+                found = values[theirs]
+                if name in SUMS:
+                    self._sums[one, name] += float(np.nansum(found))
+                    self._known[one, name] += int((~np.isnan(found)).sum())
+                else:
+                    self._samples[one, name].add(found)
 
     @property
     def table(self) -> pd.DataFrame:
         """See `TRIGGER_COUNTS`."""
-        counts = self._sums.copy()
+        cycles = np.array([self._cycles[one] for one in TRIGGERS])
+        sums = {}
         for name in SUMS:
-            counts[name] = counts[name].mask((self._known[name] == 0) & (counts["cycles"] > 0))
-        available = counts.pop("available")
-        marking = counts["marking_cpu_seconds"]
-        counts["marking_cpu_fraction"] = marking / available.where(available > 0)
-        for name in MEDIANS:
-            counts[name] = [self._samples[trigger, name].median for trigger in TRIGGERS]
-        total = counts["cycles"].sum()
-        counts["fraction"] = counts["cycles"] / total if total else np.nan
-        return build(dict(counts.rename_axis("trigger").reset_index()), TRIGGER_COUNTS)
+            known = np.array([self._known[one, name] for one in TRIGGERS])
+            total = np.array([self._sums[one, name] for one in TRIGGERS])
+            sums[name] = np.where((known == 0) & (cycles > 0), np.nan, total)
+        available = sums.pop("available")
+        available = np.where(available > 0, available, np.nan)
+        medians = {
+            name: np.array([self._samples[one, name].median for one in TRIGGERS], dtype=float)
+            for name in MEDIANS
+        }
+        columns = {
+            "trigger": list(TRIGGERS),
+            "cycles": cycles,
+            "fraction": cycles / (cycles.sum() or np.nan),
+            "marking_cpu_fraction": sums["marking_cpu_seconds"] / available,
+        }
+        return build(columns | sums | medians, TRIGGER_COUNTS)
 
 
 def _room(goals: Goals) -> np.ndarray:
