@@ -8,12 +8,13 @@ Exit 0: done, even if nobody reads all that is printed.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
 import traceback
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,7 @@ COMMANDS = {
     "notebook": "Run a packaged notebook on a capture and write it as one file.",
     "explain": "Say what a field, a finding or a word means.",
     "schema": "Print the JSON Schema of what a command writes.",
+    "completion": "Print what makes a shell complete commands and options.",
 }
 _NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's words
 USAGE = 2
@@ -130,18 +132,30 @@ def overview() -> str:
 
 
 def _run_command(name: str, arguments: list[str]) -> int:
-    import typer
     from typer.exceptions import TyperException
+
+    try:
+        parser = parser_of(name)
+        result = parser(arguments, prog_name=f"gomem {name}", standalone_mode=False)
+    except TyperException as error:
+        return _failed(f"{_usage(error)} See gomem {name} --help")
+    return result if isinstance(result, int) else 0
+
+
+def parser_of(name: str) -> Any:
+    """A command with its options, its help and some examples."""
+    import typer
+
+    from gomem.cli.examples import EXAMPLES
 
     word = name.replace("-", "_")
     command = getattr(import_module(f"gomem.cli.{word}"), word)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(name, help=command.__doc__)(command)
-    try:
-        result = app(arguments, prog_name=f"gomem {name}", standalone_mode=False)
-    except TyperException as error:
-        return _failed(f"{_usage(error)} See gomem {name} --help")
-    return result if isinstance(result, int) else 0
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    told = [" ".join(one.split()) for one in paragraphs]
+    told.append("\n".join(["Examples:", *(f"  {one}" for one in EXAMPLES[name])]))
+    app.command(name, help="\n\n".join(told))(command)
+    return typer.main.get_command(app)
 
 
 def _usage(error: Exception) -> str:

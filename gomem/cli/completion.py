@@ -1,0 +1,89 @@
+"""`gomem completion SHELL`: what makes a shell complete commands, options and their values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from gomem.cli.output import write
+
+Words = dict[str, tuple[str, ...]]  # an option's values by its name; none where it takes any
+
+
+class Shell(StrEnum):
+    """Shells that can be taught."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+
+
+def completion(shell: Annotated[Shell, typer.Argument(help="The shell to teach.")]) -> None:
+    """Print a script that makes a shell complete gomem's commands, options and values."""
+    from gomem.cli.main import COMMANDS, parser_of
+
+    options = {name: _options(parser_of(name)) for name in COMMANDS}
+    if shell is Shell.fish:
+        write(_fish(options, COMMANDS), None)
+        return
+    first = "autoload -U +X bashcompinit && bashcompinit\n" if shell is Shell.zsh else ""
+    write(first + _bash(options), None)
+
+
+def _options(command: Any) -> Words:
+    """The options of a command, and the choices of each; those of its argument under ''."""
+    words: Words = {"--help": ()}
+    for one in command.params:
+        choices = tuple(map(str, getattr(one.type, "choices", ())))
+        names = one.opts if one.opts[0].startswith("-") else [""]
+        words |= dict.fromkeys(names, choices)
+    return words
+
+
+def _bash(options: dict[str, Words]) -> str:
+    """One function: the command, then its options, then what an option takes; else files."""
+    lines = ["_gomem() {", '  local now="${COMP_WORDS[COMP_CWORD]}" words=""',
+             '  local before="${COMP_WORDS[COMP_CWORD-1]}"',
+             '  if [ "$COMP_CWORD" -eq 1 ]; then', f'    words="{" ".join(options)}"', "  else",
+             '    case "${COMP_WORDS[1]} $before" in']  # fmt: skip
+    lines += [
+        f'      "{name} {option}") words="{" ".join(choices)}" ;;'
+        for name, words in options.items()
+        for option, choices in words.items()
+        if choices and option
+    ]
+    lines += ["      *)", '        case "${COMP_WORDS[1]} $now" in']
+    lines += [
+        f'          "{name} -"*) words="{" ".join(filter(None, words))}" ;;'
+        for name, words in options.items()
+    ]
+    lines += [
+        f'          "{name} "*) words="{" ".join(words[""])}" ;;'
+        for name, words in options.items()
+        if words.get("")
+    ]
+    lines += ["        esac ;;", "    esac", "  fi",
+              '  COMPREPLY=($(compgen -W "$words" -- "$now"))', "}",
+              "complete -o bashdefault -o default -F _gomem gomem"]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
+    """A line a command, a line an option."""
+    lines = [
+        f"complete -c gomem -n __fish_use_subcommand -a {name} -d '{_quoted(commands[name])}'"
+        for name in options
+    ]
+    for name, words in options.items():
+        seen = f"-c gomem -n '__fish_seen_subcommand_from {name}'"
+        for option, choices in words.items():
+            flag = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
+            values = f" -x -a '{' '.join(choices)}'" if choices else ""
+            lines.append(f"complete {seen} {flag if option else '-f'}{values}")
+    return "\n".join(line for line in lines if not line.endswith(" -f")) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "\\'")
