@@ -96,6 +96,17 @@ class CollectorAnswers:
         return self.log.cycles
 
     @cached_property
+    def log_seconds(self) -> tuple[float, float] | None:
+        """When its first collection began and its last, since the process's start; of one run."""
+        runs, ends = set(), []
+        for piece in pieces_of(self.cycles, ["run", "at_seconds"]):
+            if not len(piece):
+                continue
+            runs |= set(piece["run"])
+            ends += [float(piece["at_seconds"].iloc[0]), float(piece["at_seconds"].iloc[-1])]
+        return (ends[0], ends[-1]) if len(runs) == 1 else None
+
+    @cached_property
     def cost(self) -> GcCost:
         """What they cost."""
         return cost_of_collection(self.cycles)

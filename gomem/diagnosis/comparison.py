@@ -52,6 +52,7 @@ from gomem.diagnosis.pairing import counterparts
 from gomem.diagnosis.programs import different_programs
 from gomem.diagnosis.site_comparison import sites_compared
 from gomem.diagnosis.span import Span
+from gomem.diagnosis.windows import incomparable, not_compared, window_of, windows_table
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
 
+SIDES = ("before", "after")
 MOMENTS = (
     Column("before", "str", "", "Moment of the capture before."),
     Column("after", "str", "", "Moment of the capture after that it is compared with."),
@@ -207,9 +209,13 @@ def compare_diagnoses(
     first = pairs[0] if pairs else ("", "")
     spans = [(old, first[0], last[0]), (new, first[1], last[1])]
     levels = _compare_levels(spans[0], spans[1], requests, asked)
-    compared_sites = sites_compared(
-        old, new, [rename_of(text) for text in renames], _requests(spans, requests)
-    )
+    requested = _requests(spans, requests)
+    windows = [
+        [window_of(one, _span(one, *moments), n) for one, n in zip(captures, counts, strict=True)]
+        for (captures, *moments), counts in zip(spans, requested, strict=True)
+    ]
+    compared_sites = sites_compared(old, new, [rename_of(text) for text in renames], requested)
+    unlike = incomparable(windows[0], windows[1])
     notes = [
         *_notes(old, new, [*pairs[-1:], *profiled]),
         *_not_covered(*spans),
@@ -217,7 +223,13 @@ def compare_diagnoses(
     ]
     notes += [*benches.notes, *levels.notes]
     compared = Comparison(
-        metrics=pd.concat([benches.metrics, levels.metrics], ignore_index=True),
+        metrics=pd.concat(
+            [benches.metrics, not_compared(levels.metrics, unlike)], ignore_index=True
+        ),
+        windows=windows_table(
+            (side, begin, end, found)
+            for side, (_, begin, end), found in zip(SIDES, spans, windows, strict=True)
+        ),
         samples=pd.concat([benches.samples, levels.samples], ignore_index=True),
         geomeans=benches.geomeans,
         moments=_moments(old, new, pairs, profiled),
@@ -227,7 +239,7 @@ def compare_diagnoses(
         notes=(*notes, *compared_sites.notes),
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
         change=_change(_middle(old, last[0]), _middle(new, last[1])),
-        too_little=_too_little(*spans),
+        too_little=_too_little(*spans) | unlike,
         findings=findings_compared(old[0], new[0].held_against(old[0])),
         change_trees=compared_sites.change_trees,
         **asked,

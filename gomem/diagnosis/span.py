@@ -59,6 +59,15 @@ class Span:
         return min(last_number, self.ended) - self.began >= COVERED * cycles
 
     @property
+    def seconds(self) -> float | None:
+        """Between the two moments, by their own clock; None where there is one, or no clock."""
+        if self.first is None or self.last is None or self.first is self.last:
+            return None
+        if self.first.time is None or self.last.time is None:
+            return None
+        return float((self.last.time - self.first.time).total_seconds())
+
+    @property
     def rates(self) -> dict[str, float]:
         """Rates between the two moments, by the process's own counters."""
         readings = [one.counter_reading for one in (self.first, self.last) if one is not None]
@@ -69,7 +78,7 @@ class Span:
         found: dict[str, float] = {}
         if between.cpu_fraction is not None and not between.cpu_since_start:
             found[GC_CPU] = between.cpu_fraction
-        if between.allocated_bytes is not None and (seconds := self._seconds(between)):
+        if between.allocated_bytes is not None and (seconds := self._time_of(between)):
             found[ALLOCATION_RATE] = between.allocated_bytes / seconds
         return found
 
@@ -95,12 +104,10 @@ class Span:
     def _reading(facts: MomentFacts | None) -> CounterReading | None:
         return None if facts is None else facts.counter_reading
 
-    def _seconds(self, between: CollectorCounters) -> float | None:
+    def _time_of(self, between: CollectorCounters) -> float | None:
         """By the moments' own clock; else by the collections', of which there must be enough."""
-        assert self.first is not None
-        assert self.last is not None
-        if self.first.time is not None and self.last.time is not None:
-            return float((self.last.time - self.first.time).total_seconds())
+        if self.seconds is not None:
+            return self.seconds
         return between.seconds if between.cycles >= LEAST_CYCLES else None
 
 

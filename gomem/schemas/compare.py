@@ -16,6 +16,7 @@ from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
 from gomem.diagnosis.judgement import STATES as FINDING_STATES
 from gomem.diagnosis.site_comparison import PER, SITE_CHANGES, SITE_RATES
+from gomem.diagnosis.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.schemas.fields import (
     PROBABILITY,
@@ -124,6 +125,11 @@ def _body() -> Schema:
             GEOMEANS, "Of each unit that several benchmarks share.", metrics={"minimum": 2}
         ),
         moments=rows(MOMENTS, "Which moment was compared with which, the last one last."),
+        windows=rows(
+            WINDOWS,
+            "How much of each side's life is compared: n, and the time covered.",
+            side=words(("before", "after")),
+        ),
         ledger=rows(LEDGER, "Parts of resident memory at these moments.", part=words(PARTS)),
         sites=rows(
             SITE_CHANGES,

@@ -162,6 +162,8 @@ class Comparison:
         moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
         sites: Allocation sites by sample type; see `gomem.diagnosis.site_comparison`.
+        windows: What lies between the first and the last moment compared, of each side; see
+            `gomem.diagnosis.windows`.
         site_rates: What each site allocated a request, or a second, between the moments; see there.
         change: How the ledger of the last moment differs, part by part: a
             `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
@@ -186,6 +188,7 @@ class Comparison:
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    windows: pd.DataFrame = field(default_factory=pd.DataFrame)
     change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
     judgement: Judgement = NOTHING_MEASURED

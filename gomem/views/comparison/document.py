@@ -19,6 +19,7 @@ from gomem.views.comparison.words import (
     are_single,
     benchmarks_of,
     changed_sites,
+    covered,
     ledger_of,
     metrics_of,
     pair_of,
@@ -67,7 +68,7 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
     document = Document(
         kind=KIND,
         title=after,
-        facts=(("Before", before), ("After", after)),
+        facts=(("Before", before), ("After", after), *covered(comparison)),
         verdict=_verdict(comparison),
         sections=tuple(section for section in sections if section is not None),
         made_by=f"gomem {version('gomem')}",

@@ -49,6 +49,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         "metrics": [_metric(row) for row in rows_json(comparison.metrics)],
         "geomeans": rows_json(comparison.geomeans),
         "moments": rows_json(comparison.moments),
+        "windows": rows_json(comparison.windows),
         "ledger": rows_json(comparison.ledger),
         "sites": rows_json(comparison.sites),
         "site_rates": rows_json(comparison.site_rates),

@@ -39,10 +39,19 @@ def test_a_level_has_its_unit_and_its_better_way(name, unit, better):
     """
     Bytes for each second are speed in a benchmark and a cost here.
     """
-    collector = {key: 1 for key, _, _ in OF_COLLECTOR}
+    collector = {key: 1 for key, _, _ in OF_COLLECTOR} | {"stw_n": 100, "interval_n": 6}
     levels = levels_of(1, memstats_row(NumGC=1), 1, collector).set_index("name")
 
     assert (unit, better) == tuple(levels.loc[name, ["unit", "better"]])
+
+
+@pytest.mark.parametrize(("n", "known"), [(5, False), (6, True)])
+def test_a_median_of_fewer_than_six_is_none(n, known):
+    values = {"interval_p50_seconds": 1.0, "interval_n": n, "stw_p50_seconds": 1.0, "stw_n": n}
+
+    names = set(levels_of(None, None, None, values)["name"])
+
+    assert ({"interval_p50_seconds", "stw_p50_seconds"} if known else set()) == names
 
 
 def test_every_level_of_the_collector_is_a_number_of_its_summary():
