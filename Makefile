@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory what-if-table
+.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory gallery what-if-table
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ golden: ## Rewrite the golden files, for the diff to be reviewed
 
 laboratory: ## Print what was done to each recorded process against what gomem says of it
 	$(BIN)/python -m tests.laboratory.matrix
+
+gallery: ## Write every notebook and five reports as pages into docs/gallery, and pictures of them
+	$(BIN)/python -m tests.gallery --pictures
 
 what-if-table: ## Write what what-if foretold, and what was measured, into docs/what-if.md
 	$(BIN)/python -m tests.what_if_table --write

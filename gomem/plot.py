@@ -34,10 +34,10 @@ from gomem.views.figures.flame_graph import draw_flame
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.groups import plot_groups
+from gomem.views.figures.groups_over_moments import plot_groups_over_moments
 from gomem.views.figures.growth import plot_growth
 from gomem.views.figures.heap_return import plot_heap_return
 from gomem.views.figures.ledger_change import plot_ledger_change
-from gomem.views.figures.ledger_over_moments import plot_timeline
 from gomem.views.figures.levels import plot_levels, plot_small_multiples
 from gomem.views.figures.mmu import plot_mmu
 from gomem.views.figures.pauses import plot_gc_pauses
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from gomem.analysis.memory.groups import MemoryGroups
     from gomem.capture.capture import Capture
     from gomem.views.figures.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
@@ -148,7 +149,7 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
 
 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
-    """The ledgers of all moments beside one another.
+    """Whose the resident memory is at all moments, beside one another.
 
     Args:
         data: A capture, a diagnosis or a path; or several by name, each at its largest RSS.
@@ -158,17 +159,23 @@ def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None)
         CaptureError: No moment has a ledger.
     """
     if hasattr(data, "items"):
-        each = {name: _diagnosis(one).ledgers for name, one in data.items()}
-        ledgers = {
-            name: max(found.values(), key=lambda one: one.rss_bytes or 0)
+        each = {name: _known(one) for name, one in data.items()}
+        moments = {
+            name: max(found.values(), key=lambda one: one[1] or 0)
             for name, found in each.items()
             if found
         }
     else:
-        ledgers = _diagnosis(data).ledgers
-    if not ledgers:
+        moments = _known(data)
+    if not moments:
         raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
-    return _one(plot_timeline(ledgers), ax)
+    return _one(plot_groups_over_moments(moments), ax)
+
+
+def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
+    """Groups and RSS of each moment that says where memory is."""
+    told = _diagnosis(data).moments
+    return {one.name: (one.groups, one.rss_bytes) for one in told if one.groups is not None}
 
 
 def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:

@@ -35,6 +35,7 @@ GROUPS = {
     "program": "the executable, shared objects, vdso",
     "undivided": "without smaps: whatever the other rows do not hold",
 }
+CLAIMED = "claimed by Go, never resident"
 PHASES = {
     "start-up": "until the live heap is first half of what it usually is",
     "steady": "allocation at about the usual rate",

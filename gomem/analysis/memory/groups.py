@@ -113,6 +113,12 @@ class MemoryGroups:
         return {group: size for group, size in self._claimed.items() if group != HEAP}
 
     @property
+    def beyond_bytes(self) -> int:
+        """What Go claims beyond what is resident, over all groups: never touched, or given back."""
+        sizes = self._resident
+        return sum(max(0, (self.claimed_bytes_of(one) or 0) - size) for one, size in sizes.items())
+
+    @property
     def heap_bytes(self) -> int | None:
         """Resident bytes of the Go heap, whether it is one group or several; None if unknown."""
         sizes = self._resident

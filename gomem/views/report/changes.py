@@ -102,7 +102,7 @@ def _change_blocks(
         blocks.append(
             Figure(caption, plot_ledger_change, lambda: {"change": change.ledger, **names})
         )
-    blocks.append(_parts_table(change, place))
+    blocks.append(Folded("Part by part, to the byte", (_parts_table(change, place),)))
     if change.mappings is not None:
         moved = change.mappings[change.mappings["change_bytes"].abs() >= LEAST_BYTES]
         if len(moved):

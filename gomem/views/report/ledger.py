@@ -143,7 +143,7 @@ def _small_row(
     few: Sequence[dict[str, Any]], rss_bytes: int | None, before: MemoryGroups | None
 ) -> tuple[Cell, ...]:
     """Small groups together, and which they are."""
-    there = [row for row in few if row["bytes"] or row["claimed_bytes"]]
+    there = [row for row in few if row["bytes"]]
     names = ", ".join(f"{row['name']} {format_bytes(row['bytes'])}" for row in there)
     size = sum(int(row["bytes"]) for row in few)
     claimed = sum(int(row["claimed_bytes"]) for row in few if not is_unknown(row["claimed_bytes"]))

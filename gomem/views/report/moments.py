@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.units import format_bytes, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
-from gomem.views.figures.ledger_over_moments import plot_timeline
+from gomem.views.figures.groups_over_moments import plot_groups_over_moments
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
 from gomem.views.words import PARTS, first_few, how_many, part_name
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 MOST_NAMED = 6  # moments in a sentence
 CAPTION = "Resident memory by whose it is, over the moments"
+COLUMNS = (
+    "Moments in order, not to scale in time. The stroke on each column is RSS; hollow above it is "
+    "what Go claims, and the kernel has never had to give."
+)
 PARTS_CAPTION = "Resident memory by part over the moments"
 
 _Lines = list[tuple[str, list[Cell]]]
@@ -33,14 +37,12 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]
     if len(known) < 2:
         return None
-    caption = "Moments in order, not to scale in time. The top of each column is RSS."
-    if any(_ledger(facts).part("heap_untouched") for facts in known):
-        caption += (
-            " A column begins below zero by as much as the runtime claims and never touched; "
-            "these files cannot tell which part of the heap that belongs to."
-        )
-    ledgers = {named(facts.name): _ledger(facts) for facts in known}
-    figure = Figure(caption, plot_timeline, lambda: {"ledgers": ledgers})
+    moments = {
+        named(facts.name): (facts.groups, facts.rss_bytes)
+        for facts in known
+        if facts.groups is not None
+    }
+    figure = Figure(COLUMNS, plot_groups_over_moments, lambda: {"moments": moments})
     groups = diagnosis.groups_side_by_side
     blocks = (figure, *_tables(known, groups))
     return Section("moments", "Over the moments", blocks, gist=_gist(known))

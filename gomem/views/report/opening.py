@@ -28,7 +28,7 @@ from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, moment_names, together
 from gomem.views.share import located_all, named, named_all, named_in
-from gomem.views.words import GROUPS
+from gomem.views.words import CLAIMED, GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 LEADS = 3
 SITES = 6
 PEAK = 1.25  # times the longer of first and last: a moment between them that is worth a bar
-CLAIMED = "claimed by Go, never resident"
 CAPTION = "Whose the resident memory is"
 CLAIMS = "What Go claims; no file here says how much of it is resident"
 GREY = GROUP_LOOK["undivided"]
@@ -136,9 +135,7 @@ def _sizes(facts: MomentFacts) -> tuple[dict[str, int], int]:
     assert groups is not None
     if facts.rss_bytes is None:
         return groups.claimed, 0
-    sizes = groups.sizes
-    beyond = ((groups.claimed_bytes_of(group) or 0) - size for group, size in sizes.items())
-    return sizes, sum(max(0, size) for size in beyond)
+    return groups.sizes, groups.beyond_bytes
 
 
 def _pieces(

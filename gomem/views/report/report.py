@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.diagnosis.programs import program_of
 from gomem.units import format_count
 from gomem.views.document import Document, Section
+from gomem.views.figures.flame_graph import known_name
 from gomem.views.report.allocations import allocations_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
@@ -86,7 +87,7 @@ def _title(diagnosis: Diagnosis) -> str:
     """The program and its release; the capture's name where nothing says the program's."""
     capture = diagnosis.capture
     release = f", {capture.go_version}" if capture.go_version.exact is not None else ""
-    return f"{program_of(diagnosis) or named(capture.name)}{release}"
+    return f"{known_name(program_of(diagnosis)) or named(capture.name)}{release}"
 
 
 def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:

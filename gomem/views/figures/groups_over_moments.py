@@ -1,0 +1,197 @@
+"""Whose the memory is over the moments: groups stacked in columns, RSS as the line on their tops.
+
+On top of RSS, hollow, stands what Go claims besides, and the kernel has never had to give. So no
+column begins below zero, and none has a part that is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.units import format_bytes
+from gomem.views.figures.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing, name_bytes
+from gomem.views.figures.look import EDGE, GREY, GROUP_LOOK, NONE
+from gomem.views.words import CLAIMED, GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.analysis.memory.groups import MemoryGroups
+
+WIDTH, HEIGHT = 7.6, 3.5  # inches, as all lengths here
+SCALE, LEGEND = 0.78, 2.35  # beside the columns: the scale to their left, the legend to their right
+COLUMNS = WIDTH - SCALE - LEGEND
+FOOT, SLANTED_FOOT, TOP = 0.42, 0.85, 0.28
+CHARACTER = 0.085  # about as wide as one is in a name below
+FEW = 7  # so many moments have room for a value on each column
+LABELS = 12  # so many names fit below
+LABEL_CHARACTERS = 16
+COLUMN, CAP = 0.62, 0.37  # width of a column, and half of the stroke on top of it; a moment is 1
+CAP_LINE = 2.0
+SMALL = 0.005  # of the largest column: groups that stay below it are drawn as one
+REST = "other groups"
+RSS = "RSS"
+
+Known = tuple["MemoryGroups", int | None]  # whose it is, and RSS, if any file says
+
+
+def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timeline") -> Drawing:
+    """Draw several moments beside one another, in order, not to scale in time.
+
+    Args:
+        moments: Groups and RSS by moment, in order. Without RSS, what Go claims is drawn.
+        name: Unique on its page.
+    """
+    columns = [_Column.of(*known) for known in moments.values()]
+    foot = SLANTED_FOOT if _slanted(list(moments)) else FOOT
+    chart = Chart(WIDTH, HEIGHT)
+    panel = chart.panel(left=SCALE, right=LEGEND, top=TOP, bottom=foot)
+    _draw_columns(panel, columns)
+    _draw_rss(panel, columns)
+    _frame(panel, list(moments), columns)
+    _explain(chart, panel)
+    title = "Whose the resident memory is, over the moments"
+    return Drawing(name, title, _describe(list(moments), columns), chart)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One moment, in bytes by group."""
+
+    names: dict[str, str]
+    sizes: dict[str, int]
+    beyond: int
+    rss_bytes: int | None
+
+    @classmethod
+    def of(cls, groups: MemoryGroups, rss_bytes: int | None) -> _Column:
+        frames = (groups.rows, groups.claims)
+        names = {row["group"]: row["name"] for one in frames for row in one.to_dict("records")}
+        sizes = groups.claimed if rss_bytes is None else groups.sizes
+        return cls(names, sizes, 0 if rss_bytes is None else groups.beyond_bytes, rss_bytes)
+
+    @property
+    def top(self) -> int:
+        return sum(self.sizes.values()) + self.beyond
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One group over all moments, in bytes."""
+
+    label: str
+    colour: str
+    hatch: str
+    sizes: tuple[int, ...]
+
+
+def _layers(columns: Sequence[_Column]) -> list[_Layer]:
+    """The groups that show, in their order, one layer for those that do not, and the claims."""
+    threshold = SMALL * max((one.top for one in columns), default=0)
+    names = {group: name for one in columns for group, name in one.names.items()}
+    layers, small = [], [0] * len(columns)
+    for group in GROUPS:
+        sizes = tuple(one.sizes.get(group, 0) for one in columns)
+        if max(sizes, default=0) >= max(threshold, 1):
+            layers.append(_Layer(names[group], *GROUP_LOOK[group], sizes))
+        else:
+            small = [sum(pair) for pair in zip(small, sizes, strict=True)]
+    if any(small):
+        layers.append(_Layer(REST, GREY, "++++", tuple(small)))
+    beyond = tuple(one.beyond for one in columns)
+    if max(beyond, default=0) >= max(threshold, 1):
+        layers.append(_Layer(CLAIMED, NONE, "", beyond))
+    return layers
+
+
+def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
+    """Stack the layers."""
+    reached = [0] * len(columns)
+    wide = COLUMN if len(columns) <= LABELS else 1.0
+    for layer in _layers(columns):
+        tops = [sum(pair) for pair in zip(reached, layer.sizes, strict=True)]
+        _draw_layer(panel, layer, list(zip(reached, tops, strict=True)), wide=wide)
+        reached = tops
+
+
+def _draw_layer(panel: Panel, layer: _Layer, spans: list[tuple[int, int]], *, wide: float) -> None:
+    """One layer's piece of each column, all as one shape."""
+    nothing = float("nan")  # between two columns
+    places = [(place - wide / 2, place + wide / 2, nothing) for place in range(len(spans))]
+    lows = [(low, low, nothing) for low, _ in spans]
+    tops = [(top, top, nothing) for _, top in spans]
+    hollow = layer.colour == NONE
+    look = Look(
+        layer.colour, layer.hatch, INK if hollow else EDGE, width=0.6 if wide < 1 else 0,
+        opacity=MUTED if hollow else 1.0,
+    )  # fmt: skip
+    x, low, top = (np.array(one, float).ravel() for one in (places, lows, tops))
+    panel.area(x, low, top, look, layer.label)
+
+
+def _draw_rss(panel: Panel, columns: Sequence[_Column]) -> None:
+    known = [
+        (place, one.rss_bytes) for place, one in enumerate(columns) if one.rss_bytes is not None
+    ]
+    if not known:
+        return
+    half = CAP if len(columns) <= LABELS else 0.5
+    apart = float("nan") if len(columns) <= LABELS else None  # a stroke a column, or one line
+    x = [end for place, _ in known for end in (place - half, place + half, apart)]
+    y = [end for _, size in known for end in (size, size, apart)]
+    panel.line(
+        [at for at in x if at is not None], [at for at in y if at is not None],
+        Look(edge=INK, width=CAP_LINE), RSS,
+    )  # fmt: skip
+    if len(columns) <= FEW:
+        for place, size in known:
+            panel.words(
+                format_bytes(size), place, size, up=4, anchor="middle", upright="bottom", bold=True
+            )
+
+
+def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
+    high = max([1, *(one.top for one in columns)])
+    panel.x.scale = Scale(-0.6, len(names) - 0.4)
+    panel.y.scale = Scale(0, high * 1.02)
+    panel.x.name(*_names(names), muted=False, slanted=_slanted(names))
+    name_bytes(panel.y, 0, high)
+    panel.has_foot = False
+    panel.rule(Look(edge=INK, width=0.8), y=0)
+
+
+def _names(names: list[str]) -> tuple[list[int], list[str]]:
+    """Where names stand below, and which: all of a few, every so many of many."""
+    places = list(range(0, len(names), -(-len(names) // LABELS)))
+    return places, [_short(names[place]) for place in places]
+
+
+def _slanted(names: list[str]) -> bool:
+    """Whether names side by side would run into one another."""
+    _, shown = _names(names)
+    return max(map(len, shown), default=0) * CHARACTER > 0.9 * COLUMNS / max(1, len(shown))
+
+
+def _short(moment: str) -> str:
+    if len(moment) <= LABEL_CHARACTERS:
+        return moment
+    return moment[: LABEL_CHARACTERS - 1] + "…"
+
+
+def _explain(chart: Chart, panel: Panel) -> None:
+    """In the columns' own order: the top of the stack first."""
+    lines = [one for one in panel.labelled() if isinstance(one, Line)]
+    layers = [one for one in panel.labelled() if isinstance(one, Area)]
+    left = SCALE + COLUMNS + 0.1
+    chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
+
+
+def _describe(names: list[str], columns: Sequence[_Column]) -> str:
+    each = [
+        f"{name} {format_bytes(one.rss_bytes)}" for name, one in zip(names, columns, strict=True)
+    ]
+    return "RSS by moment: " + "; ".join(each) + "."

@@ -1,0 +1,93 @@
+"""Whose the memory is over the moments: what was drawn, not its pixels."""
+
+import numpy as np
+import pytest
+
+from gomem.analysis.memory.groups import memory_groups
+from gomem.views.figures.groups_over_moments import plot_groups_over_moments
+from tests.views.figures import marks
+from tests.views.ledgers import ledger
+
+
+def known(rss_bytes, **parts):
+    """Groups and RSS of a moment with these parts, of which Go claims the objects."""
+    made = ledger(rss_bytes, **parts)
+    sizes = made.parts["bytes"].astype("Int64")
+    claimed = sizes.where(made.parts["part"] == "heap_objects")
+    return memory_groups(made.parts.assign(claimed_bytes=claimed), rss_bytes), rss_bytes
+
+
+MIB = 1 << 20
+MOMENTS = {
+    "1-start": known(100 * MIB, heap_objects=60 * MIB, binary=40 * MIB),
+    "2-loaded": known(110 * MIB, heap_objects=150 * MIB, heap_untouched=-80 * MIB, binary=40 * MIB),
+}
+
+
+def pieces(drawing):
+    """Place, lower and upper end of each piece of each column."""
+    for layer in marks.areas(drawing.chart.panels[0]):
+        columns = np.stack([layer.x, layer.low, layer.high], axis=1).reshape(-1, 3, 3)
+        for left, right, _ in columns:  # the third corner separates one column from the next
+            yield round((left[0] + right[0]) / 2), left[1], left[2]
+
+
+def tops(drawing, moments):
+    """The upper end of each column."""
+    ends = list(pieces(drawing))
+    return [max(end for place, _, end in ends if place == moment) for moment in range(moments)]
+
+
+def legend(drawing):
+    return drawing.chart.legend.labels
+
+
+def test_the_columns_are_as_high_as_rss_and_what_go_claims_besides():
+    """
+    150 MiB are claimed at 2-loaded, and 70 of them resident.
+    """
+    drawn = plot_groups_over_moments(MOMENTS)
+
+    assert [100 * MIB, 190 * MIB] == tops(drawn, 2)
+    assert 0 == min(low for _, low, _ in pieces(drawn))
+    (stroke,) = marks.lines(drawn.chart.panels[0])
+    assert {100 * MIB, 110 * MIB} == set(stroke.y[np.isfinite(stroke.y)])
+
+
+def test_the_legend_is_in_the_order_of_the_columns():
+    words = [
+        "RSS", "claimed by Go, never resident", "program text and data", "Go heap",
+        "Go objects, live or garbage",
+    ]  # fmt: skip
+    assert words == legend(plot_groups_over_moments(MOMENTS))
+
+
+def test_groups_too_small_to_be_seen_are_drawn_as_one():
+    """
+    And lose nothing: the top is still RSS.
+    """
+    drawing = plot_groups_over_moments(
+        {"a": known(10_000, heap_objects=9_980, stacks=12, binary=8)}
+    )
+
+    assert ["RSS", "other groups", "Go objects, live or garbage"] == legend(drawing)
+    assert [10_000] == tops(drawing, 1)
+
+
+@pytest.mark.parametrize("moments", [1, 11, 200])
+def test_any_number_of_moments_can_be_drawn(moments):
+    """
+    Names below thin out before they run into one another.
+    """
+    one = known(10, heap_objects=10)
+    drawing = plot_groups_over_moments({f"moment {n}": one for n in range(moments)})
+
+    assert [10] * moments == tops(drawing, moments)
+    assert len(drawing.chart.panels[0].x.ticks) <= 12
+
+
+def test_moments_without_rss_show_what_go_claims_and_have_no_stroke():
+    drawing = plot_groups_over_moments({"a": known(None, heap_objects=5)})
+
+    assert ["Go objects, live or garbage"] == legend(drawing)
+    assert [5] == tops(drawing, 1)
