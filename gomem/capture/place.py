@@ -1,8 +1,8 @@
 """Which moment of a capture does an artefact belong to?
 
-Found, in this order, from a manifest (see `gomem.capture.manifest`), from sub-folders, from a stem
-or a time stamp that file names share, else from the artefacts' own clocks; files that give no clue
-are one moment.
+Found, in this order, from a manifest (see `gomem.capture.manifest`), from sub-folders, unless they
+are called like kinds of files, from a stem or a time stamp that file names share, else from the
+artefacts' own clocks; files that give no clue are one moment.
 A log and a benchmark file belong to the whole capture.
 """
 
@@ -68,12 +68,34 @@ def place(
             placed.append(artefact)
         else:
             by_folder[_folder(artefact)].append(artefact)
+    by_folder = _without_folders_of_kinds(by_folder)
     for folder, group in by_folder.items():
         top = TOP_MOMENT if len(by_folder) > 1 else ONLY_MOMENT
         placed += _place_folder(group, folder, folder or top, listed.get(folder, []))
     placed += [artefact for group in listed.values() for artefact in group]
     order = {artefact.source.name: number for number, artefact in enumerate(artefacts)}
     return sorted(placed, key=lambda artefact: order[artefact.source.name]), damage
+
+
+def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
+    """Files by folder, those of `smaps/t01` and `heap/t01.pb.gz` in the folder above.
+
+    A folder that is called like a kind of file, and holds a kind several times, says what they are;
+    their names say when they were. So do the others beside it that are called like one.
+    """
+    of_kinds = {folder for folder in by_folder if folder and not stem_of(_parts(folder)[1])}
+    divided = {_parts(folder)[0] for folder in of_kinds if _repeated(by_folder[folder])}
+    placed: dict[str, list[Artefact]] = defaultdict(list)
+    for folder, group in by_folder.items():
+        above = _parts(folder)[0]
+        placed[above if folder in of_kinds and above in divided else folder] += group
+    return placed
+
+
+def _parts(path: str) -> tuple[str, str]:
+    """The folder above, empty for none, and the last name."""
+    above, _, name = path.rpartition("/")
+    return above, name
 
 
 def _place_folder(

@@ -57,6 +57,37 @@ def test_files_beside_folders_are_the_top():
     assert {"smaps": "(top)", "1/smaps": "1", "1/status": "1"} == found
 
 
+def test_folders_of_kinds_say_what_files_are_and_names_when_they_were():
+    """
+    Also one with a single file beside those with several; not a folder that is a moment's.
+    """
+    found, _ = placed(
+        artefact("api/smaps/t01.txt"),
+        artefact("api/smaps/t02.txt"),
+        artefact("api/smaps_rollup/t02.txt", "smaps_rollup"),
+        artefact("api/last/smaps"),
+        artefact("db/smaps/a", "status"),
+    )
+
+    assert ["api/t01", "api/t02", "api/t02", "api/last", "db/smaps"] == list(found.values())
+
+
+def test_folders_of_kinds_at_the_top_leave_nothing_but_the_names():
+    names = ("smaps/t01", "smaps/t02", "status/t01", "status/t02")
+
+    found, _ = placed(*(artefact(name, name.partition("/")[0]) for name in names))
+
+    assert ["t01", "t02", "t01", "t02"] == list(found.values())
+
+
+def test_a_folder_that_is_called_like_a_kind_is_a_moment_if_no_kind_repeats():
+    found, _ = placed(
+        artefact("1/heap/smaps"), artefact("1/heap/status", "status"), artefact("2/heap/smaps")
+    )
+
+    assert ["1/heap", "1/heap", "2/heap"] == list(found.values())
+
+
 def test_what_is_of_the_whole_has_no_moment_and_makes_none():
     found, _ = placed(artefact("a/app.log", "gctrace"), artefact("smaps"))
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.clock import time_in_name
 from gomem.capture.manifest import MANIFEST
+from gomem.capture.place import stem_of
 from gomem.inputs.pprof.read import read_pprof
 from gomem.sources.names import natural_key
 
@@ -91,8 +92,10 @@ def _always(_: Files) -> list[str]:
 
 
 def _untimed_names(files: Files) -> list[str]:
-    """Where no name says when it was: else another name takes that away."""
-    return [""] if not any(map(time_in_name, moments_of(files))) else []
+    """Where no name says when it was, nor which kind it is: else another name takes that away."""
+    folders = moments_of(files)
+    of_kinds = any(not any(map(stem_of, PurePosixPath(folder).parts)) for folder in folders)
+    return [""] if not of_kinds and not any(map(time_in_name, folders)) else []
 
 
 def _with_a_clock(files: Files) -> list[str]:
