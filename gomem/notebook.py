@@ -30,16 +30,19 @@ from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
 from gomem.sources.digests import digests_of
+from gomem.sources.globs import matching
 from gomem.sources.packaged import recorded
+from gomem.units import format_bytes
 from gomem.views.comparison.builds import builds_sections
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
-from gomem.views.document import Cell, Figure, Paragraph, Table, unchosen
+from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
 from gomem.views.figures.figure import Drawing
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import verdict as verdict_of_report
 from gomem.views.share import Hidden, share
 from gomem.views.values import bytes_cell
+from gomem.views.words import minus_signs
 from gomem.views.writers.notebook_cells import Shown, sentences
 
 if TYPE_CHECKING:
@@ -47,20 +50,21 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    from gomem.views.document import Section
+    from gomem.views.document import Block, Section
 
     Named: TypeAlias = str | PathLike[str]
     Side: TypeAlias = Named | list[Named]
     Asked: TypeAlias = Diagnosis | Comparison | BuildComparison
 
 _NUMBERS = count(1)
+FEW = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
 OF_BUILDS = ("findings", "moved", "benchmarks", "memory", "collector", "load", "notes")
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
-    "open_builds", "open_capture", "open_sides", "provenance", "recorded", "section", "show",
-    "verdict",
+    "open_builds", "open_capture", "open_first", "open_sides", "provenance", "recorded", "section",
+    "show", "verdict",
 ]  # fmt: skip
 
 # What a section is made of, where a capture has none of it.
@@ -109,6 +113,15 @@ def open_sides(before: Side, after: Side) -> Comparison:
     return compare(_found(before), _found(after))
 
 
+def open_first(side: Side) -> Diagnosis:
+    """Diagnose the first capture of a side of several runs.
+
+    Raises:
+        CaptureError: There is nothing on the side that gomem can read.
+    """
+    return diagnose(matching(_found(_several(side)[0]))[0])
+
+
 def open_builds(builds: Mapping[str, Named] | Sequence[Named]) -> dict[str, Diagnosis]:
     """Diagnose several builds, releases or pods, by name; without names, by those of their paths.
 
@@ -145,7 +158,8 @@ def _found(path: Any) -> Any:
 def verdict(asked: Asked) -> Shown:
     """What it comes down to, in a few sentences."""
     if isinstance(asked, (Comparison, BuildComparison)):
-        return sentences(asked.judgement.sentence, *asked.judgement.details)
+        judged = asked.judgement
+        return sentences(*map(minus_signs, (judged.sentence, *judged.details)))
     said = verdict_of_report(asked)
     return Shown(share(tuple(map(Paragraph, (said.sentence, *said.lines))), hidden(asked)))
 
@@ -211,10 +225,12 @@ def provenance(*captures: Side | Mapping[str, Named] | None) -> Shown:
     if rest := files[len(shown) :]:
         words = f"and {len(rest)} more files"
         rows.append((Cell(words), bytes_cell(sum(one.stored_bytes for one in rest)), Cell("–")))
+    size = format_bytes(sum(one.stored_bytes for one in files))
     read = Table("Made from", ("file", "size", "SHA-256"), "<><", tuple(rows))
+    listed: Block = Folded(f"Made from {len(files)} files, {size}", (read,))
     used = ", ".join(f"{name} {version(name)}" for name in MADE_WITH)
     words = f"Made with {used} and Python {python_version()}."
-    return Shown(share((read, Paragraph(words)), Hidden()))
+    return Shown(share((listed if len(files) > FEW else read, Paragraph(words)), Hidden()))
 
 
 def _several(given: Any) -> list[Named]:

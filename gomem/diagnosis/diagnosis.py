@@ -79,7 +79,10 @@ KNOWS_LIMITS = GoRelease(19)  # GOMEMLIMIT
 PART_LEVELS = dictionary_of(
     (
         Column("rss_bytes", "Int64", "B", "Resident memory, which the ledger adds up to."),
-        *(Column(part, "Int64", "B", "This part of the ledger.") for part in PARTS),
+        *(
+            Column(part, "Int64", "B", f"This part of the ledger; see `gomem explain {part}`.")
+            for part in PARTS
+        ),
     )
 )
 SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
@@ -397,6 +400,20 @@ class Diagnosis:
             for moment, profile in self.capture.heap_profiles.items()
             if ALLOCATED in profile.sample_type_names
         }
+
+    def line_reasons(self) -> pd.DataFrame:
+        """The same of the moment whose sites to look at first, or of the last that has them.
+
+        Raises:
+            CaptureError: There is no escape analysis, or no heap profile.
+        """
+        for moment in (self.sites_first, *reversed(self.reasons)):
+            if moment is not None and moment in self.reasons:
+                return self.reasons[moment]
+        raise CaptureError(
+            f"{self.capture.file_name}: nothing says why lines allocate; put what "
+            "go build -gcflags=-m=2 prints into the capture, beside a heap profile"
+        )
 
     def turnover(self, moment: str) -> pd.DataFrame:
         """How much of all that was allocated is still in use; see `site_turnover.TURNOVER`."""

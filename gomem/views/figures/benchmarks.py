@@ -14,6 +14,7 @@ from gomem.views.figures.before_after_rows import (
 from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing
 from gomem.views.measurements import format_value
+from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,7 @@ def _frame(panel: Panel, rows: list[dict[str, Any]]) -> None:
     high = max([1.0, *(end / base for end, base in known if not is_unknown(end))])
     names = [f"{row['name']}  {row['unit']}" for row in rows]
     label_rows(
-        panel, names, [f"{format_relative(row['change'])}  {row['verdict']}" for row in rows]
+        panel, names, [f"{minus(format_relative(row['change']))}  {row['verdict']}" for row in rows]
     )
     panel.x.scale = Scale(-0.02 * high, high * 1.08)
     ticks = multiple_ticks(high)

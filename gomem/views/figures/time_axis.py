@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.units import MICROSECOND, MILLISECOND, NANOSECOND
@@ -16,6 +17,7 @@ _STEPS = (
     *(10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0),
     *(3600.0, 7200.0, 10800.0, 21600.0, 43200.0, 86400.0, 172800.0, 604800.0),
 )
+MANY_DECADES = 5  # of durations on an axis
 AT_THE_EDGE = 0.03  # of the axis: a label in the middle of such a tick would be cut off
 _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (MILLISECOND, "ms"))
 _SHORT_UNITS = ((1.0, "s"), (MILLISECOND, "ms"), (MICROSECOND, "µs"), (NANOSECOND, "ns"))
@@ -61,3 +63,5 @@ def name_durations(axis: Axis, low: float, high: float) -> None:
     axis.name(decades, [duration_label(decade) for decade in decades], grid=True)
     if decades and 1.01 * decades[-1] >= high:
         axis.end_last()
+        if len(decades) > MANY_DECADES:  # the one before has the last one's room no more
+            axis.ticks = [*axis.ticks[:-2], replace(axis.ticks[-2], label=""), axis.ticks[-1]]
