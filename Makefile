@@ -34,8 +34,9 @@ types: ## Check the types
 mutants: ## List small changes that no test notices: make mutants OF=gomem/sources SAMPLE=40
 	nice -n 10 $(BIN)/python -m tests.mutants $(OF) $(if $(SAMPLE),--sample $(SAMPLE)) --seed $(or $(SEED),0)
 
-notebooks: ## Run every notebook on the fixtures
-	$(BIN)/python -m pytest tests/test_notebooks.py
+notebooks: ## Run every notebook on its fixtures, and on ten captures that it was not written for
+	$(BIN)/python -m pytest tests/test_notebooks.py tests/test_papermill.py --every-notebook --dist=load
+	$(BIN)/python -m pytest --nbmake notebooks --numprocesses=2
 
 golden: ## Rewrite the golden files, for the diff to be reviewed
 	$(BIN)/python -m pytest tests/views tests/cli --update-golden

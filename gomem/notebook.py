@@ -37,6 +37,7 @@ from gomem.views.comparison.builds import builds_sections
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
 from gomem.views.figures.figure import Drawing
+from gomem.views.report.collector import NUMBERS
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
 from gomem.views.report.report import hidden
 from gomem.views.report.verdict import verdict as verdict_of_report
@@ -82,7 +83,7 @@ WANTED = {
     "collector": "No gctrace log here; run the program with GODEBUG=gctrace=1 and keep its stderr",
     "unread": "Everything in the capture was read",
     "findings": "No known cause of trouble fits this capture",
-    "benchmarks": "Neither side has a benchmark; run go test -bench=. -count=10 on both",
+    "benchmarks": "No benchmark here; run go test -bench=. -count=10 on each side",
     "sites": "There are no two heap profiles to compare",
     "damage": "Everything on both sides was read",
     "moved": "No metric differs from the baseline's",
@@ -179,29 +180,37 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     if found is None:
         return sentences(f"{WANTED.get(name, f'Nothing here for {name}')}.")
     blocks = unchosen(found.blocks)
-    return Shown(tuple(one for one in blocks if figures or not isinstance(one, Figure)))
+    return Shown(tuple(one for one in blocks if figures or not _is_of_figure(one)))
 
 
-def show(draw: Callable[..., Any], *data: Any, **options: Any) -> Any:
+def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **options: Any) -> Any:
     """Call something, and show what it returns; one line where the capture lacks what it needs.
 
     A figure of `gomem.plot` is shown as it stands in a report, and has light and dark paper's ink.
 
     Args:
-        draw: A figure of `gomem.plot`, or any function that raises `CaptureError`.
+        draw: A figure of `gomem.plot`, or any function that raises `CaptureError`; or a frame.
         data: What it is called with.
         options: Likewise.
     """
     if getattr(draw, "__module__", "") == flame.__module__ and draw is not flame:
         options = {"ax": PAGE, **options}
     try:
-        found = draw(*data, **options)
+        found = draw(*data, **options) if callable(draw) else draw
     except (CaptureError, KeyError) as error:
         words = str(error.args[0])
-        return sentences(f"{words[0].upper()}{words[1:]}.")
-    if isinstance(found, pd.DataFrame) and found.empty:
+        named = [one.capture.file_name for one in data if isinstance(one, Diagnosis)]
+        is_name = any(words.startswith(name) for name in (*named, _owner(draw)) if name)
+        return sentences(f"{words}." if is_name else f"{words[0].upper()}{words[1:]}.")
+    if isinstance(found, (pd.DataFrame, pd.Series)) and not found.size:
         return sentences("Nothing of this in the capture.")
     return _apart(found) if isinstance(found, Drawing) else found
+
+
+def _owner(method: Any) -> str:
+    """The name of the capture that a diagnosis' own method speaks of; empty of others."""
+    owner = getattr(method, "__self__", None)
+    return owner.capture.file_name if isinstance(owner, Diagnosis) else ""
 
 
 def _apart(drawing: Drawing) -> Drawing:
@@ -237,6 +246,11 @@ def _several(given: Any) -> list[Named]:
     if isinstance(given, Mapping):
         return list(given.values())
     return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _is_of_figure(block: Block) -> bool:
+    """Whether it is a figure, or the fold with the numbers of one."""
+    return isinstance(block, Figure) or (isinstance(block, Folded) and block.summary == NUMBERS)
 
 
 def _section_of(asked: Asked, name: str) -> Section | None:

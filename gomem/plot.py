@@ -214,6 +214,7 @@ def levels(
         ax: Where to draw; a figure of its own if None.
 
     Raises:
+        CaptureError: No moment says anything of them.
         KeyError: There is no such column.
     """
     frame = data if isinstance(data, pd.DataFrame) else _diagnosis(data).levels
@@ -222,6 +223,8 @@ def levels(
         if one not in frame:
             near = did_you_mean(one, map(str, frame.columns))
             raise KeyError(f"{one}: not among the levels{near}")
+    if not wanted or frame[wanted].isna().all(axis=None):
+        raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
     return _one(plot_levels(frame[["moment", *wanted]]), ax)
 
 
@@ -443,6 +446,7 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
             f"{diagnosis.capture.file_name}: wanted two heap profiles that have a time"
         )
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
+    rows = rows[rows["value"] != 0]
     title = f"Allocated beyond the usual from {found.before} to {found.after}"
     return _one(plot_sites(rows, "bytes", title=title), ax)
 

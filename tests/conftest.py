@@ -27,6 +27,17 @@ def pytest_addoption(parser):
     parser.addoption(
         "--every-stranger", action="store_true", help="all of tests/stranger, not a few of it"
     )
+    parser.addoption(
+        "--every-notebook", action="store_true", help="each notebook on each foreign capture"
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of what is marked `every_notebook`, nothing without its option."""
+    if not config.getoption("--every-notebook"):
+        left = [one for one in items if one.get_closest_marker("every_notebook")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [one for one in items if not one.get_closest_marker("every_notebook")]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -79,7 +79,6 @@ def _have(moments: list[str]) -> str:
 def _without_moments() -> Finding:
     return CAUSE.finding(
         Severity.INFO,
-        "no moment says anything about memory: RSS cannot be reconciled with the heap",
-        evidence=(Evidence("capture", "moments", 0, "count"),),
-        mechanism="A log or a benchmark is about time; the ledger needs smaps and MemStats.",
+        "no moment has smaps or MemStats: RSS cannot be reconciled with the heap",
+        evidence=(Evidence("capture", "moments with either", 0, "count"),),
     )
