@@ -31,7 +31,7 @@ from gomem.causes import (
 )
 from gomem.causes.answers import GOGC, GOMEMLIMIT, GOROUTINES, LIVE, Answers, MomentFacts
 from gomem.causes.collector_answers import every as every_words
-from gomem.causes.finding import Severity
+from gomem.causes.finding import Lack, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.errors import CaptureError
 from gomem.releases import GoVersion, known_version
@@ -1073,3 +1073,17 @@ def test_the_three_largest_mappings_and_what_go_claims_are_the_evidence():
     assert ("1/memstats.json", "Sys", 80 * MIB, "B") == shown(finding)[-1]
     assert ["certain", "likely"] == [finding.confidence, alone.confidence]
     assert "Sys" not in {one.field for one in alone.evidence}
+
+
+def test_what_is_lacking_is_added_and_nothing_is_worked_out_again():
+    lack = Lack("heap-growth", "seen", "had", "needed", "next", ())
+    case = answers(facts(HeapAlloc=8))
+    asked = case.counters, case.goroutines
+
+    lacking = case.lacking((lack,))
+
+    assert (lack,) == lacking.lacks
+    assert () == case.lacks
+    assert all(
+        one is two for one, two in zip(asked, (lacking.counters, lacking.goroutines), strict=True)
+    )
