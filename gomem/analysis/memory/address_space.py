@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -35,21 +37,24 @@ def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:
         A row per region, in order of address; see `REGIONS`. Sizes add up to what is mapped for
         use, resident bytes to RSS.
     """
-    frame = mappings.sort_values("start", ignore_index=True)
-    resident = frame["Rss"].fillna(0)
-    frame = frame[(frame["perms"] != _RESERVED) | (resident > 0)]
-    region = (frame["kind"] != frame["kind"].shift(1)).cumsum()
-    sizes = (frame["end"] - frame["start"]).astype("int64")
-    rows = [
-        {
-            "kind": str(part["kind"].iloc[0]),
-            "start": int(part["start"].iloc[0]),
-            "end": int(part["end"].iloc[-1]),
-            "vmas": len(part),
-            "size_bytes": int(sizes[part.index].sum()),
-            "rss_bytes": int(part["Rss"].fillna(0).sum()),
-        }
-        for _, part in frame.groupby(region, sort=False)
-    ]
-    names = [column.name for column in REGIONS]
-    return build({name: [row[name] for row in rows] for name in names}, REGIONS)
+    resident = mappings["Rss"].to_numpy(np.int64, na_value=0)
+    used = np.flatnonzero((mappings["perms"].to_numpy(object) != _RESERVED) | (resident > 0))
+    start, end = (mappings[name].to_numpy(np.uint64) for name in ("start", "end"))
+    rows = used[np.argsort(start[used], kind="stable")]
+    kind, first = mappings["kind"].to_numpy(object)[rows], np.ones(len(rows), dtype=bool)
+    first[1:] = kind[1:] != kind[:-1]
+    region, count = np.cumsum(first) - 1, int(first.sum())
+    last = np.zeros(count, dtype=np.uint64)
+    np.maximum.at(last, region, end[rows])
+    sizes, of_region = np.zeros((2, count), dtype=np.int64)
+    np.add.at(sizes, region, (end - start)[rows].astype(np.int64))
+    np.add.at(of_region, region, resident[rows])
+    columns = {
+        "kind": kind[first].tolist(),
+        "start": start[rows][first],
+        "end": last,
+        "vmas": np.bincount(region, minlength=count).astype(np.int64),
+        "size_bytes": sizes,
+        "rss_bytes": of_region,
+    }
+    return build(columns, REGIONS)

@@ -7,9 +7,19 @@ different addresses, so there mappings are matched by kind and file alone.
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    Places = NDArray[np.intp]
 
 _SIDES = ("before", "after")
 STATES = ("new", "gone", "grew", "shrank", "same")
@@ -44,23 +54,38 @@ def match_mappings(
         `MAPPING_CHANGES`. A side without the mapping counts 0.
     """
     one = is_one_process(before, after) if same_process is None else same_process
-    both = pd.concat(
-        [
-            frame[["kind", "path", "start", "end", "Size", "Rss"]].assign(side=side)
-            for side, frame in zip(_SIDES, (before, after), strict=True)
-        ],
-        ignore_index=True,
+    kinds, paths = (
+        [text for frame in (before, after) for text in frame[name].to_list()]
+        for name in ("kind", "path")
     )
-    both["path"] = both["path"].mask(both["path"].str.startswith("[anon:"), "")
-    both = both.sort_values(["kind", "path", "start"], kind="stable", ignore_index=True)
-    group = both.groupby(["kind", "path"], sort=False).ngroup()
-    both["extent"] = _extents(both, group) if one else group
-    table = _summed(both)
-    if not one:
-        table[["start", "end"]] = pd.NA
-    table["state"] = _states(table)
-    order = table["change_bytes"].abs().sort_values(ascending=False, kind="stable").index
-    return build(dict(table.loc[order].reset_index(drop=True)), MAPPING_CHANGES)
+    paths = ["" if path.startswith("[anon:") else path for path in paths]
+    start, end = (
+        np.concatenate([frame[name].to_numpy(np.uint64) for frame in (before, after)])
+        for name in ("start", "end")
+    )
+    places = list(zip(kinds, paths, start.tolist(), end.tolist(), strict=True))
+    order = sorted(range(len(places)), key=lambda row: places[row][:3])
+    extent, firsts = _extents([places[row] for row in order], by_place=one)
+    columns: dict[str, Any] = {"kind": [kinds[order[row]] for row in firsts]}
+    columns["path"] = [paths[order[row]] for row in firsts]
+    if one:
+        columns["start"] = start[order][firsts]
+        columns["end"] = np.zeros(len(firsts), dtype=np.uint64)
+        np.maximum.at(columns["end"], extent, end[order])
+    columns |= _summed(before, after, np.array(order, dtype=np.intp), extent, len(firsts))
+    change = columns["after_rss_bytes"] - columns["before_rss_bytes"]
+    columns["change_bytes"] = change
+    columns["state"] = _states(columns)
+    largest_first = np.argsort(-np.abs(change), kind="stable")
+    return build(
+        {
+            name: [values[row] for row in largest_first]
+            if isinstance(values, list)
+            else values[largest_first]
+            for name, values in columns.items()
+        },
+        MAPPING_CHANGES,
+    )
 
 
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
@@ -70,40 +95,55 @@ def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
     both have a stack, the vdso decides.
     """
     for name, edge in (("[stack]", "end"), ("[vdso]", "start")):
-        places = [set(frame.loc[frame["path"] == name, edge]) for frame in (before, after)]
+        places = [
+            {place for path, place in zip(frame["path"], frame[edge], strict=True) if path == name}
+            for frame in (before, after)
+        ]
         if all(places):
             return places[0] == places[1]
     return False
 
 
-def _extents(both: pd.DataFrame, group: pd.Series) -> pd.Series:
-    """A number for each set of mappings that overlap, within one kind and file."""
-    reached = both.groupby(group)["end"].cummax().shift(1, fill_value=0)
-    apart = (both["start"] >= reached) | (group != group.shift(1))
-    return apart.cumsum()
+def _extents(
+    places: Sequence[tuple[str, str, int, int]], *, by_place: bool
+) -> tuple[Places, list[int]]:
+    """A number for each set of mappings of one kind and file, by place of those that overlap.
+
+    Args:
+        places: Kind, file, start and end of each, in this order.
+        by_place: Whether those that lie apart are apart.
+
+    Returns:
+        The number of each, from 0, and the row of the first of each number.
+    """
+    numbers, firsts = np.zeros(len(places), dtype=np.intp), list[int]()
+    last, reached = ("", ""), 0
+    for row, (kind, path, start, end) in enumerate(places):
+        if not firsts or last != (kind, path) or (by_place and start >= reached):
+            firsts.append(row)
+            last, reached = (kind, path), end
+        numbers[row], reached = len(firsts) - 1, max(reached, end)
+    return numbers, firsts
 
 
-def _summed(both: pd.DataFrame) -> pd.DataFrame:
-    counted = {}
-    for side in _SIDES:
-        mine = both["side"] == side
-        counted[f"{side}_vmas"] = mine.astype("int64")
-        counted[f"{side}_size_bytes"] = both["Size"].fillna(0).where(mine, 0).astype("int64")
-        counted[f"{side}_rss_bytes"] = both["Rss"].fillna(0).where(mine, 0).astype("int64")
-    sums = pd.DataFrame(counted).groupby(both["extent"], sort=False).sum()
-    sums["change_bytes"] = sums["after_rss_bytes"] - sums["before_rss_bytes"]
-    places = both[["start", "end"]].groupby(both["extent"], sort=False)
-    first = both.loc[~both["extent"].duplicated(), ["kind", "path", "extent"]]
-    table = first.set_index("extent").join(sums)
-    table["start"] = places["start"].min().astype("UInt64")
-    table["end"] = places["end"].max().astype("UInt64")
-    return table.reset_index(drop=True)
+def _summed(
+    before: pd.DataFrame, after: pd.DataFrame, order: Places, extent: Places, count: int
+) -> dict[str, NDArray[np.int64]]:
+    """Mappings, address space and resident bytes of each number, before and after."""
+    sums = {}
+    for side, mine in zip(_SIDES, (order < len(before), order >= len(before)), strict=True):
+        frame, skipped = (before, 0) if side == "before" else (after, len(before))
+        rows, theirs = order[mine] - skipped, extent[mine]
+        sums[f"{side}_vmas"] = np.bincount(theirs, minlength=count).astype(np.int64)
+        for name in ("Size", "Rss"):
+            total = np.zeros(count, dtype=np.int64)
+            np.add.at(total, theirs, frame[name].to_numpy(np.int64, na_value=0)[rows])
+            sums[f"{side}_{name.lower()}_bytes"] = total
+    return sums
 
 
-def _states(table: pd.DataFrame) -> pd.Series:
-    states = pd.Series("same", index=table.index, dtype="str")
-    states[table["change_bytes"] > 0] = "grew"
-    states[table["change_bytes"] < 0] = "shrank"
-    states[table["before_vmas"] == 0] = "new"
-    states[table["after_vmas"] == 0] = "gone"
+def _states(columns: Mapping[str, NDArray[np.int64]]) -> list[str]:
+    change = columns["change_bytes"]
+    told = [columns["after_vmas"] == 0, columns["before_vmas"] == 0, change < 0, change > 0]
+    states: list[str] = np.select(told, ["gone", "new", "shrank", "grew"], "same").tolist()
     return states
