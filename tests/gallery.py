@@ -25,7 +25,7 @@ REPORTS = {
     "report-pressure": ("alloc-pressure-before-go1.27.3",),
     "report-healthy": ("healthy-go1.27.3",),
 }
-SIZE = (1280, 860)
+SCREEN, SCROLL = "1280,860", "960,2300"  # a report's first screen; a notebook down to its figures
 COLOURS = "48"
 
 
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         paths = [one if one.startswith("-") else str(CAPTURES / one) for one in (capture, *others)]
         _write(name, ["report", *paths, "--format", "html"])
     for name in notebooks():
-        _write(name, ["notebook", name])
+        _write(name, ["notebook", name.partition("_")[2].replace("_", "-")])
     if "--pictures" in arguments:
         PICTURES.mkdir(exist_ok=True)
         for page in sorted(PAGES.glob("*.html")):
@@ -55,16 +55,20 @@ def _write(name: str, command: list[str]) -> None:
 
 
 def _picture(page: Path) -> None:
-    """The first screen, in few colours."""
+    """The first screen in few colours; of a notebook more of it, at half the size."""
+    is_report = page.stem in REPORTS
     target = PICTURES / f"{page.stem}.png"
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or "google-chrome"
-    size = f"--window-size={SIZE[0]},{SIZE[1]}"
+    size = f"--window-size={SCREEN if is_report else SCROLL}"
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size]
     subprocess.run(
         [browser, *options, f"--screenshot={target}", page.as_uri()], check=True,
         capture_output=True,
     )  # fmt: skip
-    subprocess.run(["convert", target, "-colors", COLOURS, "-strip", target], check=True)
+    smaller = [] if is_report else ["-resize", "60%"]
+    subprocess.run(
+        ["convert", target, *smaller, "-colors", COLOURS, "-strip", target], check=True
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
