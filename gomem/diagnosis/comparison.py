@@ -18,7 +18,9 @@ What one capture on each side can say, and what it cannot:
 * Several captures a side are samples. Measured: of 100 pairs of sides, six runs each, drawn from 24
   runs of one unchanged program, 35 of 1100 comparisons (3.2 %) had a p below 5 %, 14 of which were
   too small to matter, and 3 of the 100 judgements were other than `same`.
-* A sampled profile has intervals of its own. They tell a change from sampling noise, no more.
+* A sampled profile has intervals of its own. They tell a change from sampling noise, and of
+  several runs a side their ranks do, too; see `gomem.diagnosis.site_comparison`. Measured on the
+  same 100 pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
 
 Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
 the correction for multiple comparisons that stands beside each p is made within each.

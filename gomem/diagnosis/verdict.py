@@ -263,7 +263,7 @@ def _differs(before: MomentFacts, after: MomentFacts) -> bool:
 def _against_baseline(change: Change, before: MomentFacts, facts: MomentFacts) -> tuple[str, bool]:
     if not _differs(before, facts):
         return f"The baseline's is about the same, {format_bytes(before.rss_bytes)}.", False
-    if change.ledger.verdict in {"unknown", "mixed"}:
+    if change.ledger.verdict in {"unknown", "undivided", "mixed"}:
         return _since(before, facts, "in the baseline", ""), _rose(before, facts)
     sentence = change.ledger.sentence
     return f"Against the baseline, {sentence}.", _rose(before, facts)

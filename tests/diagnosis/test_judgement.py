@@ -127,7 +127,7 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
 
     assert "worse" == judgement.verdict
     said = "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %) (medians). In the middle runs, RSS rose by "
-    assert judgement.sentence.startswith(f"{said}1.95 MiB: ")
+    assert judgement.sentence.startswith(f"{said}1.95 MiB; no file on both sides says ")
     assert () == judgement.details
 
 

@@ -54,7 +54,13 @@ WORDS = {
     "native": "memory outside Go takes {more}: C's heap, threads, or mmap",
     "files": "mapped files and shared memory take {more}",
 }
-VERDICTS = ("unchanged", "shifted", *WORDS, "mixed", "unknown")
+VERDICTS = ("unchanged", "shifted", *WORDS, "mixed", "undivided", "unknown")
+LACKING = {
+    "unknown": "the two ledgers do not have the same parts",
+    "undivided": "no file on both sides says how much of it is Go's",
+}
+# Parts that tell Go's heap from the rest: where a ledger has none, its anonymous memory is both.
+OF_GO_HEAP = {part for part in LAYER_OF_PART if part.startswith("heap_")}
 # A smaller change is nothing to act on: pages of the program come and go by a mebibyte, and two
 # runs of one program differ by a few per cent.
 LEAST_BYTES = MIB
@@ -114,6 +120,12 @@ def change_ledger(
         change = after_rss_bytes - before_rss_bytes
     noise = max(LEAST_BYTES, LEAST_SHARE * max(before_rss_bytes or 0, after_rss_bytes or 0))
     verdict = _verdict(change, moved, noise)
+    if (
+        verdict in {"native", "mixed"}
+        and "anonymous_other" in sizes
+        and not OF_GO_HEAP & set(sizes)
+    ):
+        verdict = "undivided"
     layers = pd.DataFrame({"layer": _words(moved), "change_bytes": _bytes(moved.values())})
     return LedgerChange(change, _parts(sizes), layers, verdict, _sentence(verdict, change, moved))
 
@@ -209,8 +221,8 @@ def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
     known = _known(moved)
     if change is None:
         return "RSS is not known on both sides, so its change is unknown"
-    if verdict == "unknown":
-        return f"{_rss_words(change)}; the two ledgers do not have the same parts"
+    if verdict in LACKING:
+        return f"{_rss_words(change)}; {LACKING[verdict]}"
     if verdict == "unchanged":
         return f"RSS is the same ({format_change(change)}), and so are its parts"
     if verdict == "shifted":

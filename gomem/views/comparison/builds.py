@@ -15,6 +15,7 @@ from gomem.views.comparison.words import (
     MEMORY,
     NO_CLAIM,
     SAME,
+    SEEN,
     level_name,
 )
 from gomem.views.damage import damage_section
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.builds import BuildComparison
     from gomem.views.document import Block
 
-SHOWN = 0.02  # of the baseline: less cannot be seen in a figure
 MOST_PANELS = 24  # more small figures than that are looked at by nobody
 HEADINGS = {MEMORY: "Memory", COLLECTOR: "The collector", LOAD: "The load"}
 CAPTION = (
@@ -95,7 +95,7 @@ def _moved(metrics: pd.DataFrame) -> pd.DataFrame:
     """All rows of the metrics of which some build's is not the baseline's."""
     keys = ["layer", "unit", "name"]
     differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM, SAME])
-    differs &= metrics["change"].fillna(1).abs() >= SHOWN
+    differs &= metrics["change"].fillna(1).abs() >= SEEN
     wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
     return metrics.merge(wanted, on=keys)
 

@@ -15,12 +15,14 @@ from gomem.views.comparison.words import (
     MEMORY,
     NO_CLAIM,
     SAMPLE_TYPES,
+    SEEN,
     Pair,
     are_single,
     benchmarks_of,
     changed_sites,
     covered,
     ledger_of,
+    level_name,
     metrics_of,
     pair_of,
     rates_of,
@@ -30,6 +32,7 @@ from gomem.views.comparison.words import (
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Folded, Notes, Paragraph, Section, Verdict
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
+from gomem.views.figures.dumbbells import plot_dumbbells
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.report.flames import change_flames
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from gomem.views.document import Block, Tone
 
 KIND = "Go memory comparison"
+DUMBBELLS = "Each as a multiple of what it was before; twice as much is as far as half."
 NOISE_SHOWN = 20  # sites within noise; the largest differences
 # What the whole comparison is called.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
@@ -113,21 +117,35 @@ def _memory_section(comparison: Comparison) -> Section | None:
     if metrics.empty:
         return None
     words = f"memory at {pair}" if pair else "memory"
-    return Section("memory", _heading("Memory", pair), tables.level_blocks(metrics, words))
+    return Section("memory", _heading("Memory", pair), _level_blocks(metrics, words))
 
 
 def _collector_section(comparison: Comparison) -> Section | None:
     metrics = metrics_of(comparison, COLLECTOR)
     if metrics.empty:
         return None
-    return Section("collector", "The collector", tables.level_blocks(metrics, "collector"))
+    return Section("collector", "The collector", _level_blocks(metrics, "collector"))
 
 
 def _load_section(comparison: Comparison) -> Section | None:
     metrics = metrics_of(comparison, LOAD)
     if metrics.empty:
         return None
-    return Section("load", "The load", tables.level_blocks(metrics, "load"))
+    return Section("load", "The load", _level_blocks(metrics, "load"))
+
+
+def _level_blocks(metrics: pd.DataFrame, words: str) -> tuple[Block, ...]:
+    """Dumbbells of what changed, and the table of all."""
+    moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= SEEN)]
+    blocks = tables.level_blocks(metrics, words)
+    if moved.empty:
+        return blocks
+    named = {
+        "metrics": moved,
+        "titles": {name: level_name(name) for name in moved["name"]},
+        "name": f"dumbbells-{metrics['layer'].iloc[0]}",
+    }
+    return (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:

@@ -22,6 +22,7 @@ ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
 NO_GEOMEAN = "geometric mean: none, because a median is not above 0"
+SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
 _LEVELS = {
     "seconds": "time in the log",
@@ -111,8 +112,8 @@ def covered(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     windows = comparison.windows
     if windows.empty or windows["seconds"].isna().all():
         return ()
-    said = [f"{row['side']} {_covers(row)}" for row in windows.to_dict("records")]
-    return (("Covered", "; ".join(said)),)
+    rows = windows.to_dict("records")
+    return tuple((f"Covered {row['side']}", _covers(row)) for row in rows)
 
 
 def _covers(row: dict[str, Any]) -> str:

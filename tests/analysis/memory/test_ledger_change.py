@@ -109,7 +109,6 @@ def test_what_objects_give_up_and_the_runtime_keeps_changes_no_rss():
         ("heap_objects", "allocation"),
         ("heap_idle", "retention"),
         ("native_heap", "native"),
-        ("anonymous_other", "native"),
         ("mapped_files", "files"),
         ("runtime_metadata", "runtime"),
         ("libraries", "program"),
@@ -120,6 +119,34 @@ def test_the_layer_that_moved_rss_is_named(part, verdict):
 
     assert verdict == found.verdict
     assert "rose by 50.0 MiB" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("others", "verdict"),
+    [
+        pytest.param({"heap_objects": 1}, "native", id="memstats"),
+        pytest.param({"heap_unexplained": 1}, "native", id="smaps-alone"),
+        pytest.param({}, "undivided", id="only-rss"),
+        pytest.param({"mapped_files": 5}, "undivided", id="only-status"),
+    ],
+)
+def test_anonymous_memory_is_outside_go_only_where_the_heap_stands_apart(others, verdict):
+    """
+    VmRSS alone, or RssAnon, holds Go's heap with all else.
+    """
+    found = change({"anonymous_other": 10, **others}, {"anonymous_other": 60, **others})
+
+    assert verdict == found.verdict
+    no_telling = "RSS rose by 50.0 MiB; no file on both sides says how much of it is Go's"
+    assert (no_telling == found.sentence) == (verdict == "undivided")
+
+
+def test_of_what_is_not_divided_the_files_still_tell():
+    found = change(
+        {"anonymous_other": 10, "mapped_files": 5}, {"anonymous_other": 10, "mapped_files": 90}
+    )
+
+    assert "files" == found.verdict
 
 
 def test_allocation_that_is_not_touched_is_said_beside_what_it_cost():

@@ -1,0 +1,82 @@
+"""Dumbbells: each metric before and after, as a multiple of what it was, joined by a line.
+
+The scale is of ratios, so that twice as much stands as far to the right as half to the left. What
+fell to nothing stands at the left end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import format_relative, is_unknown
+from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
+from gomem.views.figures.benchmarks import have_multiples
+from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
+from gomem.views.figures.figure import Drawing
+from gomem.views.measurements import format_level
+from gomem.views.words import minus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+NAMES, WORDS = 1.8, 2.5  # inches beside the rows
+LEAST, MOST = 1 / 1000, 1000.0  # multiples that are drawn; what lies beyond stands at the end
+MANY = 1000  # from the lowest to the highest: no room for every tick's name
+ROOM = 1.15  # beyond the first and the last
+TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
+
+
+def plot_dumbbells(
+    metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "dumbbells"
+) -> Drawing:
+    """Draw each metric that has a value above 0 before.
+
+    Args:
+        metrics: Rows of `gomem.analysis.comparison.before_after.METRICS`.
+        titles: What people call a metric, where its name is not it.
+        name: Unique on its page.
+    """
+    rows = metrics[have_multiples(metrics)].to_dict("records")
+    chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
+    ratios = [min(MOST, max(LEAST, row["after_median"] / row["before_median"])) for row in rows]
+    for place, ratio in enumerate(ratios):
+        _draw(panel, place, ratio)
+    label_rows(panel, [(titles or {}).get(row["name"], row["name"]) for row in rows], _words(rows))
+    _frame(panel, ratios)
+    explain_sides(chart, left=NAMES, bars=False)
+    return Drawing(name, "Before and after", _describe(rows), chart)
+
+
+def _draw(panel: Panel, place: int, ratio: float) -> None:
+    panel.line([1.0, ratio], [place] * 2, Look(edge=INK, width=1.2, opacity=MUTED))
+    for side, at in (("before", 1.0), ("after", ratio)):
+        colour, marker, _ = SIDES[side]
+        look = Look(edge=colour, width=0)
+        panel.line([at], [place], look, marker=marker, mark_edge=INK)
+
+
+def _words(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [", ".join(filter(None, [_sides(row), _change(row)])) for row in rows]
+
+
+def _sides(row: Mapping[str, Any]) -> str:
+    return " → ".join(format_level(row[f"{side}_median"], row["unit"]) for side in SIDES)
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    return "" if is_unknown(row["change"]) else minus(format_relative(row["change"]))
+
+
+def _frame(panel: Panel, ratios: Sequence[float]) -> None:
+    low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
+    panel.x.scale = Scale(low, high, log=True)
+    wide = high / low > MANY  # too many ticks for their names
+    ticks = [one for one in TICKS if low <= one <= high and not (wide and one in {0.2, 0.5, 2, 5})]
+    panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
+    panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)
+
+
+def _describe(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "; ".join(f"{row['name']}: {_sides(row)}, {_change(row)}" for row in rows) + "."
