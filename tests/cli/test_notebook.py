@@ -297,13 +297,15 @@ def test_what_a_cell_prints_is_escaped():
     """
     stream = {"output_type": "stream", "name": "stdout", "text": "<script>"}
     plain = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "<img src=x>"}}
+    frame = {**plain, "data": {"text/html": "<td>main\u202e\x1b[31m</td>"}}  # as pandas writes it
     cell = {
         "cell_type": "code", "id": "a", "metadata": {}, "execution_count": 1,
-        "source": "print('<b>')", "outputs": [stream, plain],
+        "source": "print('<b>')", "outputs": [stream, plain, frame],
     }  # fmt: skip
     executed = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
     page = render_notebook_html(json.dumps(executed), title="<title>")
 
-    for raw in ("<script>", "<img", "<b>", "<title><"):
+    for raw in ("<script>", "<img", "<b>", "<title><", "\x1b", "\u202e"):
         assert raw not in page
+    assert "main\\u202e" in page

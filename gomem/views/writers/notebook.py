@@ -18,7 +18,7 @@ import sys
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from gomem.errors import CaptureError
+from gomem.errors import CaptureError, printable
 from gomem.views.writers.flame_script import script_source
 from gomem.views.writers.html import environment
 
@@ -32,6 +32,8 @@ TEMPLATE = "notebook.html.jinja"
 GRAMMAR_OF_IRIS = "rfc3987_syntax"
 WAY_OUT = "gomem runs notebooks with an extra of its own: pip install 'gomem[notebooks]'"
 _MARKUP = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~&]")
+# Of a capture's names in frames, which pandas writes as they are: they would turn the text round.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _HEADING = re.compile(r"<h2>(?=([^<]*)</h2>)")
 # nbconvert loads these from content delivery networks unless they are empty.
 NETWORK_TRAITS = (
@@ -196,7 +198,7 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
     node = nbformat.reads(executed, as_version=4)
     metadata = {"name": title, "script_source": script_source(), "contents": _contents(node)}
     page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
-    return str(page)
+    return _UNSEEN.sub(lambda found: printable(found[0]), str(page))
 
 
 def _contents(node: Any) -> list[tuple[str, str]]:

@@ -8,7 +8,8 @@ on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import printable
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 TEMPLATE = "cell.html.jinja"
 LINES = 24  # of a repr: a screen
+LONG, KEPT = 400, 150  # characters of a word in a sentence, and of either end of a longer one
+_LONG = re.compile(rf"\S{{{LONG + 1},}}")
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Shown:
         """The blocks as a piece of HTML."""
         if not self.blocks:
             return ""
-        return environment().get_template(TEMPLATE).render(blocks=share(self.blocks, Hidden()))
+        blocks = map(_readable, share(self.blocks, Hidden()))
+        return environment().get_template(TEMPLATE).render(blocks=list(blocks))
 
     @property
     def text(self) -> str:
@@ -55,6 +59,15 @@ class Shown:
         lines = self.text.splitlines()
         more = len(lines) - LINES
         return "\n".join([*lines[:LINES], f"and {more} more lines"] if more > 0 else lines)
+
+
+def _readable(block: Block) -> Block:
+    """A sentence without names of pages: of a word that long its beginning and its end."""
+    if not isinstance(block, Paragraph):
+        return block
+    return replace(
+        block, text=_LONG.sub(lambda word: f"{word[0][:KEPT]}…{word[0][-KEPT:]}", block.text)
+    )
 
 
 NOTHING = Shown()

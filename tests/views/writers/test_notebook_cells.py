@@ -40,3 +40,13 @@ def test_a_repr_is_no_longer_than_a_screen():
 
     assert LINES + 1 == len(lines)
     assert f"and {100 + 2 - LINES} more lines" == lines[-1]
+
+
+def test_a_name_of_pages_is_its_beginning_and_its_end_in_a_sentence():
+    name = "a" * 200 + "b" * 10_000 + "c" * 200
+
+    html = sentences(f"Held by {name}, most of it.").html
+
+    assert f"Held by {'a' * 150}…{'c' * 149}, most of it." in html
+    assert "d" * 400 in sentences(f"by {'d' * 400}").html
+    assert f"{'d' * 150}…{'d' * 150}" in sentences(f"by {'d' * 401}").html
