@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +41,7 @@ class Format(StrEnum):
     text = "text"
     json = "json"
     md = "md"
+    ipynb = "ipynb"
 
 
 class Level(StrEnum):
@@ -89,6 +91,7 @@ def report(
     Without --format: a screen of it on a terminal, or all of it where standard output is none, and
     the whole report as one HTML file named after the capture; the last line printed is its path.
     With --format text, json or md: only that, on standard output or in the file that -o names.
+    With --format ipynb: a notebook that shows the report, and can be run again.
     """
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:
@@ -102,7 +105,11 @@ def report(
         inputs = group if baseline is None else [*group, baseline]
         check_writable(target, force=force, inputs=inputs)
         diagnosis = _diagnose(group, baseline, go_version, threshold or [])
-        _write(diagnosis, output_format, target, redact=redact, full=full)
+        if output_format is Format.ipynb:
+            assert target is not None
+            _write_notebook(diagnosis, group, baseline, target, redact=redact)
+        else:
+            _write(diagnosis, output_format, target, redact=redact, full=full)
         found = found or _met(diagnosis, fail_on)
     if found:
         raise typer.Exit(1)
@@ -131,8 +138,8 @@ def _is_whole(path: Path) -> bool:
 def _target(name: str, output: Path | None, output_format: Format | None) -> Path | None:
     if output is not None:
         return output
-    if output_format in {None, Format.html}:
-        return file_named_after(name, ".gomem.html")
+    if output_format in {None, Format.html, Format.ipynb}:
+        return file_named_after(name, f".gomem.{output_format or Format.html}")
     return None
 
 
@@ -177,6 +184,24 @@ def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool, full
     if target is None or not is_device(target):  # a page on standard output stands there alone
         text = terminal_text(document) if full else terminal_summary(document, MORE)
         write(text, None)
+
+
+def _write_notebook(
+    diagnosis: Diagnosis, group: list[Path], baseline: Path | None, target: Path, *, redact: bool
+) -> None:
+    """The report as a notebook, which finds the capture from where it lies."""
+    from gomem.views.report.report import report_document
+    from gomem.views.writers.report_notebook import write_notebook
+
+    def beside(path: Path) -> str:
+        return path.name if redact else os.path.relpath(path, target.parent)
+
+    tell_damage(diagnosis.capture.damaged)
+    paths = [beside(path) for path in group]
+    document = report_document(diagnosis, redact=redact)
+    other = None if baseline is None else beside(baseline)
+    write(write_notebook(document, paths[0] if len(paths) == 1 else paths, other), target)
+    tell_where(target)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:

@@ -1,0 +1,76 @@
+"""A report as a notebook: each section shown, and the line of code that shows it again.
+
+Its outputs are the report's own, so that it needs no kernel to be written or read; whoever opens it
+in JupyterLab can run it, change it and go on.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from gomem.views.document import Paragraph, unchosen
+from gomem.views.writers.markdown import escaped
+from gomem.views.writers.notebook_cells import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gomem.views.document import Block, Document
+
+IMPORTS = "from gomem.notebook import open_capture, section, verdict"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+def write_notebook(document: Document, capture: str | list[str], baseline: str | None) -> str:
+    """Write a notebook of a report.
+
+    Args:
+        document: The report.
+        capture: The path, or the paths, that it was made of, as the notebook finds them.
+        baseline: Likewise that of the baseline; None without one.
+    """
+    cells = [
+        {"id": f"cell-{place}", **cell}
+        for place, cell in enumerate(_cells(document, capture, baseline))
+    ]
+    notebook = {
+        "cells": cells,
+        "metadata": {"kernelspec": KERNEL, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cells(
+    document: Document, capture: str | list[str], baseline: str | None
+) -> Iterator[dict[str, Any]]:
+    yield _words(f"# {escaped(document.title)}: {escaped(document.kind)}")
+    settings = [f"CAPTURE = {capture!r}", f"BASELINE = {baseline!r}"]
+    opened = "diagnosis = open_capture(CAPTURE, BASELINE)"
+    yield _code("\n".join([IMPORTS, "", *settings, opened]), (), 1)
+    said = document.verdict
+    if said is not None:
+        yield _code("verdict(diagnosis)", tuple(map(Paragraph, (said.sentence, *said.lines))), 2)
+    for number, section in enumerate(document.sections, start=3):
+        yield _words(f"## {escaped(section.heading)}")
+        name = section.name.replace("-", "_")
+        yield _code(f'section(diagnosis, "{name}")', tuple(unchosen(section.blocks)), number)
+
+
+def _words(text: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": text}
+
+
+def _code(source: str, blocks: tuple[Block, ...], number: int) -> dict[str, Any]:
+    """A cell and what it showed."""
+    shown = Shown(blocks)
+    data = {"text/html": shown.html, "text/plain": repr(shown)}
+    result = {
+        "data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result",
+    }  # fmt: skip
+    return {
+        "cell_type": "code", "execution_count": number, "metadata": {},
+        "outputs": [result] if blocks else [], "source": source,
+    }  # fmt: skip
