@@ -178,7 +178,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
     last = diagnosis.collector.cost.heap_live_last_bytes
     if last is None:
         return "", False
-    text = f"The live heap is {format_bytes(last)} at the end"
+    size = format_bytes(last) if last else f"less than {format_bytes(MIB)}"  # the log's unit
+    text = f"The live heap is {size} at the end"
     run = diagnosis.collector.longest_run
     if run is None or run.slope_low is None or run.slope_high is None:
         return f"{text}; too few collections tell whether it grows.", False

@@ -190,6 +190,11 @@ def test_a_log_tells_where_the_live_heap_goes(run, words, grew):
     assert grew == has_grown
 
 
+@pytest.mark.parametrize(("live", "said"), [(0, "less than 1.00 MiB"), (1, "1.00 MiB")])
+def test_a_live_heap_that_the_log_rounds_to_nothing_is_less_than_its_unit(live, said):
+    assert f"The live heap is {said} at the end" in told(collector=log(9, live=live))[0]
+
+
 def standing(*rows):
     return pd.DataFrame(rows, columns=["moment", "goroutines", "function", "state"])
 
