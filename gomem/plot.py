@@ -446,7 +446,8 @@ def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None =
             f"{diagnosis.capture.file_name}: wanted two heap profiles that have a time"
         )
     rows = found.allocated.rename(columns={"extra_bytes": "value"})
-    rows = rows[rows["value"] != 0]
+    beyond = rows[rows["value"] > 0]
+    rows = beyond if len(beyond) else rows
     title = f"Allocated beyond the usual from {found.before} to {found.after}"
     return _one(plot_sites(rows, "bytes", title=title), ax)
 

@@ -150,3 +150,22 @@ def test_provenance_is_digests_and_versions_and_nothing_of_the_machine(tmp_path)
     assert "private" not in shown
     (folder / "heap-0").unlink()
     assert "more files" not in provenance(folder).text
+
+
+def test_a_file_keeps_its_name_where_a_sentence_begins_with_it(log_alone):
+    shown = show(plot.waterfall, log_alone).text, show(log_alone.line_reasons).text
+
+    assert all(one.startswith("gctrace.log: nothing") for one in shown)
+    assert show(plot.levels, log_alone).text.startswith("No moment says")
+
+
+def test_an_empty_frame_is_a_line_and_a_full_one_itself(log_alone):
+    assert "Nothing of this in the capture." == show(log_alone.smaps).text
+    assert log_alone.levels.empty
+    frame = log_alone.cycles()
+    assert frame is show(frame)
+
+
+def test_without_its_figures_a_section_has_no_fold_of_their_numbers(log_alone):
+    assert "The numbers of this figure" in section(log_alone, "collector").text
+    assert "The numbers of this figure" not in section(log_alone, "collector", figures=False).text
