@@ -307,6 +307,17 @@ def test_builds_of_which_one_has_no_clock_stand_by_their_moments():
     assert [["a", "b"]] * 2 == [[tick.label for tick in p.x.ticks] for p in drawn.chart.panels]
 
 
+def test_of_many_moments_a_small_panel_names_the_first_and_the_last_inwards():
+    """
+    Names side by side would run into one another, and into the next panel's.
+    """
+    timeless = watched(1, 2, 3, 4).set_axis([pd.NaT] * 4)
+
+    (panel,) = plot_small_multiples({"a": timeless}).chart.panels
+
+    assert [("a", "start"), ("d", "end")] == [(tick.label, tick.anchor) for tick in panel.x.ticks]
+
+
 def test_builds_that_say_nothing_of_their_size_are_refused():
     log = CAPTURES / "healthy-go1.27.3/gctrace.log"
 

@@ -25,7 +25,7 @@ FEW = 40  # so many moments have room for a mark each
 NAMES = 8  # so many moments have room for their names
 NAME_CHARACTERS = 14
 ACROSS, SMALL, GAP, TITLE, SMALL_FOOT = 3, 1.35, 0.16, 0.4, 0.3  # small multiples
-SMALL_TICKS = 4  # times and names that a small panel has room for
+SMALL_TICKS = 4  # times that a small panel has room for; of names the first and the last
 TITLE_CHARACTERS = 30
 ALIKE = 0.1  # of the longest clock: with a shorter one among them, each has its own
 # Told apart by mark and dash as well as by colour.
@@ -156,6 +156,8 @@ def _name_moments(
     every = -(-max(1, len(levels)) // most)
     names = [_short(str(one)) for one in levels["moment"]]
     panel.x.name(places[::every], names[::every])
+    if most < NAMES and len(names) > 1:
+        panel.x.ticks = [Tick(0.0, names[0], "start"), Tick(places[-1], names[-1], "end")]
     return places
 
 
