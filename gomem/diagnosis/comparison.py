@@ -50,7 +50,7 @@ from gomem.capture.load import load
 from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.diagnosis.judgement import LEAST_COLLECTIONS, findings_compared, judge
-from gomem.diagnosis.pairing import counterparts
+from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.diagnosis.programs import different_programs
 from gomem.diagnosis.site_comparison import sites_compared
 from gomem.diagnosis.span import Span
@@ -208,7 +208,7 @@ def compare_diagnoses(
     profiled = counterparts(list(old_profiles), list(new_profiles))[-1:]
     asked: dict[str, Any] = {"least_change": least_change, "margin": margin}
     benches = _compare_benches(old, new, asked)
-    first = pairs[0] if pairs else ("", "")
+    first = first_pair(list(old[0].ledgers), list(new[0].ledgers)) or ("", "")
     spans = [(old, first[0], last[0]), (new, first[1], last[1])]
     levels = _compare_levels(spans[0], spans[1], requests, asked)
     requested = _requests(spans, requests)
@@ -423,6 +423,10 @@ def _not_covered(*sides: _Side) -> Iterator[str]:
 
 
 def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
+    """What lies between two moments; between its own first and last if it has none so called."""
+    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    if known and last not in [facts.name for facts in known]:
+        return Span(known[0], known[-1])
     return Span(_facts_at(diagnosis, first), _facts_at(diagnosis, last))
 
 

@@ -23,6 +23,18 @@ def counterparts(before: Sequence[str], after: Sequence[str]) -> list[tuple[str,
     return [*same, (before[-1], after[-1])]
 
 
+def first_pair(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
+    """Where what lies between two moments begins on both sides: at the first that are paired.
+
+    Captures whose moments are called by the time have no name in common; then it is the first
+    moment of each.
+    """
+    pairs = counterparts(before, after)
+    if not pairs:
+        return None
+    return pairs[0] if set(before) & set(after) else (before[0], after[0])
+
+
 def counterpart_of(moment: str, before: Sequence[str], after: Sequence[str]) -> str | None:
     """The moment before that a moment after is compared with; None if there is none."""
     return next((old for old, new in counterparts(before, after) if new == moment), None)

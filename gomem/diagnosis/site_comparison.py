@@ -34,7 +34,7 @@ from gomem.analysis.profiles.site_changes import (
     unseen_in,
 )
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, has_samples
-from gomem.diagnosis.pairing import counterparts
+from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, empty
 
@@ -142,8 +142,9 @@ def sites_compared(
     notes = tuple(_notes(old, new, len(pairs), renames, profiles))
     if not pairs:
         return SiteComparison(empty(SITE_CHANGES), empty(SITE_RATES), notes=notes)
+    first = first_pair(list(before[0]), list(profiles[1][0])) or pairs[0]
     sides = [
-        _runs(found, [pair[n] for pair in pairs], requests[n])
+        _runs(found, (first[n], pairs[-1][n]), requests[n])
         for n, found in enumerate((before, profiles[1]))
     ]
     lasts = [[run.last for run in side] for side in sides]
@@ -170,16 +171,24 @@ def _sample_types(profiles: Sequence[Profile]) -> set[str]:
 
 def _runs(
     captures: Sequence[Mapping[str, Profile]],
-    moments: Sequence[str],
+    ends: tuple[str, str],
     requests: Sequence[float | None],
 ) -> list[_Run]:
-    """The runs of a side that have a profile of the last moment."""
+    """The runs of a side that have a profile of the last moment; they may call it otherwise."""
     counted = [*requests, *[None] * (len(captures) - len(requests))]
     return [
-        _Run(found.get(moments[0]) if len(moments) > 1 else None, found[moments[-1]], count)
-        for found, count in zip(captures, counted, strict=True)
-        if moments[-1] in found
+        _run(found, ends, count) for found, count in zip(captures, counted, strict=True) if found
     ]
+
+
+def _run(found: Mapping[str, Profile], ends: tuple[str, str], count: float | None) -> _Run:
+    """A capture's profiles at both moments; at its own first and last where it has none so called.
+
+    Runs whose moments are called by the time have no names in common.
+    """
+    own = list(found)
+    first, last = ends if ends[1] in found else (own[0], own[-1])
+    return _Run(None if first == last else found.get(first), found[last], count)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import pytest
 
 import gomem
-from gomem.diagnosis.pairing import counterpart_of, counterparts
+from gomem.diagnosis.pairing import counterpart_of, counterparts, first_pair
 from tests.builders import FIXTURES, diagnosed
 
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
@@ -21,6 +21,20 @@ HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 )
 def test_moments_of_one_name_stand_together_and_the_last_is_never_alone(before, after, pairs):
     assert pairs == counterparts(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "first"),
+    [
+        pytest.param(["1", "2"], ["1", "2"], ("1", "1"), id="same-names"),
+        pytest.param(["1", "2", "3"], ["x", "2", "3"], ("2", "2"), id="the-first-in-common"),
+        pytest.param(["1", "3"], ["2", "3"], ("3", "3"), id="one-in-common"),
+        pytest.param(["12:01", "12:02"], ["13:01", "13:02"], ("12:01", "13:01"), id="times"),
+        pytest.param([], ["a"], None, id="nothing-before"),
+    ],
+)
+def test_between_begins_at_the_first_in_common_or_the_first_of_each(before, after, first):
+    assert first == first_pair(before, after)
 
 
 def test_a_moment_between_without_a_namesake_stands_against_nothing():

@@ -126,6 +126,24 @@ def test_a_function_whose_lines_moved_is_the_same_site():
     assert 1 == (frames["name"] == "main.leaf").sum()
 
 
+def test_moments_called_by_the_time_have_rates_too():
+    """
+    No name is in another capture, of the same side or of the other.
+    """
+
+    def named(word):
+        one = run(100, 900)
+        profiles = one.capture.heap_profiles
+        one.capture.heap_profiles = {f"{word}-{name}": p for name, p in profiles.items()}
+        return one
+
+    compared = sites_compared([named("a"), named("b")], [named("c"), named("d")])
+
+    row = site(compared.rates, "alloc_space")
+    assert ("second", 2, 2, "~") == tuple(row[["per", "before_n", "after_n", "state"]])
+    assert row["before"] > 0
+
+
 def test_a_rename_that_nobody_bears_is_said():
     compared = sites_compared([run(900)], [run(900)], [rename_of("main.leef=main.leaf")])
 
