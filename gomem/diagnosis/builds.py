@@ -149,6 +149,9 @@ class BuildComparison:
         found = (one for each in self.comparisons.values() for one in each.damaged)
         return tuple(dict.fromkeys(found))
 
+    def __repr__(self) -> str:
+        return f"<BuildComparison of {', '.join(self.comparisons)} with {self.baseline}>"
+
     def _repr_html_(self) -> str:
         names = ["name", "unit", "build", "n", "median", "change", "p_value", "verdict"]
         return self.metrics[names].to_html(escape=True, index=False)

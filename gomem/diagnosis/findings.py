@@ -63,6 +63,9 @@ class Findings(tuple["Finding", ...]):
         shown = self.frame[["severity", "moment", "title", "next_step"]]
         return shown.to_html(escape=True, index=False, na_rep="")
 
+    def __repr__(self) -> str:
+        return f"<Findings: {', '.join(one.code for one in self) or 'none'}>"
+
 
 @dataclass(frozen=True)
 class Scale:

@@ -231,3 +231,23 @@ def test_mappings_of_all_moments_have_their_kind():
 
     for row in diagnosis.kinds.to_dict("records"):
         assert row["rss_bytes"] == by_kind[row["moment"], row["kind"]]
+
+
+def test_what_a_cell_ends_in_is_a_line_and_in_a_notebook_a_table():
+    """
+    No repr is longer than a screen: frames and arrays are asked for by their names.
+    """
+    diagnosis = diagnosed(FIXTURES / "captures/cache-shrink-go1.12.17")
+    capture = diagnosis.capture
+    profile = capture.heap_profiles["4-freed"]
+    bench = FIXTURES / "captures/alloc-pressure-before-go1.27.3/bench.txt"
+
+    assert "<Findings: released-but-resident" in repr(diagnosis.findings)
+    assert "<Profile 4-freed/heap.pb.gz: heap, " in repr(profile)
+    for shown in (
+        capture, capture["4-freed"], capture.gc, profile, diagnosis, diagnosis.findings,
+        gomem.compare(bench, bench), gomem.compare_many({"a": bench, "b": bench}),
+    ):  # fmt: skip
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 200
+        assert shown._repr_html_()

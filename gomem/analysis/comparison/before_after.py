@@ -215,6 +215,9 @@ class Comparison:
         sizes = self.metrics.loc[claimed, "change"].abs().dropna()
         return None if sizes.empty else self.metrics.loc[sizes.astype(float).idxmax()]
 
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.metrics)} metrics and {len(self.sites)} sites>"
+
     def _repr_html_(self) -> str:
         names = ["name", "unit", "before_median", "after_median", "change", "p_value", "verdict"]
         return self.metrics[names].to_html(escape=True, index=False)

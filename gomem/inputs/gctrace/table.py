@@ -219,6 +219,9 @@ class GcLog(WithDamage):
             damaged=tuple(damage for log in logs for damage in log.damaged),
         )
 
+    def __repr__(self) -> str:
+        return f"<GcLog: {len(self.cycles)} collections, {len(self.scavenges)} scavenger lines>"
+
     def _repr_html_(self) -> str:
         lasting = pd.concat(
             [one.groupby("run")["at_seconds"].max() for one in self.pieces(("run", "at_seconds"))]

@@ -413,6 +413,9 @@ class Profile(WithDamage):
             return "other"
         return "mutex" if any("nlock" in name for name in leaves) else "block"
 
+    def __repr__(self) -> str:
+        return f"<Profile {self.source}: {self.kind}, {len(self.columns.value)} samples>"
+
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th>{escape(one.type)}</th><td>{_shown(self.total(one.type), one.unit)}</td></tr>"
