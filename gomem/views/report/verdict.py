@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.finding import Severity
 from gomem.views.document import Verdict
+from gomem.views.figures.flame_graph import known_name
 from gomem.views.share import named_in
 from gomem.views.words import minus_signs
 
@@ -45,5 +46,6 @@ def moment_names(diagnosis: Diagnosis) -> frozenset[str]:
 
 
 def together(text: str) -> str:
-    """A sentence in which a number and its unit stay on one line, and a minus is no hyphen."""
-    return re.sub(r"(?<=\d) (?=%|[KMGT]?i?B\b)", "\u00a0", minus_signs(text))
+    """A sentence for a page: a number stays with its unit, a minus is no hyphen, names end."""
+    cut = re.sub(r"\S{301,}", lambda long: known_name(long[0]), minus_signs(text))
+    return re.sub(r"(?<=\d) (?=%|[KMGT]?i?B\b)", "\u00a0", cut)

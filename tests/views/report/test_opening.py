@@ -10,6 +10,7 @@ from gomem.views.document import Bars, Figure, Lead, Tiles
 from gomem.views.report.opening import LEADS, first_sentence, opening
 from gomem.views.report.relevance import BEARING
 from gomem.views.report.report import SECTIONS, report_document
+from gomem.views.report.verdict import together
 from gomem.views.share import Hidden, share
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 
@@ -126,3 +127,10 @@ def test_what_bears_on_the_verdict_is_unfolded_and_every_section_has_its_gist(pa
     assert {"ledger", *BEARING.get(diagnosis.verdict.code, ())} & there <= unfolded
     assert unfolded < there
     assert all(section.gist for section in document.sections)
+
+
+def test_a_name_without_end_is_cut_where_it_stands_in_a_sentence():
+    text = together(f"allocated by main.{'x' * 10_000} (160 MiB, -3 %)")
+
+    assert len(text) < 350
+    assert text.endswith("… (160\u00a0MiB, \u22123\u00a0%)")
