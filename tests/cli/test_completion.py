@@ -30,7 +30,8 @@ def test_bash_offers_commands_then_options_then_their_values(capsys):
 
     told = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
 
-    assert ["report", "--baseline", "html text json md", "what-if"] == told.stdout.splitlines()
+    offered = told.stdout.splitlines()
+    assert ["report", "--baseline", "html text json md ipynb", "what-if"] == offered
 
 
 def test_zsh_takes_what_bash_takes(capsys):
@@ -44,7 +45,8 @@ def test_fish_has_a_line_for_each_command_and_option(capsys):
     text = script_for("fish", capsys)
 
     assert set(COMMANDS) == set(re.findall(r"__fish_use_subcommand -a ([\w-]+) ", text))
-    assert "-n '__fish_seen_subcommand_from report' -l format -x -a 'html text json md'" in text
+    formats = "html text json md ipynb"
+    assert f"-n '__fish_seen_subcommand_from report' -l format -x -a '{formats}'" in text
 
 
 @pytest.mark.parametrize("name", COMMANDS)
