@@ -7,10 +7,6 @@ all that calls it above and all that it calls below.
 
 from __future__ import annotations
 
-from base64 import b64encode
-from functools import cache
-from hashlib import sha256
-
 # It takes every graph on the page that it has not taken yet, so that it may stand there more than
 # once, and makes what only it can serve: without it there is no dead button.
 SCRIPT = r"""
@@ -284,9 +280,3 @@ SCRIPT = r"""
   document.querySelectorAll(".gomem-flame:not([data-ready])").forEach(start);
 })();
 """
-
-
-@cache
-def script_source() -> str:
-    """The script as a Content-Security-Policy names it: a page that allows it allows no other."""
-    return f"'sha256-{b64encode(sha256(SCRIPT.encode()).digest()).decode()}'"

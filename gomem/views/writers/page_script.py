@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from functools import cache
-from hashlib import sha256
-
 # It makes the buttons itself: without it there is no dead one.
 SCRIPT = r"""
 (() => {
@@ -75,9 +71,3 @@ SCRIPT = r"""
   }
 })();
 """
-
-
-@cache
-def script_source() -> str:
-    """The script as a Content-Security-Policy names it: a page that allows it allows no other."""
-    return f"'sha256-{b64encode(sha256(SCRIPT.encode()).digest()).decode()}'"

@@ -10,8 +10,9 @@ import gomem
 from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
 from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
 from gomem.views.report.shown import FIGURES
-from gomem.views.writers.flame_script import SCRIPT, script_source
+from gomem.views.writers.flame_script import SCRIPT
 from gomem.views.writers.notebook import render_notebook_html
+from gomem.views.writers.policy import source_of
 from tests.builders import FIXTURES, as_html, diagnosed, html_report
 from tests.heap_profiles import bucket, heap, seen, stack
 
@@ -152,7 +153,7 @@ def test_it_survives_nbconvert(settled):
     assert SCRIPT in page
     assert titles == re.findall(r"<title>[^<]+</title><rect", own)
     assert SCRIPT in own
-    assert f"script-src {script_source()}" in own
+    assert f"script-src {source_of(SCRIPT)}" in own
 
 
 @pytest.mark.parametrize(
