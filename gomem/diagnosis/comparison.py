@@ -54,6 +54,7 @@ from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.diagnosis.programs import different_programs
 from gomem.diagnosis.site_comparison import sites_compared
 from gomem.diagnosis.span import Span
+from gomem.diagnosis.turns import order_note
 from gomem.diagnosis.windows import incomparable, not_compared, window_of, windows_table
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
@@ -222,6 +223,7 @@ def compare_diagnoses(
         *_notes(old, new, [*pairs[-1:], *profiled]),
         *_not_covered(*spans),
         *_load_notes(*spans),
+        *filter(None, [order_note(old, new)]),
     ]
     notes += [*benches.notes, *levels.notes]
     compared = Comparison(
