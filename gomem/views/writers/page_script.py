@@ -19,7 +19,8 @@ SCRIPT = r"""
   const sortable = (table) => {
     const body = table.tBodies[0];
     if (!table.tHead || !body || body.rows.length < 3) return;
-    if ([...body.rows].some((row) => words(row.cells[0]).startsWith("\u00b7"))) return;
+    // Rows that belong to the one above them cannot be moved alone.
+    if ([...body.rows].some((row) => /^(\u00b7|$)/.test(words(row.cells[0])))) return;
     const rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, place) => {
       if (head.nodeName !== "TH") return;
