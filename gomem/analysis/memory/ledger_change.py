@@ -253,7 +253,7 @@ def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
         and (layer != "allocation" or not words)
     }
     if against:
-        words.append(f"against it {_moves(against)}")
+        words.append(f"the other way: {_moves(against)}")
     return f" ({'; '.join(words)})" if words else ""
 
 
