@@ -113,10 +113,22 @@ class MemoryGroups:
         return {group: size for group, size in self._claimed.items() if group != HEAP}
 
     @property
-    def beyond_bytes(self) -> int:
-        """What Go claims beyond what is resident, over all groups: never touched, or given back."""
+    def names(self) -> dict[str, str]:
+        """What sentences call each group, the parts of the Go heap among them."""
+        frames = (self.rows, self.claims)
+        return {row["group"]: row["name"] for one in frames for row in one.to_dict("records")}
+
+    def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
+        """Bytes by group, and what Go claims beyond them; without RSS, the claims alone.
+
+        Args:
+            rss_bytes: What they add up to; None if no file says.
+        """
+        if rss_bytes is None:
+            return self.claimed, 0
         sizes = self._resident
-        return sum(max(0, (self.claimed_bytes_of(one) or 0) - size) for one, size in sizes.items())
+        beyond = ((self.claimed_bytes_of(one) or 0) - size for one, size in sizes.items())
+        return dict(sizes), sum(max(0, size) for size in beyond)
 
     @property
     def heap_bytes(self) -> int | None:

@@ -69,10 +69,7 @@ class _Column:
 
     @classmethod
     def of(cls, groups: MemoryGroups, rss_bytes: int | None) -> _Column:
-        frames = (groups.rows, groups.claims)
-        names = {row["group"]: row["name"] for one in frames for row in one.to_dict("records")}
-        sizes = groups.claimed if rss_bytes is None else groups.sizes
-        return cls(names, sizes, 0 if rss_bytes is None else groups.beyond_bytes, rss_bytes)
+        return cls(groups.names, *groups.drawn(rss_bytes), rss_bytes)
 
     @property
     def top(self) -> int:

@@ -33,6 +33,7 @@ from gomem.views.words import CLAIMED, GROUPS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gomem.analysis.memory.groups import MemoryGroups
     from gomem.causes.answers import MomentFacts
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Evidence, Finding
@@ -93,7 +94,7 @@ def _peak(known: list[MomentFacts]) -> list[str]:
 
 def _bars(moments: list[_Labelled]) -> Bars:
     """A bar a moment, on one scale: filled what is resident, hollow what Go claims besides."""
-    rows = [_sizes(facts) for _, facts in moments]
+    rows = [_groups(facts).drawn(facts.rss_bytes) for _, facts in moments]
     longest = max(sum(one.values()) + hollow for one, hollow in rows) or 1
     there = [group for group in GROUPS if any(one.get(group, 0) for one, _ in rows)]
     small = {
@@ -122,20 +123,13 @@ def _bars(moments: list[_Labelled]) -> Bars:
 
 
 def _names(facts: MomentFacts) -> dict[str, str]:
-    groups = facts.groups
-    assert groups is not None
-    frames = (groups.rows, groups.claims)
-    told = {row["group"]: row["name"] for frame in frames for row in frame.to_dict("records")}
+    told = _groups(facts).names
     return told | ({HEAP: f"{told[HEAP]}, undivided"} if HEAP in told else {})
 
 
-def _sizes(facts: MomentFacts) -> tuple[dict[str, int], int]:
-    """Bytes by group, and what Go claims beyond them; without RSS, the claims."""
-    groups = facts.groups
-    assert groups is not None
-    if facts.rss_bytes is None:
-        return groups.claimed, 0
-    return groups.sizes, groups.beyond_bytes
+def _groups(facts: MomentFacts) -> MemoryGroups:
+    assert facts.groups is not None
+    return facts.groups
 
 
 def _pieces(
