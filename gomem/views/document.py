@@ -341,6 +341,11 @@ class Verdict:
     further: str = ""
 
     @property
+    def lead_in(self) -> str:
+        """The label, to stand before the sentence; empty where that begins with it."""
+        return "" if self.sentence.lower().startswith(self.label) else self.label
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """All that follows the sentence."""
         step = f"Next: {self.next_step}" if self.next_step else ""

@@ -42,9 +42,8 @@ def write_markdown(document: Document) -> str:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """The verdict in paragraphs: the label first, unless the sentence begins with it."""
-    said = verdict.sentence.lower().startswith(verdict.label)
-    label = "" if said else f"{escaped(verdict.label.capitalize())}: "
+    """The verdict in paragraphs."""
+    label = f"{escaped(verdict.lead_in.capitalize())}: " if verdict.lead_in else ""
     return [f"**{label}{escaped(verdict.sentence)}**", *map(escaped, verdict.lines)]
 
 

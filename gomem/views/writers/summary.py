@@ -9,7 +9,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.views.document import Bars, Lead, Tiles
-from gomem.views.writers.text import STYLES, readable
+from gomem.views.figures.before_after_rows import short_name
+from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, written_to
 from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
@@ -37,19 +38,14 @@ def write_summary(document: Document, *, width: int, color: bool, more: str) -> 
         color: Whether it shows colours.
         more: How to see the rest, in a sentence.
     """
-    from rich.console import Console
     from rich.text import Text
 
-    wide = max(40, min(width, WIDEST))
+    wide = max(NARROWEST, min(width, WIDEST))
     rows = [*_head(document, wide), *_opening(document, wide), (KEEP, "", ""), (KEEP, more, "dim")]
-    console = Console(
-        width=max(width, 40), force_terminal=color, color_system="standard" if color else None,
-        highlight=False, legacy_windows=False, _environ={},
-    )  # fmt: skip
-    with console.capture() as written:
-        for _, text, style in _fitting(rows):
-            console.print(Text(text, style=style), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in written.get().split("\n"))
+    console = console_of(width, color=color)
+    for _, text, style in _fitting(rows):
+        console.print(Text(text, style=style), soft_wrap=True)
+    return written_to(console)
 
 
 def _fitting(rows: list[Row]) -> list[Row]:
@@ -77,8 +73,7 @@ def _head(document: Document, width: int) -> Iterator[Row]:
     if verdict is None:
         return
     yield KEEP, "", ""
-    said = verdict.sentence.lower().startswith(verdict.label)
-    label = "" if said else f"{verdict.label}: "
+    label = f"{verdict.lead_in}: " if verdict.lead_in else ""
     sentence = f"{MARKS[verdict.tone]} {label}{verdict.sentence}"
     yield from _wrapped(KEEP, sentence, STYLES[verdict.tone], width, 2)
     yield from _wrapped(DETAIL, " ".join(verdict.details), "", width)
@@ -113,7 +108,7 @@ def _lead(lead: Lead, verdict: Verdict | None, width: int) -> Iterator[Row]:
 def _bars(bars: Bars, width: int) -> Iterator[Row]:
     """A line a bar, its pieces in shades; below, what the shades stand for."""
     yield from _wrapped(KEEP, bars.caption, "bold", width)
-    names = [_short(readable(bar.name)) for bar in bars.bars]
+    names = [short_name(readable(bar.name), NAME) for bar in bars.bars]
     column = max(map(len, names), default=0)
     values = [readable(bar.value) for bar in bars.bars]
     room = max(8, width - column - max(map(len, values), default=0) - 2)
@@ -131,10 +126,6 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
 
 def _shade(place: int, colour: str) -> str:
     return SHADES[place % len(SHADES)] if colour else HOLLOW
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= NAME else f"…{name[1 - NAME :]}"
 
 
 def _drawn(pieces: tuple[Piece, ...], shades: dict[tuple[str, str], str], room: int) -> str:

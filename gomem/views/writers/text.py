@@ -46,19 +46,24 @@ def write_text(document: Document, *, width: int = WIDTH, color: bool = False) -
         width: Columns of the terminal.
         color: Whether it is a terminal that shows colours.
     """
-    console = _console(max(width, NARROWEST), color=color)
+    console = console_of(width, color=color)
     _Writer(console).document(document)
+    return written_to(console)
+
+
+def written_to(console: Console) -> str:
+    """What a console was told, without spaces at the ends of lines."""
     assert isinstance(console.file, io.StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n"))
 
 
-def _console(width: int, *, color: bool) -> Console:
+def console_of(width: int, *, color: bool) -> Console:
     """A console that writes the same whatever the environment says."""
     from rich.console import Console
 
     return Console(
         file=io.StringIO(),
-        width=width,
+        width=max(width, NARROWEST),
         force_terminal=color,
         color_system="standard" if color else None,
         markup=False,
@@ -89,9 +94,7 @@ class _Writer:
         self._wrapped(f"Made by {document.made_by}.", "dim")
 
     def _verdict(self, verdict: Verdict) -> None:
-        """The label first, unless the sentence begins with it."""
-        said = verdict.sentence.lower().startswith(verdict.label)
-        label = "" if said else f"{verdict.label}: "
+        label = f"{verdict.lead_in}: " if verdict.lead_in else ""
         mark, style = MARKS[verdict.tone], STYLES[verdict.tone]
         self._wrapped(f"{mark} {label}{verdict.sentence}", style, hang=2)
         for line in verdict.lines:
