@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.diagnosis.site_comparison import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import tables
-from gomem.views.comparison.document import KIND, OUTCOMES
+from gomem.views.comparison.document import KIND, verdict_of
 from gomem.views.comparison.words import (
     COLLECTOR,
     LAYERS,
@@ -19,10 +19,10 @@ from gomem.views.comparison.words import (
     level_name,
 )
 from gomem.views.damage import damage_section
-from gomem.views.document import Document, Figure, Notes, Section, Verdict
+from gomem.views.document import Document, Figure, Notes, Section
 from gomem.views.figures.builds import plot_builds
 from gomem.views.share import Hidden, share
-from gomem.views.words import how_many, minus_signs
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,18 +43,11 @@ EACH = "each build is compared with {} alone, not with the others"
 
 def builds_document(compared: BuildComparison) -> Document:
     """Say everything once; home directories are left out."""
-    judgement = compared.judgement
-    tone, label = OUTCOMES[judgement.verdict]
-    details = [*filter(None, [compared.budgets_summary]), *judgement.details]
-    if compared.damaged:
-        details.append(f"{how_many(len(compared.damaged), 'place')} could not be read.")
     document = Document(
         kind=KIND,
         title=f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}",
         facts=(("Baseline", compared.baseline), ("Builds", ", ".join(compared.comparisons))),
-        verdict=Verdict(
-            tone, label, minus_signs(judgement.sentence), tuple(map(minus_signs, details))
-        ),
+        verdict=verdict_of(compared),
         sections=tuple(builds_sections(compared)),
         made_by=f"gomem {version('gomem')}",
     )

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.comparison.before_after import Comparison
+    from gomem.diagnosis.builds import BuildComparison
     from gomem.views.document import Block, Tone
 
 KIND = "Go memory comparison"
@@ -73,14 +74,15 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         kind=KIND,
         title=after,
         facts=(("Before", before), ("After", after), *covered(comparison)),
-        verdict=_verdict(comparison),
+        verdict=verdict_of(comparison),
         sections=tuple(section for section in sections if section is not None),
         made_by=f"gomem {version('gomem')}",
     )
     return share(document, Hidden())
 
 
-def _verdict(comparison: Comparison) -> Verdict:
+def verdict_of(comparison: Comparison | BuildComparison) -> Verdict:
+    """What it comes down to, with its budgets, and how much could not be read."""
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]
     details = [*filter(None, [comparison.budgets_summary]), *judgement.details]
