@@ -81,8 +81,9 @@ def _fish(options: dict[str, Words], commands: dict[str, str]) -> str:
         for option, choices in words.items():
             flag = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
             values = f" -x -a '{' '.join(choices)}'" if choices else ""
-            lines.append(f"complete {seen} {flag if option else '-f'}{values}")
-    return "\n".join(line for line in lines if not line.endswith(" -f")) + "\n"
+            if option or choices:  # an argument of any value is a file
+                lines.append(f"complete {seen} {flag if option else '-f'}{values}")
+    return "\n".join(lines) + "\n"
 
 
 def _quoted(text: str) -> str:
