@@ -61,3 +61,12 @@ def golden(request):
         return path.read_text(encoding="utf-8")
 
     return expected
+
+
+@pytest.fixture
+def closed_figures():
+    """Matplotlib keeps every figure until it is closed."""
+    from matplotlib import pyplot as plt
+
+    yield
+    plt.close("all")

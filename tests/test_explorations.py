@@ -5,31 +5,26 @@ Public names alone, as in `00_start_here`; what the lines give is held against w
 
 import ast
 import inspect
-from functools import cache
 
 import matplotlib as mpl
 import pandas as pd
 import pytest
 
 import gomem
+from tests import builders
 from tests.builders import FIXTURES
 
 mpl.use("agg")  # no window is wanted
-from matplotlib import pyplot as plt
 
 CAPTURES = FIXTURES / "captures"
 LINES = 6
 
 
-@cache
+pytestmark = pytest.mark.usefixtures("closed_figures")
+
+
 def diagnosed(name):
-    return gomem.diagnose(CAPTURES / name)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
+    return builders.diagnosed(CAPTURES / name)
 
 
 def levels_over_moments(path):

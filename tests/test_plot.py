@@ -1,7 +1,5 @@
 """Figures for people's own notebooks: what is drawn, and where, and what is said instead."""
 
-from functools import cache
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from gomem.units import format_bytes
 from gomem.views.figures.axes import draw_on
 from gomem.views.figures.levels import plot_small_multiples
 from gomem.views.figures.sites import plot_sites
+from tests import builders
 from tests.builders import FIXTURES
 from tests.views.figures import marks
 
@@ -23,15 +22,11 @@ from matplotlib import pyplot as plt
 CAPTURES = FIXTURES / "captures"
 
 
-@cache
+pytestmark = pytest.mark.usefixtures("closed_figures")
+
+
 def diagnosed(name):
-    return gomem.diagnose(CAPTURES / name)
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
+    return builders.diagnosed(CAPTURES / name)
 
 
 def widths(ax):
