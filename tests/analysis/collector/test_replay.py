@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.collector.pacer import Era
-from gomem.analysis.collector.replay import PERIODIC_SECONDS, Load, Setting, replay
+from gomem.analysis.collector.replay import PERIODIC_SECONDS, Load, Setting, _Run, replay
 from gomem.units import MIB
 from tests.gc_logs import cycles_of
 
@@ -128,3 +128,125 @@ def test_a_far_limit_is_none(changes):
     assert replayed(load, 1.0).equals(replayed(load, 1.0, 1 << 50))
     # 10 MiB are beside the heap, and 3 % of the rest are headroom: more than ever lives here.
     assert replayed(load, 1.0, 60 * MIB)["goal_bytes"] <= 0.97 * 50 * MIB * (1 + 1e-9)
+
+
+def test_what_a_log_says_of_each_collection():
+    """
+    Stops and marking take 1.03 ms, but never longer than until the next one; idle marking costs
+    nothing; the third is forced.
+    """
+    load = load_of(
+        {"stacks": "3 MB stacks, 2 MB globals, "}, {"mark": 5000}, {"forced": " (forced)"}, {},
+        assist=100, background=300, idle=900,
+    )  # fmt: skip
+
+    assert [0.00103, 1.0, 0.00103, 0.00103] == pytest.approx(load.lasting.tolist())
+    assert [0.4] * 4 == pytest.approx(load.cpu_seconds.tolist())
+    assert [5 * MIB, 0, 0, 0] == load.scanned.tolist()
+    assert ([2.0], 2.0) == (load.forced.tolist(), load.gomaxprocs)
+
+
+def test_the_nearest_collection_in_a_load_that_goes_round():
+    """
+    They begin at 0, 1, 2 and 3 s; then it is 0 again.
+    """
+    at = np.array([0.0, 0.4, 0.5, 0.6, 1.4, 2.9, 3.4, 3.6])
+
+    assert [0, 0, 1, 1, 1, 3, 0, 1] == load_of(*[{}] * 4).nearest(at).tolist()
+
+
+def test_what_survives_lies_between_two_collections():
+    load = load_of({"live": 11}, {"live": 21}, {"live": 31}, end=18)
+
+    assert [11.5, 16.5, 31.5 - 5, 16.5] == pytest.approx(
+        (load.survivors(np.array([0.0, 0.5, 1.5, 2.5])) / MIB).tolist()
+    )
+
+
+def test_the_next_that_the_program_asks_for():
+    """
+    It does so at 1 and at 3 s of each 4; not twice at one time.
+    """
+    forced = {"forced": " (forced)"}
+    load = load_of({}, forced, {}, forced, {})
+
+    at = np.array([0.0, 0.5, 1.0, 2.9, 3.0, 4.5, 7.5])
+    assert [1.0, 1.0, 3.0, 3.0, 5.0, 5.0, 9.0] == load.next_forced(at).tolist()
+    assert math.isinf(load_of({}, {}).next_forced(np.array(0.0)))
+
+
+def test_beside_a_missing_line_the_rate_of_the_others_stands():
+    """
+    1 MiB while each marks, 8 between the first two and 15 before the last, which follows a gap of
+    three seconds: of (9 + 16) / 2 MiB a second.
+    """
+    lines = [{}, {}, {}, {}, {"start": 99, "end": 100}, {"start": 25, "end": 26}]
+    cycles = cycles_of(*lines).drop(index=[2, 3]).reset_index(drop=True)
+
+    load = Load.of(cycles, ERA)
+
+    assert [0, 0.00103, 1, 1.00103, 4, 4.00103, 5] == pytest.approx(load.knots_seconds.tolist())
+    assert [0, 1, 9, 10, 46.5, 47.5, 62.5] == pytest.approx((load.knots_bytes / MIB).tolist())
+
+
+def steady():
+    """100 MiB live, 31 MiB a second, nothing while it marks; 1 ms of CPU each."""
+    return load_of(*[{}] * 40, start=131, end=131, live=100, goal=200)
+
+
+@pytest.mark.parametrize(
+    ("about", "room"),
+    [
+        pytest.param({}, 96.5, id="4 MiB before the goal"),
+        pytest.param({"rate": 2.0}, 96.5 / 2, id="allocating twice as fast"),
+        pytest.param({"survival": 0.5}, 50.25 * 61 / 64, id="half of it survives"),
+        pytest.param({"offset": 0.25}, 96.5, id="begun elsewhere"),
+        pytest.param({"gogc": 2.0}, 197.0, id="twice the room"),
+    ],
+)
+def test_how_often_it_is_collected(about, room):
+    """
+    100.5 MiB live, as much room at GOGC=100, 61/64 of it or all but 4 MiB.
+    """
+    one = replayed(steady(), **about)
+
+    assert 31 / room == pytest.approx(one["cycles_per_second"], rel=2e-3)
+    assert 0.001 * 31 / room == pytest.approx(one["gc_cpu_cores"], rel=2e-3)
+
+
+def test_how_high_the_heap_and_its_goal_are():
+    """
+    Twice 100.5 MiB, and 4 less; of a limit of 170 MiB 10 are no heap, and 3 % of the rest room.
+    """
+    free, limited = replayed(steady()), replayed(steady(), limit=170 * MIB)
+
+    assert 201 * MIB == pytest.approx(free["goal_bytes"])
+    assert 197 * MIB == pytest.approx(free["peak_heap_bytes"])
+    assert 160 * 0.97 * MIB == pytest.approx(limited["goal_bytes"])
+    assert (0.0, 1.0) == (free["limited_fraction"], limited["limited_fraction"])
+    assert {0.0} == {free[name] for name in ("met_fraction", "forced_fraction")}
+
+
+def test_what_is_allocated_while_it_marks_is_on_top_and_survives():
+    """
+    9 MiB each, of which none is marked: 91.5 MiB of the 100.5 are older.
+    """
+    load = load_of(*[{}] * 40, start=131, end=140, live=100, goal=200)
+
+    twice = replayed(load, rate=2.0)["peak_heap_bytes"] - replayed(load)["peak_heap_bytes"]
+
+    assert {91.5 * MIB} == set(load.survived)
+    assert twice > 9 * MIB
+
+
+def test_a_replay_lasts_as_long_as_the_load_and_eight_collections():
+    """
+    And two more before it that still know where it began: of two minutes each, ten in all.
+    """
+    setting = Setting(*(np.ones(1) * one for one in (math.inf, math.inf, 0, 1, 1, 0)))
+    run, steps = _Run(steady(), setting, ERA), 1
+
+    while run.step():
+        steps += 1
+
+    assert 10 == steps
