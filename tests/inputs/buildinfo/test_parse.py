@@ -6,7 +6,13 @@ import pytest
 
 import gomem
 from gomem.errors import FormatError
-from gomem.inputs.buildinfo.parse import MAGIC, build_info_of_elf
+from gomem.inputs.buildinfo.parse import (
+    MAGIC,
+    BuildInfo,
+    build_info_of_elf,
+    looks_like_build_info,
+    settings_of,
+)
 from gomem.inputs.kinds import BY_NAME, kind_of
 from tests.builders import FIXTURES
 
@@ -164,13 +170,154 @@ def test_the_processor_says_how_large_a_page_is_where_there_is_one_size(goarch, 
     assert assumed == any("is assumed" in note for note in ledger.notes)
 
 
+@pytest.mark.parametrize("length", [0, 1, 19, 127, 128, 129, 16_383, 16_384, 16_385])
+def test_a_string_of_any_length_is_read_whole(length):
+    """
+    Seven bits of the length a byte; without modules there are the two marks alone.
+    """
+    modules = "m" * length
+
+    build = build_info_of_elf(reader(elf_with(inline_section("go1.24.2", modules))))
+
+    assert BuildInfo("go1.24.2", modules) == build
+
+
+def test_modules_without_their_marks_are_as_they_are():
+    section = MAGIC + bytes([8, 2]) + bytes(16) + b"\x08go1.24.2" + b"\x1f" + b"m" * 31
+
+    assert BuildInfo("go1.24.2", "m" * 31) == build_info_of_elf(reader(elf_with(section)))
+
+
+@pytest.mark.parametrize("at", [0, 0x1000])
+@pytest.mark.parametrize("off", [-1, 1 << 20])
+def test_a_pointer_to_nowhere_is_no_string(at, off):
+    """
+    Below what is loaded, or above; a program that may lie anywhere is loaded from 0 on.
+    """
+    section, memory = pointed("go1.16.15", MODULES, wide=True, order="<", at=at)
+    pointers = struct.pack("<2Q", (at + off) % (1 << 64), at + 16)
+    elf = elf_with(section[:16] + pointers, memory=memory, at=at)
+
+    assert build_info_of_elf(reader(elf)) is None
+
+
+def test_what_is_asked_of_a_hostile_executable_is_bounded():
+    """
+    Of 4096 headers each is read, of more none; of a section 4 MiB.
+    """
+    elf = elf_with(inline_section("go1.24.2", MODULES))
+    asked = []
+
+    def counting(data):
+        asked.clear()
+
+        def read(offset, length):
+            asked.append(length)
+            return (data[offset : offset + length] + bytes(length))[:length]
+
+        return read
+
+    build_info_of_elf(counting(elf[:60] + struct.pack("<H", 4096) + elf[62:]))
+    assert 4096 == sum(length == 40 for length in asked)
+    build_info_of_elf(counting(elf[:60] + struct.pack("<H", 4097) + elf[62:]))
+    assert 3 == len(asked)
+    at = len(elf) - 128 + 32
+    build_info_of_elf(counting(elf[:at] + struct.pack("<Q", (4 << 20) + 1) + elf[at + 8 :]))
+    assert 4 << 20 == max(asked)
+
+
+@pytest.mark.parametrize(
+    ("at", "byte", "is_one"),
+    [(4, 1, False), (4, 3, False), (5, 0, False), (5, 3, False), (16, 1, False), (16, 3, True),
+     (16, 4, False), (0, 0, False)],
+)  # fmt: skip
+def test_an_executables_head(at, byte, is_one):
+    """
+    Its magic, its width, its order of bytes, its type: a program, at a fixed address or anywhere.
+    """
+    elf = bytearray(elf_with(inline_section("go1.24.2", MODULES)))
+    elf[at] = byte
+
+    assert is_one == (build_info_of_elf(reader(bytes(elf))) is not None)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("kind", "is_one"), [(1, False), (2, True), (3, True), (4, False)])
+def test_programs_look_like_it_in_either_byte_order(order, kind, is_one):
+    elf = elf_with(inline_section("go1.24.2", MODULES), order=order, kind=kind)
+
+    assert is_one == looks_like_build_info(elf)
+    assert not looks_like_build_info(elf.replace(MAGIC, b"x" * len(MAGIC)))
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [
+        (b"api: go1.24.2", True),
+        (b"api: go1.24.2\n", True),
+        (b"api: go1.24.2\n\tpath\tapi\n", True),
+        (b"api: go1.24.2\n  \nmore", True),
+        (b"api: go1.24.2\nmore", False),
+        (b"\napi: go1.24.2", False),
+        (b"api: v1.24.2\n", False),
+    ],
+)
+def test_what_go_prints_begins_with_a_file_and_its_release(text, looks):
+    assert looks == looks_like_build_info(text)
+
+
+def test_what_is_printed_of_it_is_read_as_the_same():
+    build = BuildInfo("go1.24.2", MODULES.rstrip())
+    read = gomem.read_buildinfo(build.text("/app/api").encode())
+
+    assert build.text("/app/api").startswith("/app/api: go1.24.2\n\tpath\t")
+    assert ["example.com/api/cmd/api", "example.com/api", "v1.2.3"] == list(
+        read.build[["path", "module", "version"]].iloc[0]
+    )
+    assert "h1:xyz=" == read.modules["sum"].iloc[1]
+    assert () == read.damaged
+
+
+@pytest.mark.parametrize(
+    ("modules", "main"),
+    [
+        ("mod\ta\tv1\th1:x\npath\tb", "a v1"),
+        ("path\tb\tx\ndep\ta\tv1", "b x"),
+        ("path\tb", "b"),
+        ("dep\ta", ""),
+    ],
+)
+def test_the_main_module_or_the_packages_path_names_a_build(modules, main):
+    assert main == BuildInfo("go1.24.2", modules).main
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ('"a b"', "a b"), ("`a b`", "a b"), ('"a b', '"a b'), ('a b"', 'a b"'), ('"', '"'),
+        ('""', ""), ("xax", "xax"), ("", ""), ("a=b", "a=b"), ("a\tb", "a\tb"),
+    ],
+)  # fmt: skip
+def test_a_setting_is_what_follows_its_name_without_quotes(written, value):
+    build = BuildInfo("go1.24.2", f"build\t-X={written}\nbuild\npath\tY=1")
+
+    assert {"-X": value} == settings_of(build)
+
+
+def test_a_line_that_go_does_not_print_is_damage_with_its_place():
+    read = gomem.read_buildinfo(b"/app/a: go1.24.2\n\tpath\ta\n\tnonsense\n\n\tmod\tb\tv1\n")
+
+    assert [("line 3", "\tnonsense")] == [(one.where, one.text) for one in read.damaged]
+    assert ["b"] == read.modules["path"].to_list()
+
+
 def test_a_second_executables_lines_are_said_to_be_left_out():
     printed = b"/app/a: go1.24.2\n\tpath\ta\n/app/b: go1.23.4\n\tpath\tb\n"
 
     read = gomem.read_buildinfo(printed)
 
     assert "go1.24.2" == read.go_version
-    assert ["line 3"] == [one.where for one in read.damaged]
+    assert [("line 3", "/app/b: go1.23.4")] == [(one.where, one.text) for one in read.damaged]
 
 
 def test_a_capture_knows_its_release_from_it(tmp_path):
