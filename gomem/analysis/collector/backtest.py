@@ -148,8 +148,8 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
     seconds = float(later["at_seconds"].iloc[-1] - later["at_seconds"].iloc[0])
     if not (load.allocated_bytes > 0 and load.seconds > 0 and seconds > 0):
         return {}
-    one = np.ones(1)
-    setting = Setting(made.gogc * one, made.limit * one, made.not_heap * one, one, one, 0 * one)
+    one, begin = np.ones(1), np.zeros(1)
+    setting = Setting(made.gogc * one, made.limit * one, made.not_heap * one, one, one, begin)
     foretold = replay(load, setting, made.era).iloc[0]
     cpu = later[list(CPU_PARTS)].sum(axis=1).to_numpy(float)[:-1]
     seen = {

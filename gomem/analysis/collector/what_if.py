@@ -422,17 +422,17 @@ class _Grid:
         """Each cell as the log has it, and with each thing that may be otherwise."""
         gogc = np.array([math.inf if one == OFF else one / 100 for one, _ in self._cells])
         limit = np.array([one for _, one in self._cells])
-        one = np.ones(len(gogc))
+        one, begin = np.ones(len(gogc)), np.zeros(len(gogc))
         rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
         likely = self._beside.of_limit(limit)
         ways = {f"offset {offset}": (one, one, likely, offset * one) for offset in OFFSETS}
         ways |= {
-            "rate low": (one * (1 - rate), one, likely, 0 * one),
-            "rate high": (one * (1 + rate), one, likely, 0 * one),
-            "survival low": (one, one * (1 - survival), likely, 0 * one),
-            "survival high": (one, one * (1 + survival), likely, 0 * one),
-            "beside low": (one, one, self._beside.of_limit(limit, 0), 0 * one),
-            "beside high": (one, one, self._beside.of_limit(limit, 2), 0 * one),
+            "rate low": (one * (1 - rate), one, likely, begin),
+            "rate high": (one * (1 + rate), one, likely, begin),
+            "survival low": (one, one * (1 - survival), likely, begin),
+            "survival high": (one, one * (1 + survival), likely, begin),
+            "beside low": (one, one, self._beside.of_limit(limit, 0), begin),
+            "beside high": (one, one, self._beside.of_limit(limit, 2), begin),
         }
         columns = [np.concatenate(column) for column in zip(*ways.values(), strict=True)]
         rates, survivals, not_heap, offsets = columns

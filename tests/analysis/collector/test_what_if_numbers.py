@@ -143,7 +143,7 @@ def test_the_spread_is_that_of_stretches():
     "cpu",
     [
         pytest.param((1, 3, 2), id="two at least"),
-        pytest.param((2, 2, 2, 1, 3, 1, 3, 1, 3), id="half as many as collections"),
+        pytest.param((2, 2, 2, *[1, 3] * 4), id="half as many as collections"),
         pytest.param((1, 1, 3, 3) * 10, id="ten at most"),
     ],
 )
