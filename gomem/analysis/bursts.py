@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.analysis.jumps import longest_fraction
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -50,14 +52,14 @@ class Bursts:
         low: The median of the low moments.
         highest: The level of the highest moment.
         top: The first burst that reaches it.
-        low_fraction: Share of the moments that are low.
+        high_fraction: Share of the time for which the level may have been high, at most.
     """
 
     each: tuple[Burst, ...]
     low: float
     highest: float
     top: Burst
-    low_fraction: float
+    high_fraction: float
 
     @property
     def extra(self) -> float:
@@ -65,11 +67,12 @@ class Bursts:
         return self.highest - self.low
 
 
-def find_bursts(levels: FloatArray) -> Bursts | None:
+def find_bursts(levels: FloatArray, times: FloatArray | None = None) -> Bursts | None:
     """Find the sudden rises of a level from its lows.
 
     Args:
         levels: In order of time, in any unit.
+        times: When each was, ascending, in any unit; None if only their order is known.
 
     Returns:
         None if there is none, or if one of them is not sudden.
@@ -91,14 +94,15 @@ def find_bursts(levels: FloatArray) -> Bursts | None:
         float(np.median(levels[is_low])),
         float(levels.max()),
         max(each, key=lambda one: levels[one.peak]),
-        float(is_low.mean()),
+        high_fraction(levels, times),
     )
 
 
-def low_fraction(levels: FloatArray) -> float:
-    """Share of the moments that are low; bursts or not."""
-    lowest = float(levels.min())
-    return float(_is_low(levels, lowest, float(levels.max()) - lowest).mean())
+def high_fraction(levels: FloatArray, times: FloatArray | None = None) -> float:
+    """Share of the time for which a level may have been high, at most; bursts or not."""
+    lowest, highest = float(levels.min()), float(levels.max())
+    is_high = (levels > lowest) & (levels >= lowest + HIGH * (highest - lowest))
+    return longest_fraction(is_high, times)
 
 
 def _is_low(levels: FloatArray, lowest: float, way: float) -> NDArray[np.bool_]:

@@ -7,6 +7,9 @@ climbs for several is no jump.
 
 It has come back if a later moment lies in the lower half again. Of several jumps, the highest that
 came back is told; if none did, the one that the series ends with: a step.
+
+How long a level was high, readings tell no finer than from the last one before to the first one
+after. So the longest that it may have been is told: a reading more can only shorten it.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ class Jump:
         high: How many moments it lasted.
         near: How far from the usual level a moment may be and still be at it.
         came_back: Whether a later moment lies in the lower half of the way again.
+        high_fraction: Share of the time for which levels may have been in the upper half, at most.
     """
 
     before: int
@@ -46,6 +50,7 @@ class Jump:
     high: int
     near: float
     came_back: bool
+    high_fraction: float
 
     @property
     def extra(self) -> float:
@@ -57,11 +62,12 @@ class Jump:
         return abs(level - self.usual) <= self.near
 
 
-def find_jump(levels: FloatArray) -> Jump | None:
+def find_jump(levels: FloatArray, times: FloatArray | None = None) -> Jump | None:
     """Find the highest jump of a level over the usual one.
 
     Args:
         levels: In order of time, in any unit.
+        times: When each was, ascending, in any unit; None if only their order is known.
 
     Returns:
         None if no level is usual, or nothing jumps from it.
@@ -76,6 +82,7 @@ def find_jump(levels: FloatArray) -> Jump | None:
     above = levels >= usual + HALF * way
     edges = np.flatnonzero(np.diff(above)) + 1
     runs = np.split(np.arange(len(levels)), edges)
+    fraction = longest_fraction(above, times)
     jumps = [
         Jump(
             before=int(run[0]) - 1,
@@ -85,8 +92,22 @@ def find_jump(levels: FloatArray) -> Jump | None:
             high=len(run),
             near=near,
             came_back=bool(run[-1] < len(levels) - 1),
+            high_fraction=fraction,
         )
         for run in runs
         if above[run[0]] and run[0] > 0 and levels[run[0]] - levels[run[0] - 1] >= HALF * way
     ]
     return max(jumps, key=lambda one: (one.came_back, one.highest), default=None)
+
+
+def longest_fraction(high: NDArray[np.bool_], times: FloatArray | None = None) -> float:
+    """Share of the time for which a level may have been high, at most.
+
+    Args:
+        high: Whether it was, reading by reading.
+        times: When each was, ascending; None if only their order is known.
+    """
+    at = np.arange(len(high), dtype=np.float64) if times is None else times
+    whole = at[-1] - at[0]
+    may_be = high[1:] | high[:-1]
+    return float(np.diff(at)[may_be].sum() / whole) if whole > 0 else float(high.mean())

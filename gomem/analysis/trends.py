@@ -51,6 +51,9 @@ class Trend:
         lows_follow: Whether its lows rise with the slope, by half of it at least, from the first
             third of the time to the last: garbage comes and goes on top of what is held.
         only_rises: Whether each moment has more than the one before.
+        in_line: Whether the slope gives half of what grew, at least, in the time: what stands
+            higher at the end by a burst alone does not follow from it. Without times, whether the
+            slope is steady: moments may lie any time apart, and the flat stretch be the longest.
     """
 
     moments: int
@@ -63,6 +66,7 @@ class Trend:
     shape: str
     lows_follow: bool
     only_rises: bool
+    in_line: bool
 
     @property
     def grown(self) -> float:
@@ -72,7 +76,8 @@ class Trend:
     @property
     def rises(self) -> bool:
         """Whether it surely rises, and still did so at the end."""
-        return self.moments >= SURE_FROM and self.low > 0 and self.goes_on
+        sure = self.moments >= SURE_FROM and self.low > 0
+        return sure and self.goes_on and (self.in_line or self.only_rises)
 
     @property
     def may_rise(self) -> bool:
@@ -111,6 +116,9 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         shape=shape_of(times, levels),
         lows_follow=_lows_follow(times, levels, slope),
         only_rises=bool((np.diff(levels) > 0).all()),
+        in_line=is_steady(slope, low)
+        if seconds is None
+        else bool(slope * (times[-1] - times[0]) >= HALF * (levels[-1] - levels[0])),
     )
 
 

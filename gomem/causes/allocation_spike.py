@@ -23,7 +23,9 @@ As an expert would put it:
    stands out where most hold one. Its level tells it: what is in use, or what collections marked,
    rises at once from its lows, more than once, and is low in between. Garbage is in neither. That
    is a fact, and may be what the program is for: a note, with how often, how high, and whose it is.
-   So it is of what is high for a third of the time, even where the lows can be called the usual.
+   So it is of what is high for half of the time, or may have been between two readings, even
+   where the lows can be called the usual, and even if it came once: that is no exception.
+7. A profile shows what a collection met: at least so much was in use at once.
 """
 
 from __future__ import annotations
@@ -51,12 +53,12 @@ SITES = 3  # named as evidence
 def find(answers: Answers) -> list[Finding]:
     """One finding, of what stands out most clearly: a level, an interval, bursts, a step.
 
-    But what is high again and again for a third of the time is how the program works.
+    But what is high again and again for half of the time is how the program works.
     """
     limits, jump, spike = answers.thresholds, answers.jump, answers.spike
     bursts = answers.bursts
     again = bursts is not None and _come_again(bursts.levels, bursts.profiles, limits)
-    if bursts is not None and again and bursts.low_fraction < limits.burst_low_fraction:
+    if bursts is not None and again and bursts.high_fraction >= limits.spike_high_fraction:
         return [_of_bursts(bursts, answers)]
     jumps = jump is not None and _jumps(jump, limits)
     if jump is not None and jumps and jump.levels.came_back:
@@ -181,6 +183,7 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
 
 def _of_level(jump: InUseJump, answers: Answers) -> Finding:
     levels, back = jump.levels, jump.levels.came_back
+    rare = not back or levels.high_fraction < answers.thresholds.spike_high_fraction
     more = jump.sites.sites[jump.sites.sites["change"] > 0].head(SITES)
     largest = more.iloc[0]
     function = str(largest["function"])
@@ -189,9 +192,10 @@ def _of_level(jump: InUseJump, answers: Answers) -> Finding:
     since = "and fell back" if back else "and has stayed there"
     sure = "certain" if largest["state"] in {"new", "grew"} else "likely"
     return CAUSE.finding(
-        Severity.WARNING,
-        f"what is in use jumped from {format_bytes(levels.usual)} to "
-        f"{format_bytes(levels.highest)} within {format_seconds(jump.seconds)}, "
+        Severity.WARNING if rare else Severity.INFO,
+        f"what is in use jumped by at least {format_bytes(round(levels.extra))}, from "
+        f"{format_bytes(levels.usual)} to {format_bytes(levels.highest)} within "
+        f"{format_seconds(jump.seconds)}, "
         f"{format_seconds(jump.at_seconds)} after the first profile, {since}; {who} has "
         f"{format_bytes(float(largest['change']))} more",
         moment=jump.after if back else jump.last,
@@ -207,7 +211,7 @@ def _of_level(jump: InUseJump, answers: Answers) -> Finding:
         ),
         mechanism=_LEVEL,
         next_step=(_REMEDY if back else _STAYS).format(who=function, by="inuse_space"),
-        confidence=sure if back else "possible",
+        confidence=sure if back and rare else "possible",
     )
 
 
@@ -219,9 +223,9 @@ def _of_moments(answers: Answers) -> list[Finding]:
         return []
     if not (levels.came_back and _is_far(levels, limits)):
         return []
-    peak = told[levels.peak]
+    peak, rare = told[levels.peak], levels.high_fraction < limits.spike_high_fraction
     finding = CAUSE.finding(
-        Severity.WARNING,
+        Severity.WARNING if rare else Severity.INFO,
         f"HeapAlloc jumped from {format_bytes(levels.usual)}, which is usual, to "
         f"{format_bytes(levels.highest)}, and fell back",
         moment=peak.name,
@@ -232,7 +236,7 @@ def _of_moments(answers: Answers) -> list[Finding]:
         ),
         mechanism=_HEAP_ALLOC,
         next_step=_TAKE_PROFILES,
-        confidence="likely",
+        confidence="likely" if rare else "possible",
     )
     return [finding]
 
@@ -242,7 +246,7 @@ def _is_rhythm(answers: Answers) -> bool:
     limits, marks = answers.thresholds, answers.marked_bursts
     if marks is None or not _come_again(marks, len(answers.marking), limits):
         return False
-    return marks.low_fraction < limits.burst_low_fraction
+    return marks.high_fraction >= limits.spike_high_fraction
 
 
 def _come_again(levels: Bursts, readings: int, limits: Thresholds) -> bool:
@@ -265,7 +269,8 @@ def _of_bursts(bursts: InUseBursts, answers: Answers) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         f"what is in use comes in bursts: {len(levels.each)} in {format_seconds(bursts.seconds)}, "
-        f"from {format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most; {who} has "
+        f"the highest by at least {format_bytes(round(levels.extra))}, from "
+        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)}; {who} has "
         f"{format_bytes(float(more.iloc[0]['change']))} more then",
         moment=bursts.last,
         size=round(levels.extra),

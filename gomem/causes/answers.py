@@ -333,10 +333,13 @@ class Answers:
         return collector_counters([one for one in readings if one is not None])
 
     @property
-    def limited_goal(self) -> LimitedGoal | None:
-        """The heap goal that GOMEMLIMIT makes at the last moment; None where GOGC makes it."""
-        told = [one for one in self.moments if one.memstats is not None]
-        return told[-1].limited_goal if told else None
+    def limited_moment(self) -> MomentFacts | None:
+        """The last moment that says who makes its goal, if GOMEMLIMIT does; None where GOGC does.
+
+        A setting seldom changes: where a later moment does not say it, it is what it was.
+        """
+        told = [one for one in self.moments if one.memstats is not None and LIVE in one.metrics]
+        return told[-1] if told and told[-1].limited_goal is not None else None
 
     @property
     def limit_decides(self) -> bool:
@@ -392,8 +395,9 @@ class Answers:
     @cached_property
     def heap_alloc_jump(self) -> Jump | None:
         """The highest jump of HeapAlloc over its usual level; None if there is none."""
-        told = [one.memstats["HeapAlloc"] for one in self.moments if one.memstats is not None]
-        return find_jump(np.array(told, np.float64))
+        told = [one for one in self.moments if one.memstats is not None]
+        levels = [one.memstats["HeapAlloc"] for one in told if one.memstats is not None]
+        return find_jump(np.array(levels, np.float64), _seconds(told))
 
     @cached_property
     def marking(self) -> tuple[MomentFacts, ...]:
@@ -407,7 +411,7 @@ class Answers:
         Where GOGC is not known, the size may be wrong, but not the way it goes.
         """
         marks = [one.marked_bytes(self.gogc_fraction) or 0.0 for one in self.marking]
-        return find_bursts(np.array(marks, np.float64))
+        return find_bursts(np.array(marks, np.float64), _seconds(self.marking))
 
     @cached_property
     def growing_site(self) -> GrowingSite | None:

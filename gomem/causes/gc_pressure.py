@@ -43,15 +43,22 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
-    """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
+    """Where others than the pacer decide, forced-gc or memory-limit-thrash says more.
+
+    What is costly is marking: what stops took, long-pauses says.
+    """
     counters, limits = answers.counters, answers.thresholds
-    if counters is None or counters.cpu_fraction is None or answers.limited_goal is not None:
+    if counters is None or counters.cpu_fraction is None or answers.limited_moment is not None:
         return []
     paced = 1 - counters.forced_fraction
-    cpu, interval = counters.cpu_fraction * paced, counters.interval_seconds
+    marking, interval = counters.marking_fraction * paced, counters.interval_seconds
     frequent = interval is not None and interval <= limits.frequent_interval_seconds
     least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
-    if paced < limits.deciding_fraction or cpu < least or counters.cycles < limits.enough_cycles:
+    if (
+        paced < limits.deciding_fraction
+        or marking < least
+        or counters.cycles < limits.enough_cycles
+    ):
         return []
     sites = _site_evidence(answers)
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
@@ -59,7 +66,7 @@ def _by_counters(answers: Answers) -> list[Finding]:
     finding = CAUSE.finding(
         Severity.INFO if over else Severity.WARNING,
         counted_cost(counters),
-        cpu_fraction=cpu,
+        cpu_fraction=counters.cpu_fraction * paced,
         evidence=(*counted_evidence(counters), *sites),
         next_step=_REMEDY.format(allocate_less=less, room=_MORE_ROOM),
         confidence="possible" if counters.since_start and not over else "likely",

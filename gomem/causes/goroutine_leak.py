@@ -112,7 +112,7 @@ def _uncounted(answers: Answers) -> Finding:
     evidence, words, moment, size = [], [], None, 0
     if stacks is not None and stacks.rises:
         told = [one for one in answers.moments if one.memstats is not None]
-        moment, size = told[-1].name, round(stacks.last)
+        moment, size = told[-1].name, round(stacks.grown)
         words.append(f"stacks from {format_bytes(stacks.first)} to {format_bytes(stacks.last)}")
         evidence += [
             Evidence(one.path("memstats"), "StackInuse", int(level), "B")

@@ -34,7 +34,8 @@ grows. As an expert would put it:
 7. What rises in HeapAlloc, and by a mark of which there is one alone, is thin: that is said.
 
 A cache that fills during all of the capture looks the same, so a short watch is `possible`; a long
-one, or two kinds of evidence that agree, is `likely`.
+one, or two kinds of evidence that agree, is `likely`. What knows its own slope to less than half of
+it agrees with nothing.
 """
 
 from __future__ import annotations
@@ -385,7 +386,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     by_site = () if site is None or site.contents < limits.growth_profiles else (site,)
     seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
-    agree = len(by_site) + len(sure) > 1
+    agree = len(by_site) + sum(is_steady(one.slope, one.low) for one in sure) > 1
     theirs = answers.goroutines_hold(site)
     whose = theirs or not answers.goroutines_pile_up
     return CAUSE.finding(

@@ -31,6 +31,8 @@ from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.answers import Answers, LimitedGoal, MomentFacts
     from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
@@ -46,7 +48,7 @@ def find(answers: Answers) -> list[Finding]:
     where the program has collected meanwhile, as debug.FreeOSMemory does: then it gave it back.
     """
     limits = answers.thresholds
-    told = [one for one in answers.moments if one.heap is not None and one.ledger is not None]
+    told = _telling(answers.moments)
     kept = [kept_bytes(one, answers.go_version) for one in told]
     much = [
         [size >= limits.notable(limits.idle_heap_bytes, one.rss_bytes) for size in sizes]
@@ -62,6 +64,12 @@ def find(answers: Answers) -> list[Finding]:
         elif much[place][1]:
             findings.append(_finding(one, most, False, answers.go_version, UP_TO))
     return findings or _kept_for_a_limit(told, limits)
+
+
+def _telling(moments: Sequence[MomentFacts]) -> list[MomentFacts]:
+    """Those that divide the heap; where some say what is resident too, those alone."""
+    told = [one for one in moments if one.heap is not None and one.ledger is not None]
+    return [one for one in told if one.rss_bytes is not None] or told
 
 
 def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Finding]:

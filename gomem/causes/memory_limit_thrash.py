@@ -26,7 +26,7 @@ LIMIT = "limit"
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much.
 
-    Without a log the last moment's goal and the process's own counters say it.
+    Without a log the last goal that is known and the process's own counters say it.
     """
     facts, limits = answers.gc, answers.thresholds
     if facts is None:
@@ -37,8 +37,9 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
-    counters, goal, limits = answers.counters, answers.limited_goal, answers.thresholds
-    if counters is None or counters.cpu_fraction is None or goal is None:
+    counters, moment, limits = answers.counters, answers.limited_moment, answers.thresholds
+    goal = None if moment is None else moment.limited_goal
+    if counters is None or counters.cpu_fraction is None or moment is None or goal is None:
         return []
     cpu, interval = counters.cpu_fraction, counters.interval_seconds
     frequent = interval is not None and interval <= limits.frequent_interval_seconds
@@ -46,20 +47,19 @@ def _by_counters(answers: Answers) -> list[Finding]:
     no_room = frequent and goal.room_fraction <= limits.limit_room_fraction
     if counters.cycles < limits.enough_cycles or (cpu < least and not no_room):
         return []
-    last = counters.last
     return [
         CAUSE.finding(
             Severity.CRITICAL if cpu >= limits.critical_marking_fraction else Severity.WARNING,
             f"a memory limit drives the collections: {format_bytes(goal.live_bytes)} is live, the "
             f"goal is {format_bytes(goal.goal_bytes)}, GOMEMLIMIT is "
             f"{format_bytes(goal.limit_bytes)}, and {counted_cost(counters)}",
-            moment=last.moment,
+            moment=moment.name,
             size=goal.live_bytes,
             cpu_fraction=cpu,
             evidence=(
-                Evidence(last.metrics_path, "/gc/gomemlimit:bytes", goal.limit_bytes, "B"),
-                Evidence(last.path, "NextGC", goal.goal_bytes, "B"),
-                Evidence(last.metrics_path, "/gc/heap/live:bytes", goal.live_bytes, "B"),
+                Evidence(moment.path("metrics"), "/gc/gomemlimit:bytes", goal.limit_bytes, "B"),
+                Evidence(moment.path("memstats"), "NextGC", goal.goal_bytes, "B"),
+                Evidence(moment.path("metrics"), "/gc/heap/live:bytes", goal.live_bytes, "B"),
                 *counted_evidence(counters),
             ),
             confidence="likely",

@@ -98,8 +98,9 @@ class Thresholds:
             within one cycle has passed the goal that GOGC=100 set for it.
         burst_count: allocation-spike, of a level that comes and goes: how often at least. One is a
             jump.
-        burst_low_fraction: Share of the readings that must be low for what comes again and again to
-            be spikes: an exception is high for less than a third of the time, a job more often.
+        spike_high_fraction: allocation-spike. Share of the time from which a level that is high, or
+            may have been between two readings, is how the program works, and a note: what is usual
+            is so for more than half of the time.
         spike_intervals: Intervals between profiles it takes to know what is usual, those without
             news among them.
         spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
@@ -199,7 +200,7 @@ class Thresholds:
     spike_kept_fraction: float = 0.5
     jump_ratio: float = 2.0
     burst_count: int = 2
-    burst_low_fraction: float = 2 / 3
+    spike_high_fraction: float = 0.5
     spike_intervals: int = 8
     spike_rates: int = 3
     step_contents: int = 3

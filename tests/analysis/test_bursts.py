@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.bursts import find_bursts, low_fraction
+from gomem.analysis.bursts import find_bursts, high_fraction
 
 
 def bursts(*levels):
@@ -21,7 +21,7 @@ def test_a_job_every_few_seconds():
     ]
     assert (4.0, 64.0, 60.0) == (found.low, found.highest, found.extra)
     assert found.top is found.each[1]
-    assert 6 / 15 == found.low_fraction
+    assert 9 / 14 == found.high_fraction
 
 
 def test_one_that_lasts_is_one():
@@ -59,10 +59,26 @@ def test_low_is_the_lowest_quarter_and_high_the_upper_half():
 
 @pytest.mark.parametrize(
     ("levels", "share"),
-    [((0, 80, 20, 80), 0.5), ((0, 80, 21, 80), 0.25), ((10, 40, 70, 100), 0.25), ((5, 5), 1.0)],
+    [
+        ((0, 0, 0, 0, 0), 0.0),
+        ((0, 0, 80, 0, 0), 2 / 4),
+        ((0, 0, 40, 0, 0, 0, 80, 80, 0), 5 / 8),
+        ((0, 0, 39, 0, 0, 0, 80, 80, 0), 3 / 8),
+        ((80, 0, 0, 0, 80), 2 / 4),
+    ],
 )
-def test_how_many_moments_are_low_bursts_or_not(levels, share):
-    assert share == low_fraction(np.array(levels, float))
+def test_high_lasts_from_the_low_before_to_the_low_after(levels, share):
+    assert share == high_fraction(np.array(levels, float))
+
+
+def test_by_the_clock_if_there_is_one():
+    """
+    A reading more can only make it shorter.
+    """
+    levels = np.array([4, 4, 64, 4, 4], float)
+
+    assert 3 / 20 == find_bursts(levels, np.array([0, 9, 10, 12, 20], float)).high_fraction
+    assert 12 / 20 == find_bursts(levels, np.array([0, 8, 10, 20, 20], float)).high_fraction
 
 
 def test_three_quarters_of_the_rise_come_within_two_intervals():

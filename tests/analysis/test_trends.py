@@ -125,3 +125,45 @@ def test_a_rise_that_readings_may_lag_by_is_no_step():
 
     assert "step" == shape_of(seconds, levels)
     assert "ramp" == shape_of(seconds, levels, since_seconds=np.array([0.0, 0, 0, 0, 0, 4]))
+
+
+def test_what_only_ends_in_a_burst_is_not_in_line():
+    """
+    The median slope gives 18 of the 90 that the last has more than the first.
+    """
+    seconds = np.arange(7, dtype=float)
+    burst = trend_of(np.array([10, 14, 13, 17, 16, 20, 100], float), seconds)
+    line = trend_of(np.array([10, 14, 13, 17, 16, 20, 24], float), seconds)
+
+    assert (burst.low > 0, burst.in_line, burst.rises) == (True, False, False)
+    assert (line.low > 0, line.in_line, line.rises) == (True, True, True)
+
+
+def test_half_of_what_grew_is_in_line():
+    """
+    A slope of 1 a second over 4 seconds, and 8 that grew, or more.
+    """
+    at, above = (trend(0, 1, 2, 3, last, seconds=range(5)) for last in (8, 8.01))
+
+    assert (1.0, 1.0) == (at.slope, above.slope)
+    assert (True, False) == (at.in_line, above.in_line)
+
+
+def test_without_times_only_what_is_steady_is_in_line():
+    levels = np.array([2, 67, 67, 67, 68, 67.5, 104, 112], float)
+
+    timed, ordered = trend_of(levels, np.arange(8, dtype=float)), trend_of(levels)
+
+    assert (ordered.low > 0, ordered.in_line, ordered.rises) == (True, False, False)
+    assert timed.in_line
+
+
+def test_what_rises_at_each_moment_needs_no_line():
+    """
+    Twice as much each time: the median slope gives less than half of it.
+    """
+    levels = 2.0 ** np.arange(12)
+
+    found = trend_of(levels, np.arange(12, dtype=float))
+
+    assert (found.in_line, found.only_rises) == (False, True)

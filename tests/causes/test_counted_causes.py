@@ -154,6 +154,23 @@ def test_a_mean_does_not_say_whether_most_stops_are_long():
     assert "possible" == long_pauses.find(answers(paused_ms=3999))[0].confidence
 
 
+def test_what_stops_took_is_no_cost_of_marking():
+    """
+    3 of 20 CPU seconds are the collector's; the world stood still for 0.499 s of 10, or for 0.501.
+    """
+
+    def told(paused_ms):
+        spent = {"/cpu/classes/gc/total:cpu-seconds": 3.0, "/cpu/classes/total:cpu-seconds": 20.0}
+        first = moment("1", 5, 100.0, **dict.fromkeys(spent, 0.0))
+        last = moment("2", 45, 110.0, paused_ms=paused_ms, **spent)
+        return gc_pressure.find(Answers((first, last), GoVersion()))
+
+    (finding,) = told(499)
+    assert "collecting takes 15.0 % of the CPU, a collection every 250 ms" in finding.title
+    assert pytest.approx(0.15) == finding.cpu_fraction
+    assert [] == told(501)
+
+
 def test_titles_say_since_when():
     (since_start,) = gc_pressure.find(answers())
     assert "20.0 % of the CPU since the start, a collection every 500 ms on av" in since_start.title

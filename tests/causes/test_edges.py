@@ -85,7 +85,7 @@ def test_the_usual_thresholds():
         "spike_kept_fraction": 0.5,
         "jump_ratio": 2.0,
         "burst_count": 2,
-        "burst_low_fraction": 2 / 3,
+        "spike_high_fraction": 0.5,
         "spike_intervals": 8,
         "spike_rates": 3,
         "step_contents": 3,

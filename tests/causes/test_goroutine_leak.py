@@ -146,7 +146,7 @@ def test_uncounted_goroutines_show_in_their_stacks():
     """
     (found,) = find(answers(*stacked(4, 8, 12, 16, 20)))
 
-    assert (Severity.WARNING, "possible", 20 * MIB) == (
+    assert (Severity.WARNING, "possible", 16 * MIB) == (
         found.severity,
         found.confidence,
         found.bytes,

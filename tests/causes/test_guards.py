@@ -686,7 +686,7 @@ def test_two_signs_of_uncounted_goroutines_are_likely():
     """
     Stacks and descriptors; either alone is possible.
     """
-    stacks = SimpleNamespace(rises=True, first=4.0 * MIB, last=20.0 * MIB)
+    stacks = SimpleNamespace(rises=True, first=4.0 * MIB, last=20.0 * MIB, grown=16.0 * MIB)
     told = tuple(
         MomentFacts(str(place), memstats=pd.Series({"StackInuse": size}))
         for place, size in enumerate((4 * MIB, 20 * MIB))
@@ -703,7 +703,7 @@ def test_two_signs_of_uncounted_goroutines_are_likely():
     both, one, other = uncounted(stacks, 384e6), uncounted(stacks, 0), uncounted(None, 384e6)
 
     assert ["likely", "possible", "possible"] == [each.confidence for each in (both, one, other)]
-    assert [20 * MIB + 384_000_000, 20 * MIB, 384_000_000] == [
+    assert [16 * MIB + 384_000_000, 16 * MIB, 384_000_000] == [
         each.bytes for each in (both, one, other)
     ]
     assert both.title.endswith("stacks from 4.00 MiB to 20.0 MiB and their descriptors by 366 MiB")
@@ -884,21 +884,32 @@ def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, created, t
     assert pile_up == Answers.goroutines_hold(case, None)
 
 
-def test_a_goal_is_that_of_the_last_moment():
+def test_a_goal_is_that_of_the_last_moment_that_says_whose_it_is():
     """
-    At the first it was the limit's, at the last it is GOGC's; and the other way round.
+    At the first it was the limit's, at the last it is GOGC's; and the other way round. Where the
+    last has no metrics, the one before tells.
     """
     metrics = {GOMEMLIMIT: 170.0 * MIB, LIVE: 100.0 * MIB, GOGC: 100.0}
 
-    def goal(*goals):
+    def goal(*goals, silent=None):
         told = tuple(
-            MomentFacts(str(place), memstats=pd.Series({"NextGC": one * MIB}), metrics=metrics)
+            MomentFacts(
+                str(place),
+                memstats=pd.Series({"NextGC": one * MIB}),
+                metrics={} if place == silent else metrics,
+            )
             for place, one in enumerate(goals)
         )
-        return Answers(told, GoVersion()).limited_goal
+        moment = Answers(told, GoVersion()).limited_moment
+        if moment is None:
+            return None
+        made = moment.limited_goal
+        return moment.name, made.goal_bytes // MIB, made.room_fraction
 
     assert goal(150, 200) is None
-    assert (150 * MIB, 0.5) == (goal(200, 150).goal_bytes, goal(200, 150).room_fraction)
+    assert ("1", 150, 0.5) == goal(200, 150)
+    assert ("0", 150, 0.5) == goal(150, 120, silent=1)
+    assert goal(200, 120, silent=1) is None
     assert goal() is None
 
 

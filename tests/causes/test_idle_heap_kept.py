@@ -291,6 +291,20 @@ def test_what_the_next_moment_no_longer_has_is_a_note():
     assert [Severity.WARNING, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
 
 
+def test_a_moment_that_does_not_say_what_is_resident_shows_nothing_that_lasts():
+    """
+    Kept at 1, gone at 3; of 2 nobody knows what was resident. Alone it may be kept.
+    """
+    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).moments
+    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).moments
+    blind = without_kernel(Answers((kept,), GoVersion())).moments[0]
+
+    (found,) = find(Answers((kept, blind, gone), GoVersion()))
+
+    assert (Severity.INFO, kept.name) == (found.severity, found.moment)
+    assert 1 == len(find(Answers((blind,), known_version("go1.22.12", "test"))))
+
+
 @pytest.mark.parametrize(
     ("forced", "severity"), [(1, Severity.WARNING), (0, Severity.INFO)], ids=["itself", "runtime"]
 )

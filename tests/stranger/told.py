@@ -12,8 +12,9 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - The number of a field of an artefact, and a part of a ledger from the same source, are the same,
   but for what is left over of a total or inferred, which it says it is: the less is known, the
   more is left over.
-- A cause explains as many bytes at a moment as before, or it is less certain than before, or its
-  title says that its size is a bound ("at least", "up to"), and the whole's lies within it.
+- A cause explains as many bytes at a moment as before, or it is less certain than before, or the
+  title of one of both says that its size is a bound ("at least", "up to"), and the other's lies
+  within it.
 - What is estimated over all moments or a whole log moves by less than a third.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are; and what is summed over mappings that were
@@ -250,7 +251,7 @@ def _sureness(finding: dict[str, Any]) -> int:
 def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     code = f"{less['code']} at {less['moment']}"
     said = []
-    like = _alike(less, whole) or _bounds(less, whole)
+    like = _alike(less, whole) or _bounds(less, whole) or _bounds(whole, less)
     if not like and _sureness(less) <= _sureness(whole):
         said.append(f"{code}: {less['bytes']} bytes, not {whole['bytes']}, and as sure of it")
     if less["code"] in ESTIMATED:
@@ -283,14 +284,14 @@ def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
     return any(values.get(each[:2], each[2]) != each[2] for each in two["evidence"])
 
 
-def _bounds(less: dict[str, Any], whole: dict[str, Any]) -> bool:
-    """Whether the title calls its own size a bound, and the whole's size lies within it."""
-    if not less["bytes"] or not whole["bytes"]:
+def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the title calls its own size a bound, and the other's size lies within it."""
+    if not one["bytes"] or not other["bytes"]:
         return False
-    size, title = format_bytes(less["bytes"]), less["title"].lower()
+    size, title = format_bytes(one["bytes"]), one["title"].lower()
     if f"at least {size.lower()}" in title:
-        return bool(less["bytes"] <= whole["bytes"])
-    return f"up to {size.lower()}" in title and bool(less["bytes"] >= whole["bytes"])
+        return bool(one["bytes"] <= other["bytes"])
+    return f"up to {size.lower()}" in title and bool(one["bytes"] >= other["bytes"])
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:

@@ -92,6 +92,16 @@ class CollectorCounters:
         return min(1.0, self.paused_seconds / self.seconds)
 
     @property
+    def marking_fraction(self) -> float:
+        """Share of the CPU without the stops, which count as all of it while the world waits.
+
+        What a stop waits for, such as a thread that cannot be stopped, is no cost of marking. The
+        whole share where the stops of the same time are not known; 0 where no share is.
+        """
+        stopped = None if self.cpu_since_start else self.stopped_fraction
+        return max(0.0, (self.cpu_fraction or 0.0) - (stopped or 0.0))
+
+    @property
     def forced_fraction(self) -> float:
         """Share of the collections that were forced; 0 where nobody counted."""
         return (self.forced or 0) / self.cycles if self.cycles else 0.0

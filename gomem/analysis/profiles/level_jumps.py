@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.bursts import Bursts, find_bursts, low_fraction
+from gomem.analysis.bursts import Bursts, find_bursts, high_fraction
 from gomem.analysis.jumps import Jump, find_jump
 from gomem.analysis.profiles.published import published
 from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
@@ -77,14 +77,11 @@ def in_use_jump(
     """
     usable = {name: one for name, one in profiles.items() if _says_in_use(one)}
     found = published(usable)
-    timed = sorted(
-        ((name, one) for name, one in usable.items() if name not in found.at_once),
-        key=lambda pair: pair[1].columns.time_nanos,
-    )
-    jump = find_jump(_levels(timed))
+    timed = _in_order({name: one for name, one in usable.items() if name not in found.at_once})
+    jump = find_jump(_levels(timed), _times(timed))
     if jump is None:
         timed = [pair for pair in timed if pair[0] not in found.repeated]
-        jump = find_jump(_levels(timed))
+        jump = find_jump(_levels(timed), _times(timed))
     if jump is None:
         return None
     levels = _levels(timed)
@@ -118,8 +115,9 @@ class InUseBursts:
         last: Moment of the last profile that shows the last burst.
         seconds: From the first profile to the last.
         profiles: How many there are, repeated ones among them.
-        low_fraction: Share of the profiles that are low: of all, or of those that say something
-            new, whichever is larger; a burst may stand in the profiles long after it is gone.
+        high_fraction: Share of the time for which the level may have been high, at most; or of the
+            profiles that say something new, whichever is smaller: a burst may stand in the
+            profiles long after it is gone.
         sites: Who has how much in use before and in the highest, the largest change first.
         caller: The program's own function for which the first of them allocates; empty if none is.
     """
@@ -130,7 +128,7 @@ class InUseBursts:
     last: str
     seconds: float
     profiles: int
-    low_fraction: float
+    high_fraction: float
     sites: SiteChanges
     caller: str
 
@@ -152,7 +150,7 @@ def in_use_bursts(
     before, after = news[levels.top.before], news[levels.top.peak]
     to_the_end = levels.each[-1].last == len(news) - 1
     last = (*(one.moment for one in news), *found.repeated)[-1]
-    shown = [pair for pair in usable.items() if pair[0] not in found.at_once]
+    shown = _in_order({name: one for name, one in usable.items() if name not in found.at_once})
     sites = profile_changes(before.profile, after.profile, IN_USE, granularity)
     return InUseBursts(
         levels=levels,
@@ -161,7 +159,7 @@ def in_use_bursts(
         last=last if to_the_end else news[levels.each[-1].last].moment,
         seconds=news[-1].until_seconds - news[0].seconds,
         profiles=len(news) + len(found.repeated),
-        low_fraction=max(levels.low_fraction, low_fraction(_levels(shown))),
+        high_fraction=min(levels.high_fraction, high_fraction(_levels(shown), _times(shown))),
         sites=sites,
         caller=_caller_of_most(sites, after.profile),
     )
@@ -174,6 +172,14 @@ def _says_in_use(profile: Profile) -> bool:
 def _caller_of_most(sites: SiteChanges, profile: Profile) -> str:
     more = sites.sites[sites.sites["change"] > 0]["function"]
     return caller_of(profile, str(more.iloc[0]), IN_USE) if len(more) else ""
+
+
+def _in_order(profiles: Mapping[str, Profile]) -> list[tuple[str, Profile]]:
+    return sorted(profiles.items(), key=lambda pair: pair[1].columns.time_nanos)
+
+
+def _times(timed: Sequence[tuple[str, Profile]]) -> FloatArray:
+    return np.array([one.columns.time_nanos / 1e9 for _, one in timed], np.float64)
 
 
 def _levels(timed: Sequence[tuple[str, Profile]]) -> FloatArray:

@@ -35,6 +35,7 @@ def test_what_lies_between_two_moments():
     assert found.interval_seconds == pytest.approx(0.5)
     assert found.stopped_fraction == pytest.approx(0.05)
     assert found.cpu_fraction == pytest.approx((5 - 2) / 20)
+    assert found.marking_fraction == pytest.approx(0.15 - 0.05)
     assert not found.cpu_since_start
     assert "b/metrics" == found.cpu_path
     assert not found.since_start
@@ -47,6 +48,7 @@ def test_one_moment_counts_from_the_start():
     assert (10, 2, 0.2) == (found.cycles, found.forced, found.cpu_fraction)
     assert found.interval_seconds is None
     assert found.stopped_fraction is None
+    assert found.marking_fraction == found.cpu_fraction
     assert found.paused_seconds == pytest.approx(0.03)
 
 
