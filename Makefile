@@ -36,7 +36,7 @@ mutants: ## List small changes that no test notices: make mutants OF=gomem/sourc
 
 notebooks: ## Run every notebook on its fixtures, and on ten captures that it was not written for
 	$(BIN)/python -m pytest tests/test_notebooks.py tests/test_papermill.py --every-notebook --dist=load
-	$(BIN)/python -m pytest --nbmake notebooks --numprocesses=2
+	$(BIN)/python -m pytest -p nbmake --nbmake notebooks --numprocesses=2
 
 golden: ## Rewrite the golden files, for the diff to be reviewed
 	$(BIN)/python -m pytest tests/views tests/cli --update-golden
