@@ -7,6 +7,7 @@ import pytest
 
 import gomem
 from gomem.errors import FormatError
+from gomem.inputs.goroutines.parse import looks_like_goroutines, parse_goroutines
 from gomem.inputs.kinds import BY_NAME, kind_of
 from tests.builders import FIXTURES
 
@@ -102,6 +103,153 @@ def test_marks_are_no_states(header, state, leaked):
     (row,) = gomem.read_goroutines(dump).goroutines.to_dict("records")
 
     assert (state, leaked) == (row["state"], row["leaked"])
+
+
+def dump_of(*functions, created="created by main.serve in goroutine 1", state="select"):
+    """One goroutine with these functions on its stack, innermost first."""
+    frames = "".join(f"{function}(...)\n\t/a.go:1 +0x1\n" for function in functions)
+    begun = f"{created}\n\t/a.go:2 +0x1\n" if created else ""
+    return f"goroutine 7 [{state}]:\n{frames}{begun}".encode()
+
+
+def only(dump):
+    (row,) = gomem.read_goroutines(dump).goroutines.to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize(
+    ("functions", "created", "of_the_runtime"),
+    [
+        (("runtime.gopark", "runtime.bgsweep"), "created by runtime.gcenable", True),
+        (("runtime.gopark", "runtime.bgsweep", "runtime.goexit"), "", True),
+        (("runtime.gopark", "runtime.main"), "", False),
+        (("runtime.gopark", "runtime.handleAsyncEvent"), "", False),
+        (("runtime.gopark", "main.work"), "created by runtime.x", False),
+        ((), "created by runtime.gcenable", True),
+        ((), "created by main.start", False),
+    ],
+)
+def test_a_goroutine_that_the_runtime_began_is_its_own(functions, created, of_the_runtime):
+    """
+    By the outermost function, or who began it where the stack has none.
+    """
+    found, _ = parse_goroutines(dump_of(*functions, created=created), source="x")
+
+    assert [of_the_runtime] == [one.of_the_runtime for one in found]
+
+
+@pytest.mark.parametrize(
+    ("depth", "created", "elided"),
+    [
+        (97, "created by main.a", 0),
+        (98, "created by main.a", None),
+        (98, "created by main.a in goroutine 1", 0),
+    ],
+)
+def test_a_deep_stack_of_an_old_release_may_lack_frames(depth, created, elided):
+    found = only(dump_of(*["main.deep"] * depth, "runtime.goexit", created=created))["elided"]
+
+    assert (elided is None and pd.isna(found)) or elided == found
+
+
+@pytest.mark.parametrize(
+    ("line", "elided"),
+    [("...23 frames elided...", 23), ("...additional frames elided...", None)],
+)
+def test_frames_that_a_dump_left_out_are_counted_if_it_says_how_many(line, elided):
+    dump = dump_of("main.a", created="") + line.encode() + b"\n" + dump_of("main.b")[22:]
+
+    row = only(dump)
+
+    assert "main.a;main.b" == row["stack"]
+    assert (elided is None and pd.isna(row["elided"])) or elided == row["elided"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "innermost"),
+    [
+        (("runtime.gopark", "main.wait", "main.main"), "main.wait"),
+        (("runtime.gopark", "runtime.main"), "runtime.gopark"),
+        ((), ""),
+    ],
+)
+def test_the_function_is_the_innermost_outside_the_runtime(functions, innermost):
+    assert innermost == only(dump_of(*functions))["function"]
+
+
+@pytest.mark.parametrize(
+    ("state", "leaked", "locked"),
+    [
+        ("select", False, False),
+        ("select (leaked)", True, False),
+        ("select, leaked", True, False),
+        ("select, 2 minutes, locked to thread", False, True),
+    ],
+)
+def test_marks_behind_the_state(state, leaked, locked):
+    row = only(dump_of("main.a", state=state))
+
+    assert ("select", leaked, locked) == (row["state"], row["leaked"], row["locked"])
+    assert pd.isna(row["wait_seconds"]) != locked
+
+
+def test_a_threads_own_stack_is_no_goroutine():
+    dump = dump_of("main.a").replace(b"goroutine 7", b"goroutine 0") + b"\n" + dump_of("main.b")
+
+    assert ["main.b"] == gomem.read_goroutines(dump).goroutines["function"].to_list()
+
+
+def test_one_that_runs_on_another_thread_has_no_stack_and_is_whole():
+    dump = b"goroutine 7 [running]:\ngoroutine running on other thread; stack unavailable\n"
+    read = gomem.read_goroutines(dump + b"created by main.a in goroutine 1\n\t/a.go:1\n\n" + ONE)
+
+    assert ["main.a", "main.serve"] == read.goroutines["created_by"].to_list()
+    assert () == read.damaged
+
+
+def test_what_is_no_line_of_a_stack_is_damage_before_it_and_passed_over_behind_it():
+    """
+    Registers and the like follow a stack.
+    """
+    dump = b"goroutine 7 [running]:\n?\nmain.a()\n\t/a.go:1\nrax 0x0\nmain.b()\n\n" + ONE
+
+    found, damage = parse_goroutines(dump, source="x")
+
+    assert [("main.a",), ("main.(*client).deliver",)] == [one.stack for one in found]
+    assert [("line 2", "?")] == [(one.where, one.text) for one in damage]
+
+
+def test_a_cut_line_is_told_once():
+    """
+    As the end of the dump, beside what was damaged before.
+    """
+    dump = b"goroutine 6 [running]:\n?\n\ngoroutine 7 [running]:\nmai"
+
+    _, damage = parse_goroutines(dump, source="x")
+
+    assert ["line 2", "line 4"] == [one.where for one in damage]
+    assert "ends within a goroutine" in damage[1].what
+
+
+@pytest.mark.parametrize(("length", "cut"), [(64 << 20, 1), ((64 << 20) - 1, 0)])
+def test_a_dump_of_64_mib_is_cut(length, cut):
+    """
+    There net/http/pprof stops; what is shorter by a byte has its end.
+    """
+
+    class Long(bytes):
+        def __len__(self):
+            return length
+
+    assert cut == len(parse_goroutines(Long(ONE), source="x")[1])
+
+
+@pytest.mark.parametrize(("further", "known"), [(0, True), (1, False)])
+def test_a_dump_begins_within_the_first_64_kib(further, known):
+    header = b"goroutine 1 [running]:\n"
+    message = b"panic: " + b"x" * ((64 << 10) - len(header) - 8 + further) + b"\n"
+
+    assert known == looks_like_goroutines(message + header)
 
 
 def test_goroutines_that_are_alike_are_one_row():

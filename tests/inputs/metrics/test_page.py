@@ -12,6 +12,7 @@ from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.metrics.names import meaning_of, prometheus_name
+from gomem.inputs.metrics.page import families_of, is_page, parse_page, without_cut_line
 from tests.builders import FIXTURES
 
 DOORS = FIXTURES / "doors"
@@ -233,6 +234,246 @@ def test_scrapes_behind_one_another_are_a_row_each():
 
     assert [7, 9] == read.stats["HeapAlloc"].to_list()
     assert ["scrape 1", "scrape 2"] == read.stats["place"].to_list()
+
+
+def values_of(read):
+    return dict(zip(read.values["name"], read.values["value"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "where"),
+    [
+        (b"a 1\nb 2\n", b"a 1\nb 2\n", ""),
+        (b"a 1\nb 2", b"a 1\n", "line 2"),
+        (b"a 1\n# HEL", b"a 1\n", "line 2"),
+        (b"a 1\n# EOF", b"a 1\n# EOF", ""),
+        (b"a 1\n  ", b"a 1\n  ", ""),
+        (b"a 1\n7", b"a 1\n7", ""),
+        (b"a 1", b"", "line 1"),
+    ],
+)
+def test_a_last_line_without_its_end_is_not_used(text, kept, where):
+    assert (kept, where) == without_cut_line(text)
+
+
+@pytest.mark.parametrize(
+    ("page", "is_one"),
+    [
+        pytest.param(b"a 1\n" * 10 + b"no sample at all\n" * 9, True, id="most"),
+        pytest.param(b"a 1\n" * 10 + b"no sample at all\n" * 30, True, id="most of the first"),
+        pytest.param(b"a 1\n" * 9 + b"no sample at all\n" * 10 + b"a 1\n" * 9, False, id="less"),
+        pytest.param(b"a 1\n" + b"x" * 4092 + b"\n", True, id="longer than is looked at"),
+        pytest.param(b"a 1\n" + b"x" * 4091 + b"\n", False, id="as long as is looked at"),
+        pytest.param(b"", False, id="nothing"),
+    ],
+)
+def test_a_page_is_told_by_its_first_lines(page, is_one):
+    """
+    More than half of the first nineteen, within 4 KiB.
+    """
+    assert is_one == is_page(page)
+
+
+def test_the_commonest_family_is_named_first():
+    page = b"# node_x\nnode_a 1\npython_a 1\npython_b 1\n7\n"
+
+    assert ["python", "node"] == families_of(page)
+
+
+@pytest.mark.parametrize(("newlines", "cut"), [(59, False), (60, True)])
+def test_the_end_of_openmetrics_may_have_blank_lines_behind_it(newlines, cut):
+    """
+    Within the last 64 bytes.
+    """
+    page = b"# TYPE x info\n" + page_of() + b"# EOF" + b"\n" * newlines
+
+    _, damage = parse_page(page, source="m")
+
+    assert cut == bool(damage)
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (b"# TYPE go_goroutines gauge\n", "without a number of Go's"),
+        (b"process_open_fds 7\ngo_threads 8\n", "without a number of Go's"),
+        (
+            b"".join(page_of(labels=f'{{pid="{pid}"}}') for pid in range(4)),
+            r"pid='2'; pid='3'\), and nothing",
+        ),
+        (
+            b"".join(page_of(labels=f'{{pid="{pid}"}}') for pid in range(5)),
+            r"5 Go processes \(pid='0'; pid='1'; pid='2'; pid='3'; …\), and nothing",
+        ),
+        (
+            page_of(prefix="shop_") + page_of(prefix="cart_", labels='{b="2",a="1"}'),
+            r"\(shop_…; cart_…, a='1', b='2'\)",
+        ),
+    ],
+    ids=["comments", "no process of Go's", "four", "five", "prefixes"],
+)
+def test_a_page_of_no_process_or_of_several_is_refused(page, message):
+    """
+    At most four of them are named.
+    """
+    with pytest.raises(FormatError, match=message):
+        parse_page(page, source="m")
+
+
+def test_labels_that_tell_no_process_apart_and_their_order_do_not_matter():
+    page = (
+        page_of(labels='{job="a",pid="1"}')
+        + b'go_info{pid="1",version="go1.24.2",job="a"} 1\n'
+        + b'go_gc_duration_seconds{quantile="0.5",pid="1",job="a"} 0.25\n'
+        + b'go_gc_pauses_seconds_bucket{le="0.5",pid="1",job="a"} 3\n'
+    )
+
+    read = gomem.read_metrics(page)
+
+    assert "go1.24.2" == read.go_version
+    assert [(0.5, 0.25)] == read.pause_quantiles[["quantile", "pause_seconds"]].apply(
+        tuple, axis=1
+    ).to_list()
+    assert [3] == read.histograms["count"].to_list()
+    assert () == read.damaged
+
+
+@pytest.mark.parametrize("first", ["client", "go-metrics"])
+def test_a_field_that_both_have_is_client_golangs_and_one_that_it_lacks_go_metrics(first):
+    pages = [page_of(7), b"vault_runtime_alloc_bytes 5\nvault_runtime_total_gc_runs 4\n"]
+
+    read = gomem.read_metrics(b"".join(pages if first == "client" else pages[::-1]))
+
+    assert [(7, 4)] == read.stats[["HeapAlloc", "NumGC"]].apply(tuple, axis=1).to_list()
+
+
+@pytest.mark.parametrize("own", [page_of(prefix="shop_"), b"shop_runtime_alloc_bytes 7\n"])
+def test_the_numbers_of_another_prefix_are_another_programs(own):
+    """
+    Those without one are the client's beside it.
+    """
+    page = own + b"go_threads 3\nshop_process_open_fds 4\ncart_process_max_fds 5\n"
+
+    process = gomem.read_metrics(page).process.iloc[0]
+
+    assert 3 == process["go_threads"]
+    assert pd.isna(process["process_max_fds"])
+    assert page.startswith(b"shop_runtime") or process["process_open_fds"] == 4
+
+
+def test_goroutines_alone_are_a_process():
+    process = gomem.read_metrics(b"process_open_fds 3\ngo_goroutines 7\n").process.iloc[0]
+
+    assert (7, 3) == (process["go_goroutines"], process["process_open_fds"])
+
+
+@pytest.mark.parametrize(
+    ("stamp", "time"),
+    [
+        ("0", None),
+        ("-5", None),
+        ("1", "1970-01-01T00:00:00.001000+00:00"),
+        ("253402300799000", "9999-12-31T23:59:59+00:00"),
+        ("253402300800000", None),
+    ],
+)
+def test_a_stamp_is_a_time_that_there_can_be(stamp, time):
+    stamped = page_of().replace(b" 7\n", f" 7 {stamp}\n".encode())
+
+    found = gomem.read_metrics(stamped).time
+
+    assert time == (None if found is None else found.isoformat())
+
+
+def test_the_latest_stamp_is_the_time_of_a_page():
+    stamped = page_of().replace(b" 7\n", b" 7 9000\n", 1).replace(b" 7\n", b" 7 2000\n", 1)
+
+    assert 9 == gomem.read_metrics(stamped).time.second
+
+
+def test_what_has_no_value_and_a_bound_that_is_none_are_left_out():
+    page = page_of() + (
+        b"go_gc_heap_live_bytes NaN\ngo_gc_heap_goal_bytes 5\nprocess_open_fds NaN\n"
+        b'go_gc_duration_seconds{quantile="x"} 1\ngo_gc_duration_seconds 3\n'
+        b'go_gc_pauses_seconds_bucket{le="x"} 2\n'
+    )
+
+    read = gomem.read_metrics(page)
+
+    assert {"/gc/heap/goal:bytes": 5.0} == values_of(read)
+    assert pd.isna(read.process["process_open_fds"].iloc[0])
+    assert 0 == len(read.pause_quantiles) == len(read.histograms)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "known"),
+    [
+        ("go_gc_gomemlimit_bytes", "9.223372036854775807e+18", math.inf),
+        ("go_gc_gomemlimit_bytes", "9.2e+18", 9.2e18),
+        ("go_gc_gogc_percent", "1.8446744073709552e+19", math.inf),
+        ("go_gc_gogc_percent", "100", 100.0),
+        ("go_gc_heap_goal_bytes", "1e+30", 1e30),
+    ],
+)
+def test_only_a_limit_is_endless(name, value, known):
+    page = page_of() + f"{name} {value}\n".encode()
+
+    assert [known] == list(values_of(gomem.read_metrics(page)).values())
+
+
+def test_buckets_in_any_order_hold_what_is_between_their_bounds():
+    """
+    A count that goes down, as between two readings of one, is none.
+    """
+    page = page_of() + b"".join(
+        f'go_gc_pauses_seconds_bucket{{le="{le}"}} {count}\n'.encode()
+        for le, count in (("0.5", 2), ("+Inf", 9), ("0.25", 3), ("2", 4))
+    )
+
+    rows = gomem.read_metrics(page).histograms
+
+    assert [-math.inf, 0.25, 0.5, 2] == rows["low"].to_list()
+    assert [0.25, 0.5, 2, math.inf] == rows["high"].to_list()
+    assert [3, 0, 2, 5] == rows["count"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "value"),
+    [
+        ("NextGC", f"go_memstats_next_gc_bytes {2**60 - 128}", 2**60 - 128),
+        ("NextGC", f"go_memstats_next_gc_bytes {2**60}", None),
+        ("LastGC", "go_memstats_last_gc_time_seconds 9e+09", pd.Timestamp(9 * 10**18, tz="UTC")),
+        ("LastGC", "go_memstats_last_gc_time_seconds 9.3e+09", None),
+        ("Mallocs", "go_memstats_mallocs_total -1", None),
+        ("Mallocs", "go_memstats_mallocs_total 0", 0),
+        ("Frees", "x 1", None),
+    ],
+)
+def test_a_field_of_a_page_is_a_count_or_unknown(field, line, value):
+    read = gomem.read_metrics(page_of() + line.encode() + b"\n")
+
+    found = read.stats[field].iloc[0]
+    assert (value is None and pd.isna(found)) or value == found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "known"),
+    [
+        ("process_open_fds", "0", 0),
+        ("process_open_fds", "-1", None),
+        ("process_max_fds", "9007199254740991", 2**53 - 1),
+        ("process_max_fds", "9007199254740992", None),
+        ("process_cpu_seconds_total", "1.25", 1.25),
+        ("process_start_time_seconds", "1.5", pd.Timestamp(1_500_000_000, tz="UTC")),
+        ("process_start_time_seconds", "-1", None),
+        ("process_start_time_seconds", "1e+10", None),
+    ],
+)
+def test_a_number_of_the_process_is_one_that_it_can_be(name, value, known):
+    process = gomem.read_metrics(page_of() + f"{name} {value}\n".encode()).process.iloc[0]
+
+    assert (known is None and pd.isna(process[name])) or known == process[name]
+    assert process.drop(["reading", name]).isna().all()
 
 
 def test_a_pasted_page_is_read():

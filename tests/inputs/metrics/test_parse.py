@@ -8,6 +8,7 @@ import pytest
 from gomem.errors import FormatError
 from gomem.inputs.metrics.page import is_page, looks_like_page
 from gomem.inputs.metrics.parse import is_metrics, looks_like_readings, parse_metrics
+from gomem.inputs.metrics.table import memstats_of_metrics, read_metrics
 
 
 def test_scalars_and_histograms_come_apart():
@@ -114,6 +115,40 @@ def test_what_has_no_value_is_unknown_and_no_damage():
     (reading,), damage = parse_metrics(text, source="m")
 
     assert ({"/gc/heap/goal:bytes": 1.0}, []) == (reading.scalars, damage)
+
+
+def test_memstats_fields_are_sums_of_metrics_and_unknown_where_one_is_missing():
+    """
+    The runtime's own identities: HeapSys is objects, unused, free and released.
+    """
+    parts = {"objects": 1, "unused": 20, "free": 300, "released": 4000}
+    text = {f"/memory/classes/heap/{part}:bytes": value for part, value in parts.items()}
+    text |= {"/memory/classes/heap/stacks:bytes": 7, "/gc/heap/goal:bytes": 2**60 - 128}
+
+    stats = memstats_of_metrics(read_metrics(json.dumps(text).encode()).values).iloc[0]
+
+    assert (1, 21, 4300, 4000, 4321, 7) == tuple(
+        stats[["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "StackInuse"]]
+    )
+    assert stats[["StackSys", "Sys", "NumGC"]].isna().all()
+    assert 2**60 - 128 == stats["NextGC"]
+
+
+def test_a_goal_that_is_none_is_unknown():
+    text = b'{"/gc/heap/goal:bytes": 1152921504606846976, "/memory/classes/total:bytes": 1}'
+
+    stats = memstats_of_metrics(read_metrics(text).values)
+
+    assert stats["NextGC"].isna().all()
+    assert [1] == stats["Sys"].to_list()
+
+
+@pytest.mark.parametrize(("further", "known"), [(0, True), (1, False)])
+def test_of_a_cut_text_the_first_64_kib_tell(further, known):
+    name = b'"/memory/classes/'
+    text = b'{"' + b"x" * ((64 << 10) - 2 - len(name) + further)
+
+    assert known == looks_like_readings(text + name)
 
 
 def test_damage_is_of_the_line_of_its_reading():
