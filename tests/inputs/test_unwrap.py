@@ -3,14 +3,15 @@
 import html
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import gomem
-from gomem.errors import FormatError
+from gomem.errors import Damage, FormatError
 from gomem.inputs.kinds import BY_NAME, KINDS, PASTED, kind_of
 from gomem.inputs.read import read_artefact
-from gomem.inputs.unwrap import LAYERS, LONGEST_BYTES, plain_texts
+from gomem.inputs.unwrap import LAYERS, LONGEST_BYTES, PlainText, plain_texts, read_plain
 from gomem.sources.artefact import open_source
 from tests.builders import FIXTURES
 
@@ -256,3 +257,147 @@ def test_kinds_that_people_paste_are_those_whose_readers_know_it():
 )
 def test_hostile_lines_cost_no_time(line):
     assert kind_of(f"{line}\n".encode() * 2000) is None
+
+
+def found_in(text):
+    """The innermost text, the lines of the file that its lines are, and where another begins."""
+    *_, last = plain_texts(text if isinstance(text, bytes) else text.encode())
+    return last.data.decode(), last.numbers.tolist(), last.left_out
+
+
+def record(output, package="a", action="output"):
+    """A line of go test -json."""
+    one = {"Time": "t", "Action": action, "Package": package, "Output": output}
+    return json.dumps(one) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("> a\n> b\n", ("a\nb\n", [1, 2], None), id="quote"),
+        pytest.param("so:\n> a\nb\n> c\n", ("a\nb\nc\n", [2, 3, 4], None), id="lines between"),
+        pytest.param("  a\n\n    b\n", ("a\n\n  b\n", [1, 2, 3], None), id="indented"),
+        pytest.param("x\n```\nab\n```\ny\n", ("ab\n", [3], None), id="half is most"),
+        pytest.param("```\na\n```\ny\n```\nabc\n```\n", ("abc\n", [6], None), id="longest"),
+        pytest.param("~~~sh\na\nb", ("a\nb\n", [2, 3], None), id="never closed"),
+        pytest.param("$ cat x\na\n$ \n", ("a\n", [2], None), id="prompt"),
+        pytest.param("$ cat x\na\n$ cat y\n\nb\n", ("a\n", [2], 5), id="another command"),
+        pytest.param("```\n$ cat x\na\n$ cat y\nb\n```\n", ("a\n", [3], 5), id="in a fence"),
+        pytest.param("==> a <==\nb\n", ("b\n", [2], None), id="tail"),
+        pytest.param(
+            record("a") + record("b\nc") + record("!", "b") + record("\n") + record("d\r\n"),
+            ("ab\nc\nd\n!\n", [1, 2, 5, 3], None),
+            id="records",
+        ),
+        pytest.param(
+            record("a\n") + record("b\n", action="run") + "plain\n" + record("c\n"),
+            ("a\nc\nplain\n", [1, 4, 3], None),
+            id="records and a line that is none",
+        ),
+        pytest.param(
+            '{"log":"a","time":"t"}\n{"log":"b\\n"}\n{"log":7}\n\n',
+            ("ab\n", [1], None),
+            id="docker",
+        ),
+        pytest.param('{"MESSAGE":"a"}\n{"MESSAGE":[98]}\n', ("a\nb\n", [1, 2], None), id="journal"),
+        pytest.param(
+            f"{STAMP} stdout P a\n{STAMP} stdout F b\nc\n{STAMP} stdout F d\n",
+            ("ab\nc\nd\n", [1, 3, 4], None),
+            id="parts",
+        ),
+    ],
+)
+def test_what_is_left_without_its_wrappers(text, found):
+    assert found == found_in(text)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize(
+    ("wrapped", "plain"),
+    [
+        pytest.param('{"MESSAGE":"a"}\n', "a\n", id="records"),
+        pytest.param("api-1  | a\n", "a\n", id="prefixes"),
+    ],
+)
+def test_a_wrapper_is_around_more_than_half_of_the_lines(wrapped, plain, more):
+    """
+    Blank lines do not count; a line that lacks it stays as it is.
+    """
+    texts = [one.data for one in plain_texts((wrapped * (2 + more) + "\nb\nb\n").encode())]
+
+    assert bool(more) == any(text.startswith(plain.encode()) for text in texts)
+
+
+@pytest.mark.parametrize("wrapped", ['{"MESSAGE":"a"}\n', "api-1  | a\n"])
+def test_a_wrapper_is_told_by_the_first_fifty_lines(wrapped):
+    few, many = ("b\n" * 25 + wrapped * count + "b\n" * 9 for count in (24, 60))
+
+    assert not any(b"\na\n" in one.data for one in plain_texts(few.encode()))
+    assert not any(b"\na\n" in one.data for one in plain_texts(many.encode()))
+    assert any(b"\na\n" in one.data for one in plain_texts(many.encode()[2:]))
+
+
+@pytest.mark.parametrize(("data", "told"), [(b"> " + b"x" * 6, True), (b"> " + b"x" * 7, False)])
+def test_what_is_longer_than_people_paste_is_left_alone(data, told, monkeypatch):
+    monkeypatch.setattr("gomem.inputs.unwrap.LONGEST_BYTES", 8)
+
+    assert told == bool(list(plain_texts(data)))
+
+
+@pytest.mark.parametrize(("at", "told"), [(4095, False), (4096, True)])
+def test_a_nul_near_the_beginning_is_of_no_text(at, told):
+    data = b"> " + b"x" * (at - 2) + b"\0\n"
+
+    assert told == bool(list(plain_texts(data)))
+
+
+@pytest.mark.parametrize(
+    ("where", "place"),
+    [
+        ("line 1", "line 5"),
+        ("line 2", "line 7"),
+        ("line 9", "line 7"),
+        ("line 0", "line 5"),
+        ("byte 2", "byte 2"),
+        ("line two", "line two"),
+        ("", ""),
+    ],
+)
+def test_a_place_is_one_in_the_file(where, place):
+    text = PlainText(b"a\nb\n", np.array([5, 7]))
+
+    assert place == text.place(where)
+    assert where == PlainText(b"a\nb\n").place(where)
+    assert where == PlainText(b"", np.array([], np.int64)).place(where)
+
+
+def reader(outcomes):
+    """A parser that gives so many places of damage of a text, or refuses it."""
+
+    def parse(data):
+        outcome = outcomes[data]
+        if isinstance(outcome, str):
+            raise FormatError("x", "", outcome)
+        return data, [Damage("x", "line 1", "")] * outcome
+
+    return parse
+
+
+@pytest.mark.parametrize(
+    ("as_it_is", "unquoted", "read"),
+    [(0, 0, b"> a\n"), (1, 0, b"a\n"), (1, 1, b"> a\n"), (1, 2, b"> a\n"), ("no", 2, b"a\n"),
+     (2, "no", b"> a\n")],
+)  # fmt: skip
+def test_the_text_with_the_least_damage_is_read_and_of_equals_the_outer(as_it_is, unquoted, read):
+    parse = reader({b"> a\n": as_it_is, b"a\n": unquoted})
+
+    assert read == read_plain(b"> a\n", "x", lambda _: True, parse)[0]
+
+
+def test_a_refusal_is_that_of_the_file_as_it_lies_there():
+    parse = reader({b"> a\n": "outer", b"a\n": "inner"})
+
+    with pytest.raises(FormatError, match="outer"):
+        read_plain(b"> a\n", "x", lambda _: True, parse)
+    with pytest.raises(FormatError, match="outer"):
+        read_plain(b"> a\n", "x", lambda _: False, parse)

@@ -173,15 +173,16 @@ def places_of(path: Path) -> dict[int, tuple[str, int]]:
     return found
 
 
-def names_in(path: Path, functions: set[str]) -> set[str]:
-    """The names that these functions of a file speak of."""
+@cache
+def names_by_function(path: Path) -> dict[str, set[str]]:
+    """The names that each outermost function of a file speaks of."""
     places = places_of(path)
-    return {
-        node.id if isinstance(node, ast.Name) else node.attr
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, (ast.Name, ast.Attribute))
-        and places.get(node.lineno, ("",))[0] in functions
-    }
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.Name, ast.Attribute)) and node.lineno in places:
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            found.setdefault(places[node.lineno][0], set()).add(name)
+    return found
 
 
 def made_of(tree: ast.Module, outermost: ast.stmt) -> list[ast.stmt]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.changes import ROOT, made_of, names_in, places_of
+from tests.mutants.changes import ROOT, made_of, names_by_function, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -92,7 +92,8 @@ def reached(item: pytest.Item) -> Reached:
         places = places_of(Path(file))
         lines = {places[line] for name, line in _RUN if name == file and line in places}
         seen.lines |= {(file, *place) for place in lines}
-        seen.names |= names_in(Path(file), {function for function, _ in lines})
+        names = names_by_function(Path(file))
+        seen.names.update(*(names.get(function, ()) for function, _ in lines))
     return seen
 
 
@@ -122,6 +123,7 @@ class _Marked(ast.NodeTransformer):
 def mark_all(files: Iterable[str]) -> None:
     """Put marks into loaded modules, which tell what runs at hardly any cost."""
     for file in files:
+        names_by_function(Path(file))  # here once, and not in the fork of each test
         space = vars(_module_of(Path(file)))
         space["_RUN"] = _RUN
         for top in ast.parse(Path(file).read_text()).body:
