@@ -405,9 +405,14 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
 
 
 def _is_better_known(site: GrowingSite, best: _Rise) -> bool:
-    """Whether the site's slope is; not where MemStats say how much it is, which profiles lag by."""
+    """Whether the site's slope is; not where MemStats say how much it is, which profiles lag by.
+
+    But a log that ends before the profiles are half through has not seen the rest.
+    """
     if best.moment is not None and best.seconds is not None:
         return False
+    if best.seconds is not None and best.seconds < site.seconds / 2:
+        return True
     return _doubt(best) > max(WELL_KNOWN, _doubt(site))
 
 

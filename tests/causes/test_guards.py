@@ -823,6 +823,17 @@ def test_of_slopes_that_are_not_the_narrowest_counts():
     assert None is heap_growth._best([])
 
 
+@pytest.mark.parametrize(("seconds", "by_site"), [(9.9, True), (10.0, False)])
+def test_a_log_that_ends_early_has_not_seen_the_rest(seconds, by_site):
+    """
+    Profiles over 20 seconds, of a slope that is less well known than the log's.
+    """
+    site = SimpleNamespace(seconds=20.0, slope=4.0, low=1.0, high=9.0)
+    log = heap_growth._Rise("", 4.0, 3.9, 4.1, 40.0, 90.0, seconds, 30, None, ())
+
+    assert by_site == heap_growth._is_better_known(site, log)
+
+
 def test_growth_without_times_is_told_by_its_moments():
     about = {"slope": 1.0, "low": 1.0, "high": 2.0, "moment": "3", "evidence": ()}
     timed = heap_growth._Rise(
