@@ -147,6 +147,90 @@ def test_white_space_and_colours_are_text(byte):
     assert not looks_like(b"plain" + bytes([byte]), "x").is_unknown_binary
 
 
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        (bytes(range(1, 10)), "an unknown binary beginning 01 02 03 04 05 06 07 08"),
+        (b"x" * 511 + b"\x01", "an unknown binary beginning 78 78 78 78 78 78 78 78"),
+        (b"x" * 512 + b"\x01", "text of no known kind"),
+        (b"\xffaaa", "text of no known kind"),
+        (b"\xff~~~", "text of no known kind"),
+        (b"\xffaa", "an unknown binary beginning ff 61 61"),
+        (b"\xff\x7faaaaa", "an unknown binary beginning ff 7f 61 61 61 61 61"),
+    ],
+)
+def test_half_a_kib_tells_text_from_binary(head, what):
+    """
+    Text that is not UTF-8 has at most a quarter of its bytes above ASCII.
+    """
+    assert what == looks_like(head, "x").what
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "known"),
+    [
+        ("README", "a document", True),
+        ("docs/readme.txt", "a document", True),
+        ("a.rst", "a document", True),
+        ("main.go", "Go source", True),
+        ("run.SH", "a script", True),
+        ("notes.txt", "text of no known kind", False),
+    ],
+)
+def test_a_name_says_what_plain_text_is(name, what, known):
+    seen = looks_like(b"\n  " + b"x" * 300 + b"\nmore\n", name)
+
+    assert (what, known) == (seen.what, seen.known)
+    assert seen.text.startswith("x" * 50)
+    assert "more" not in seen.text
+    assert not seen.is_unknown_binary
+
+
+@pytest.mark.parametrize(("further", "titled"), [(0, True), (1, False)])
+def test_a_page_is_known_by_its_first_64_kib(further, titled):
+    begin, title = b"<html>", b"<title>T</title>"
+    page = begin + b" " * ((64 << 10) - len(begin + title) + further) + title
+
+    assert "an HTML page" + ", titled 'T'" * titled == looks_like(page, "x").what
+
+
+def test_a_refusal_is_at_most_512_bytes():
+    assert looks_like(b"error " + b"x" * 506, "log").known
+
+
+def json_with(keys, length):
+    text = "{" + '"error": "no", ' + ", ".join(f'"k{key}": 1' for key in range(keys - 1))
+    return (text + "}").ljust(length).encode()
+
+
+@pytest.mark.parametrize(
+    ("head", "error"),
+    [
+        (json_with(8, 300), "no"),
+        (json_with(9, 300), None),
+        (json_with(8, 4096), "no"),
+        (json_with(8, 4097), None),
+        (b'{"error": ""}', None),
+        (b'{"error": "", "message": "gone"}', "gone"),
+        (b'{"error": {"code": 1}}', None),
+        (b'{"error": 7}', None),
+        (b'["error"]', None),
+    ],
+)
+def test_a_short_object_may_say_what_went_wrong(head, error):
+    what = looks_like(head, "x").what
+
+    assert (error is not None) == what.startswith("a server's error in JSON")
+    assert error is None or repr(error) in what
+
+
+def test_a_page_of_metrics_is_named_by_its_two_commonest_families():
+    page = b"a_x 1\na_y 2\na_z 3\nb_x 1\nb_y 1\nc_x 1\n"
+
+    assert "a page of Prometheus metrics of a and b, with none" in looks_like(page, "x").what
+    assert "a page of Prometheus metrics, with" in looks_like(b"# HELP x y\n", "x").what
+
+
 def test_a_name_is_asked_only_where_content_says_nothing():
     assert "a document in Markdown" == looks_like(b"# Captures\n", "README.md").what
     assert "an empty file" == looks_like(b"", "README.md").what

@@ -91,6 +91,53 @@ def test_rows_make_the_same_frame_as_columns():
     pd.testing.assert_frame_equal(empty(TWO), build_rows([], TWO))
 
 
+@pytest.mark.parametrize("dtype", ["int64", "bool", "uint64"])
+def test_a_type_without_a_missing_value_needs_one_in_each_row(dtype):
+    schema = (*TWO, Column("x", dtype, "", "."))
+
+    assert [dtype] == [str(build({}, schema)["x"].dtype)]
+    with pytest.raises(ValueError, match=f"{dtype} cannot be missing"):
+        build({"known": [1]}, schema)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["Int64", "Float64", "boolean", "str", "float64", "object", "datetime64[ns, UTC]"]
+)
+def test_a_type_with_a_missing_value_may_lack_all(dtype):
+    frame = build({"known": [1, 2]}, (*TWO, Column("x", dtype, "", ".")))
+
+    assert ([True, True], dtype) == (frame["x"].isna().to_list(), str(frame["x"].dtype))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("masked", [False, True])
+def test_arrays_stay_the_callers_unless_the_frame_takes_them(copy, masked):
+    known, late = np.array([1, 2]), np.array([3, 4])
+    columns = {"known": known, "late": np.ma.array(late, mask=[False, True]) if masked else late}
+
+    frame = build(columns, TWO, copy=copy)
+    known[0] = late[0] = 9
+
+    assert ([1, 2] if copy else [9, 2]) == frame["known"].to_list()
+    assert frame["late"].isna().to_list() == [False, masked]
+    assert not masked or frame["late"].iloc[0] == (3 if copy else 9)
+
+
+@pytest.mark.parametrize("mask", [[False, True], [False, False]])
+def test_a_mask_of_another_type_becomes_missing(mask):
+    schema = (Column("s", "float64", "s", "."), Column("n", "Int64", "", "."))
+    columns = {
+        "s": np.ma.array([0.5, 1.5], mask=mask),
+        "n": np.ma.array(np.array([1, 2], np.int32), mask=mask),
+    }
+
+    frame = build(columns, schema)
+
+    assert mask == frame["s"].isna().to_list() == frame["n"].isna().to_list()
+    assert ["float64", "Int64"] == [str(dtype) for dtype in frame.dtypes]
+    assert [0.5, 1] == frame.iloc[0].to_list()
+
+
 def test_a_frame_carries_what_its_columns_mean_through_pandas_operations():
     smaps = gomem.read_smaps(FIXTURES / "captures/zeroing-go1.24.2/2-loaded/smaps").mappings
 
