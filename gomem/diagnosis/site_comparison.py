@@ -115,7 +115,7 @@ class _Run:
         first, last = times
         if first is None or last is None:
             return None
-        return float((last - first).total_seconds()) or None
+        return float((last - first).total_seconds())
 
     def units(self, per: str) -> float | None:
         """How many requests, or seconds, there were."""

@@ -163,7 +163,7 @@ def _groups_words(facts: MomentFacts) -> str:
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
     largest = sorted(sizes, key=lambda group: -sizes[group])[:LARGEST_GROUPS]
-    worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss] or largest[:1]
+    worth = [group for group in largest if sizes[group] >= WORTH_NAMING * rss]
     if worth == [UNDIVIDED]:
         anonymous = f"{format_bytes(sizes[UNDIVIDED])} is anonymous memory, and " * (FILES in sizes)
         return f"{anonymous}no file here says what it holds"

@@ -1,0 +1,544 @@
+"""Edges of what a diagnosis and a comparison say, each function by itself."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gomem.analysis.collector.what_if import Asked
+from gomem.analysis.comparison.before_after import BENCHMARK, compare_samples
+from gomem.causes.answers import MomentFacts
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.diagnosis.budgets import _more
+from gomem.diagnosis.builds import _corrected
+from gomem.diagnosis.changes import change_between
+from gomem.diagnosis.findings import Scale
+from gomem.diagnosis.judgement import _benchmarks, _heap, _load, _margin, _price, _rss_sentence
+from gomem.diagnosis.moment_facts import (
+    KERNEL_SIDE,
+    _collections_counted_twice,
+    _dumps,
+    _last_reading,
+    _ledger,
+    _live_bytes,
+    _marked,
+    _page_bytes_of,
+    _scraped,
+    _skew,
+)
+from gomem.diagnosis.programs import program_of
+from gomem.diagnosis.site_comparison import _notes as notes_of_sites
+from gomem.diagnosis.span import Span
+from gomem.diagnosis.what_if import CGROUP, _for_container, _inferred, _memory_now
+from gomem.diagnosis.windows import Window, not_compared, window_of
+from gomem.units import KIB, MIB
+from tests.builders import memstats_row, samples_frame
+from tests.heap_profiles import heap, seen
+from tests.views.ledgers import ledger
+
+CYCLES, LIVE = "/gc/cycles/total:gc-cycles", "/gc/heap/live:bytes"
+NOON = pd.Timestamp("2026-11-20T12:00:00Z")
+
+
+# Windows, spans
+
+
+def collector(begin=None, end=None, cycles=7):
+    seconds = None if begin is None else (begin, end)
+    return SimpleNamespace(log_seconds=seconds, cost=SimpleNamespace(cycles=cycles))
+
+
+def test_of_one_moment_the_window_is_the_logs():
+    one = MomentFacts("1", memstats=memstats_row(NumGC=5))
+    of_log = SimpleNamespace(collector=collector(2.0, 12.0))
+
+    assert Window(10.0, 7, 3, (2.0, 12.0)) == window_of(of_log, Span(one, one), 3)
+    assert Window(None, 5, None, None) == window_of(
+        SimpleNamespace(collector=None), Span(None, one), None
+    )
+    assert Window(None, None, None, None) == window_of(
+        SimpleNamespace(collector=collector()), Span(None, None), None
+    )
+
+
+def test_of_two_moments_the_window_is_theirs():
+    ends = [
+        MomentFacts(str(n), memstats=memstats_row(NumGC=n), time=NOON + pd.Timedelta(seconds=n))
+        for n in (2, 9)
+    ]
+    of_log = SimpleNamespace(collector=collector(2.0, 99.0))
+    without = [MomentFacts("1"), MomentFacts("2")]
+
+    assert Window(7.0, 7, None, (2.0, 99.0)) == window_of(of_log, Span(*ends), None)
+    assert Window(None, None, None, (2.0, 99.0)) == window_of(of_log, Span(*without), None)
+
+
+def test_what_one_side_lacks_keeps_its_verdict():
+    """
+    Nothing is said of a difference where there is none.
+    """
+    both = samples_frame("NumGC", "count", [1.0]), samples_frame("NumGC", "count", [2.0])
+    old = pd.concat([both[0], samples_frame("cycles", "count", [1.0])])
+    new = pd.concat([both[1], samples_frame("seconds", "s", [1.0])])
+
+    told = not_compared(
+        compare_samples(old, new).metrics, dict.fromkeys(("NumGC", "cycles", "seconds"), "why")
+    ).set_index("name")
+
+    assert {"NumGC": "why", "cycles": "only before", "seconds": "only after"} == told[
+        "note"
+    ].to_dict()
+
+
+def test_what_a_request_costs():
+    """
+    30 bytes and 6 objects more for 3 requests; the collector's CPU was not counted.
+    """
+    first = MomentFacts("1", memstats=memstats_row(NumGC=1, TotalAlloc=10, Mallocs=4))
+    last = MomentFacts("2", memstats=memstats_row(NumGC=2, TotalAlloc=40, Mallocs=10))
+
+    assert {"alloc_bytes_per_request": 10.0, "mallocs_per_request": 2.0} == Span(
+        first, last
+    ).per_request(3)
+    assert {} == Span(first, last).per_request(0)
+    assert {} == Span(last, first).per_request(3)
+    assert {} == Span(last, last).per_request(3)
+    assert {} == Span(MomentFacts("0"), last).per_request(3)
+    less = MomentFacts("2", memstats=memstats_row(NumGC=2, TotalAlloc=9, Mallocs=4))
+    assert {"mallocs_per_request": 0.0} == Span(first, less).per_request(3)
+
+
+# Changes
+
+
+@pytest.mark.parametrize(
+    ("sides", "change"), [((True, True), 5), ((True, False), None), ((False, True), None)]
+)
+def test_a_kind_that_one_side_lacks_is_none_there_if_both_have_smaps(sides, change):
+    table = pd.DataFrame(
+        {name: [] for name in ("kind", "path", "start", "end", "Size", "Rss", "perms", "inode")}
+    )
+    parts = {"heap_objects": 9}, {"heap_objects": 9, "native_heap": 5}
+    before, after = (
+        MomentFacts("1", ledger=ledger(sum(one.values()), **one), mappings=table if has else None)
+        for one, has in zip(parts, sides, strict=True)
+    )
+
+    found = change_between(before, after).ledger.parts.set_index("part")["change_bytes"]
+
+    assert (change is None) == pd.isna(found["native_heap"])
+    assert change is None or change == found["native_heap"]
+
+
+# Findings
+
+
+def over(moment="1", size=60 * MIB):
+    cited = (Evidence("1/smaps", "Rss", 1, "B"),)
+    about = {"title": "", "mechanism": "", "next_step": "", "moments": ("1",), "evidence": cited}
+    return Finding(
+        code="idle-heap-kept", severity=Severity.WARNING, moment=moment, bytes=size, **about
+    )
+
+
+@pytest.mark.parametrize(
+    ("rss", "by"),
+    [
+        pytest.param({}, None, id="nowhere known"),
+        pytest.param({"2": 1}, None, id="not known then"),
+        pytest.param({"1": 100 * MIB, "2": 70 * MIB}, "2", id="by half"),
+        pytest.param({"1": 100 * MIB, "2": 70 * MIB + 1}, None, id="by less"),
+    ],
+)
+def test_what_was_given_back_is_known_where_rss_is_known_then_and_now(rss, by):
+    moments = {name: {"smaps": f"{name}/smaps"} for name in ("1", "2")}
+
+    assert by == Scale(moments, rss).given_back_by(over())
+    assert Scale(moments, rss).given_back_by(over(size=0)) is None
+
+
+# Judgements
+
+
+def row(before, after, n=1, verdict="worse", **more):
+    change = None if not before else after / before - 1
+    return {
+        "before_median": before, "after_median": after, "before_n": n, "after_n": n,
+        "difference": after - before, "change": change, "verdict": verdict,
+    } | more  # fmt: skip
+
+
+def ledger_change(verdict="allocation"):
+    return SimpleNamespace(verdict=verdict, sentence="RSS rose because")
+
+
+@pytest.mark.parametrize(
+    ("n", "change", "said"),
+    [
+        (1, ledger_change(), "From 8 B to 10 B (+25.0 %), RSS rose because."),
+        (1, ledger_change("unknown"), "RSS rose from 8 B to 10 B (+25.0 %)."),
+        (1, None, "RSS rose from 8 B to 10 B (+25.0 %)."),
+        (2, None, "RSS rose from 8 B to 10 B (+25.0 %) (medians)."),
+        (2, ledger_change("unknown"), "RSS rose from 8 B to 10 B (+25.0 %) (medians)."),
+        (
+            2, ledger_change(),
+            "RSS rose from 8 B to 10 B (+25.0 %) (medians). In the middle runs, RSS rose because.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_rss(n, change, said):
+    assert said == _rss_sentence(row(8, 10, n), "worse", change)
+
+
+def test_rss_that_fell_or_stayed():
+    assert _rss_sentence(row(10, 8), "better", None).startswith("RSS fell from 10 B to 8 B")
+    for verdict, n, words in (("same", 1, ""), ("~", 3, " (medians)")):
+        said = _rss_sentence(row(10, 10, n), verdict, ledger_change())
+        assert f"RSS is about the same: 10 B before, 10 B after{words}." == said
+
+
+def metrics(*rows):
+    names = ["name", "layer", *row(1, 1), "p_value", "p_adjusted", "unit", "equivalence"]
+    return pd.DataFrame([{name: one.get(name) for name in names} for one in rows], columns=names)
+
+
+def compared(*rows, **more):
+    claims = {"largest_claim": None, "least_change": 0.005, "margin": None, "too_little": {}}
+    return SimpleNamespace(metrics=metrics(*rows), **claims | more)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "told"),
+    [
+        (10.0, 30.0, "?", ("better", "Requests a second rose from 10 to 30 (+200.0 %).")),
+        (30.0, 10.0, "?", ("worse", "Requests a second fell from 30 to 10 (-66.7 %).")),
+        (
+            10.0, 12.0, "?",
+            ("?", "Requests a second: 10 before, 12 after; too few runs can tell."),
+        ),
+        (
+            10.0, 10.1, "?",
+            ("same", "Requests a second: 10 before, 10.1 after; too small a change to matter."),
+        ),
+        (
+            10.0, 12.0, "~",
+            ("same", "Requests a second: 10 before, 12 after; no change beyond noise."),
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_load(before, after, verdict, told):
+    one = row(before, after, verdict=verdict, name="requests_per_second", layer="load")
+
+    said = _load(compared(one))
+
+    assert told[0] == said[0]
+    assert said[1].startswith(told[1].partition(" (")[0])
+    assert _load(compared()) is None
+
+
+@pytest.mark.parametrize(
+    ("verdict", "memory", "difference", "said"),
+    [
+        ("better", "worse", 5 * MIB, " for 5.00 MiB more RSS"),
+        ("worse", "better", -5 * MIB, " for 5.00 MiB less RSS"),
+        ("better", "better", 5 * MIB, ""),
+        ("better", None, 5 * MIB, ""),
+    ],
+)
+def test_the_price_is_what_rss_did_the_other_way(verdict, memory, difference, said):
+    rss = row(9 * MIB, 9 * MIB, name="RSS", layer="memory") | {"difference": difference}
+
+    assert said == _price(compared(rss), verdict, memory)
+    assert "" == _price(compared(), verdict, memory)
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(30, "worse"), (15, "?"), (10, "same")])
+def test_heap_objects_that_may_swing_are_no_verdict(after, verdict):
+    assert verdict == _heap(row(10 * MIB, after * MIB, verdict="?"))[0]
+    assert "same" == _heap(row(10 * MIB, after * MIB, verdict="~"))[0]
+
+
+def test_how_many_metrics_are_shown_to_be_no_worse():
+    rows = [{"equivalence": one} for one in ("no worse", "equivalent", "?", None)]
+
+    assert [] == _margin(compared(*rows))
+    assert [] == _margin(compared({}, margin=0.1))
+    assert ["No worse than 10.0 %: shown for 2 of 3 metrics (1 equivalent)."] == _margin(
+        compared(*rows, margin=0.1)
+    )
+    assert ["No worse than 10.0 %: shown for 1 of 1 metrics."] == _margin(
+        compared(rows[0], margin=0.1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        (["same"], ("same", "1 benchmark metric: 1 the same but for less than 0.5 %.")),
+        (["~", "~"], ("same", "2 benchmark metrics: 2 may be noise.")),
+        (["changed", "?"], ("?", "2 benchmark metrics: 1 changed, 1 measured too few times to")),
+    ],
+)
+def test_benchmarks_are_counted_by_what_became_of_them(verdicts, told):
+    rows = [row(1, 1, verdict=one, layer=BENCHMARK, p_value=0.5) for one in verdicts]
+
+    verdict, said = _benchmarks(compared(*rows))
+
+    assert told[0] == verdict
+    assert said.startswith(told[1])
+    assert _benchmarks(compared(row(1, 1, layer="memory"))) is None
+
+
+# Budgets, builds
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        pytest.param([1, 2, 3, 4], [2, 3, 4, 5], 28, id="with ties"),
+        pytest.param([1, 2, 3, 4], [4, 3, 2, 1], None, id="no difference"),
+        pytest.param([1, 2], [3, 4], 6, id="wholly apart"),
+        pytest.param(range(1, 30), [15.5] * 28 + [14.5], None, id="more than anybody measures"),
+    ],
+)
+def test_how_many_runs_would_tell(before, after, said):
+    """
+    Noether's: (1.96 + 0.84)² = 7.84 over 6 times the square of how far from a half it is that a
+    value after lies above one before; where both are equal, half of it. In 10 of 16 pairs it does
+    and in 3 they are equal: 0.71875, so 7.84 / (6 x 0.21875²) = 27.3.
+    """
+    told = _more(np.array(before, float), np.array(after, float))
+
+    assert ("" if said is None else f"; about {said} runs a side would tell") == told
+
+
+def test_p_is_corrected_over_all_builds_benchmarks_and_levels_apart():
+    """
+    Two benchmarks and one level vary; the third benchmark does not, and counts for nothing.
+    """
+    keys = [("benchmark", "s", "A"), ("benchmark", "s", "B"), ("benchmark", "s", "C"),
+            ("memory", "B", "RSS")]  # fmt: skip
+    rows = pd.DataFrame(keys, columns=["layer", "unit", "name"])
+    values = [(*key, value) for key in keys for value in ((1, 1) if key[2] == "C" else (1, 2))]
+    samples = pd.DataFrame(values, columns=["layer", "unit", "name", "value"])
+
+    adjusted, families = _corrected(
+        rows.assign(build="new", p_value=[0.01, 0.03, 1.0, 0.04]),
+        {"new": SimpleNamespace(samples=samples)},
+    )
+
+    assert [0.02, 0.03, 1.0, 0.04] == pytest.approx(adjusted)
+    assert [2, 2, 0, 1] == families
+
+
+# Sites
+
+
+@pytest.mark.parametrize(
+    ("profiles", "said"),
+    [
+        (({}, {"1": 1}), ["no heap profile before, so allocation sites are not compared"]),
+        (({"1": 1}, {}), ["no heap profile after, so allocation sites are not compared"]),
+    ],
+)
+def test_without_profiles_nothing_else_is_said_of_sites(profiles, said):
+    assert said == list(notes_of_sites([None], [None], 0, [], [[one] for one in profiles]))
+
+
+def test_another_rate_of_sampling_is_said():
+    sides = [[{"1": heap(seen(9, 64), rate=rate)}] for rate in (512 * KIB, KIB)]
+
+    said = list(notes_of_sites([None], [None], 1, [], sides))
+
+    assert "MemProfileRate differs: 524288 before, 1024 after" == said[-1]
+    assert 2 == len(list(notes_of_sites([None], [None], 1, [], [sides[0], sides[0]])))
+
+
+def test_the_program_is_called_as_profiles_say_where_nothing_else_does():
+    def named(*files):
+        profiles = {str(n): SimpleNamespace(mappings=pd.DataFrame({"file": one}))
+                    for n, one in enumerate(files)}  # fmt: skip
+        manifest = SimpleNamespace(fact=lambda _: None)
+        capture = SimpleNamespace(builds={}, manifest=manifest, heap_profiles=profiles)
+        return program_of(SimpleNamespace(capture=capture, moments=()))
+
+    assert "api" == named(["/app/api", "/lib/c.so"], ["/other/api"])
+    assert "" == named(["/app/api"], ["/app/db"]) == named() == named(["[vdso]"])
+
+
+# Moments
+
+
+def sides_of(memstats=None, metrics=None, scraped=None, **about):
+    nothing = {name: pd.DataFrame() for name in ("status", "statm", "rollups", "memstats")}
+    smaps = pd.DataFrame({"KernelPageSize": pd.array([], "Int64")})
+    moment = SimpleNamespace(**nothing | {"smaps": smaps, "paths": {}, "collections": None,
+                                          "time_of": lambda *_: None} | about)  # fmt: skip
+    return SimpleNamespace(
+        moment=moment, memstats=memstats, metrics=metrics or {}, scraped=scraped or {},
+        runtime_side="memstats", classified=None,
+    )  # fmt: skip
+
+
+def test_a_moment_has_a_ledger_if_anything_says_what_is_resident_or_claimed():
+    skew = SimpleNamespace(seconds=None, collections=None)
+    statm = pd.DataFrame([{"resident": 8, "shared": 2}])
+
+    def has(*, cgroup=None, **about):
+        return _ledger(sides_of(**about), skew, cgroup or {}, None) is not None
+
+    assert not has()
+    assert has(scraped={"process_resident_memory_bytes": 5.0})
+    assert has(cgroup={"anon": 5})
+    assert has(statm=statm)
+    assert has(memstats=memstats_row(HeapSys=5))
+    assert 8 * 64 * KIB == _ledger(sides_of(statm=statm), skew, {}, 64 * KIB).rss_bytes
+
+
+@pytest.mark.parametrize(
+    ("number", "metrics", "live"),
+    [
+        pytest.param(5, {CYCLES: 5, LIVE: 7}, 7, id="both sides count the same"),
+        pytest.param(5, {CYCLES: 6, LIVE: 7}, None, id="they do not"),
+        pytest.param(5, {}, 70, id="the log"),
+        pytest.param(4, {}, None, id="not in the log"),
+        pytest.param(0, {}, None, id="before the first"),
+        pytest.param(None, {CYCLES: 5, LIVE: 7}, 7, id="metrics alone"),
+        pytest.param(None, {CYCLES: 0, LIVE: 7}, None, id="metrics before the first"),
+        pytest.param(None, {LIVE: 7}, None, id="nobody counts"),
+        pytest.param(None, {}, None, id="nothing"),
+    ],
+)
+def test_what_the_last_collection_marked(number, metrics, live):
+    stats = None if number is None else memstats_row(NumGC=number)
+
+    assert live == _live_bytes(sides_of(stats, metrics), {0: 1, 5: 70})
+
+
+def test_a_log_of_two_runs_does_not_say_what_a_collection_marked():
+    cycles = pd.DataFrame({"number": [1, 2], "heap_live_bytes": pd.array([7, None], "Int64")})
+
+    assert {1: 7} == _marked(cycles)
+    assert {} == _marked(cycles.assign(number=1))
+
+
+@pytest.mark.parametrize(
+    ("noted", "processors", "size"),
+    [
+        (4096, (), 4096), (65536, (), 65536), (4095, (), None), (65537, (), None),
+        (True, (), None), (None, (), None), (None, ("amd64",), 4096), (None, ("386",), 4096),
+        (None, ("amd64", "arm64"), None), (16384, ("amd64",), 16384),
+    ],
+)  # fmt: skip
+def test_the_kernels_page_size(noted, processors, size):
+    builds = {one: SimpleNamespace(build=pd.DataFrame({"goarch": [one]})) for one in processors}
+    manifest = SimpleNamespace(fact={"page_size": noted}.get)
+
+    assert size == _page_bytes_of(SimpleNamespace(manifest=manifest, builds=builds))
+
+
+@pytest.mark.parametrize(
+    ("times", "total", "counts"),
+    [
+        pytest.param((1, 2, 3), 6, (5, 6), id="read in between"),
+        pytest.param((2, 2, 2), 6, (5, 6), id="at once"),
+        pytest.param((2, 1, 3), 6, None, id="before"),
+        pytest.param((1, 4, 3), 6, None, id="after"),
+        pytest.param((1, None, 3), 6, None, id="nobody knows when"),
+        pytest.param((1, 2, 3), None, None, id="not counted"),
+    ],
+)
+def test_collections_counted_twice(times, total, counts):
+    at = dict(zip(("memstats", "metrics", "smaps"), times, strict=True))
+    metrics = {} if total is None else {CYCLES: total}
+    sides = sides_of(metrics=metrics, time_of=at.get)
+
+    assert counts == _collections_counted_twice(sides, memstats_row(NumGC=5))
+    assert _collections_counted_twice(sides, None) is None
+
+
+def test_collections_that_the_collector_counted_itself_come_first():
+    at = {"memstats": NOON, KERNEL_SIDE[0]: NOON + pd.Timedelta(seconds=2)}
+
+    def time_of(*kinds):
+        return next((at[kind] for kind in kinds if kind in at), None)
+
+    counted, unknown = (_skew(sides_of(collections=n, time_of=time_of), None) for n in (0, None))
+
+    assert (2.0, 0) == (counted.seconds, counted.collections)
+    assert (2.0, None) == (unknown.seconds, unknown.collections)
+
+
+def test_of_a_page_beside_metrics_as_json_memstats_are_of_neither_twice():
+    stats = pd.DataFrame({"artefact": ["page", "dump"]})
+
+    def dumps(**paths):
+        kinds = {"page": "metrics-page", "json": "metrics"}
+        named = {kinds[kind]: path for kind, path in paths.items()}
+        return len(_dumps(SimpleNamespace(memstats=stats, paths=named)))
+
+    assert [2, 2, 1] == [dumps(), dumps(page="page", json="page"), dumps(page="page", json="x")]
+
+
+def test_what_a_page_of_metrics_says_is_of_its_last_scrape():
+    pages = pd.DataFrame({"process_resident_memory_bytes": [1.0, 2.0],
+                          "go_goroutines": [5.0, None]})  # fmt: skip
+
+    assert {"process_resident_memory_bytes": 2.0} == _scraped(SimpleNamespace(process=pages))
+    assert {} == _scraped(SimpleNamespace(process=pages.iloc[:0]))
+
+
+def test_metrics_are_those_of_the_last_reading():
+    values = pd.DataFrame({"reading": [1, 2], "name": ["a", "a"], "value": [5.0, 6.0]})
+
+    assert {"a": 6.0} == _last_reading(values)
+
+
+# What other settings would do
+
+
+def test_memory_beside_the_heap_is_of_the_last_moment_that_says_it_all():
+    row = memstats_row(HeapInuse=6, HeapReleased=2, HeapSys=10, HeapAlloc=5, Sys=17, MSpanSys=3,
+                       GCSys=1)  # fmt: skip
+    partial = row.copy()
+    partial["GCSys"] = pd.NA
+
+    found = _memory_now([MomentFacts("1", memstats=row), MomentFacts("2", memstats=partial),
+                         MomentFacts("3")])  # fmt: skip
+
+    assert (8, 7, 4, 1, 10, None) == (
+        found.retained_bytes, found.beside_bytes, found.growing_bytes, found.slack_bytes,
+        found.heap_sys_bytes, found.rss_bytes,
+    )  # fmt: skip
+    assert _memory_now([MomentFacts("3")]) is None
+
+
+def test_gogc_is_that_of_the_run_that_lasted_longest():
+    table = pd.DataFrame({"run": [1, 2, 3], "gogc_fraction": [0.5, 1.0, None]})
+
+    def inferred(run, cycles=1):
+        longest = None if run is None else SimpleNamespace(run=run)
+        return _inferred(SimpleNamespace(
+            cycles=pd.DataFrame({"n": range(cycles)}), longest_run=longest,
+            triggers=SimpleNamespace(gogc=table),
+        ))  # fmt: skip
+
+    assert [0.5, 1.0, None, None, None] == [inferred(run) for run in (1, 2, 3, 4, None)]
+    assert inferred(1, cycles=0) is None
+
+
+def test_a_container_is_what_is_asked_or_the_cgroups_limit():
+    def group(limit, **about):
+        return MomentFacts("1", cgroup={"memory.current": 5, "memory.max": limit}, **about)
+
+    made = ledger(9 * MIB, heap_objects=9 * MIB)
+    whole = group(90 * MIB, ledger=made, mappings=pd.DataFrame({"kind": []}))
+
+    assert 7 == _for_container(Asked(container_bytes=7), [group(9)]).container_bytes
+    found = _for_container(Asked(), [group(5), group(90)])
+    assert (90, CGROUP, None) == (found.container_bytes, found.container_source, found.steps)
+    for moments in ([], [MomentFacts("1")], [group(90), group(None)]):
+        assert _for_container(Asked(), moments).container_bytes is None
+    assert _for_container(Asked(), [whole]).steps["bytes"].sum() % MIB == 0
+    assert _for_container(Asked(), [group(90 * MIB, ledger=made)]).steps is None
