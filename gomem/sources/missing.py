@@ -23,7 +23,7 @@ def no_such_path(path: str | PathLike[str]) -> CaptureError:
     text = readable_name(str(path))
     url, is_url = _URL.subn(lambda found: f"{found[1].lower()}://", text, count=1)
     if is_url and _URL.match(text):
-        file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2] or "artefact"
+        file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2]
         fetch = f"curl -f -o {shlex.quote(file)} {shlex.quote(url)}"
         what = f"is a URL, wanted a file; fetch it first: {fetch}"
         return CaptureError(f"{url}: {what}, then name {file} to gomem")

@@ -165,3 +165,59 @@ def test_a_member_whose_name_is_not_utf_8_is_shown_with_replacement_characters(t
 
     assert "caf\ufffd\x1b[31m" == entry.name
     assert TEXT == entry.open().data
+
+
+@pytest.mark.parametrize(
+    ("members", "names"),
+    [
+        (["smaps"], ["smaps"]),
+        (["api/smaps"], ["smaps"]),
+        (["api/1/smaps", "api/2/smaps"], ["1/smaps", "2/smaps"]),
+        (["api/smaps", "smaps"], ["api/smaps", "smaps"]),
+        (["a/smaps", "b/smaps"], ["a/smaps", "b/smaps"]),
+        (["api/.git/x", ".DS_Store", "api/smaps"], ["smaps"]),
+        (["api\\smaps", "api/status"], ["smaps", "status"]),
+    ],
+)
+def test_names_are_those_inside_the_one_folder(members, names, tmp_path):
+    """
+    Windows writes backslashes; hidden files are left out.
+    """
+    tar_with(tmp_path / "c.tar", dict.fromkeys(members, b"x"))
+
+    listing = list_capture(tmp_path / "c.tar")
+
+    assert names == [entry.name for entry in listing.entries]
+    assert () == listing.damage
+
+
+def test_a_link_in_an_archive_is_told_and_a_folder_is_not(tmp_path):
+    with tarfile.open(tmp_path / "c.tar", "w:") as archive:
+        for name, kind in (("api", tarfile.DIRTYPE), ("api/link", tarfile.SYMTYPE)):
+            info = tarfile.TarInfo(name)
+            info.type = kind
+            archive.addfile(info)
+
+    listing = list_capture(tmp_path / "c.tar")
+
+    assert () == listing.entries
+    assert ["api/link: not a regular file; links are not followed"] == [
+        str(one) for one in listing.damage
+    ]
+
+
+def test_members_have_the_time_that_the_archive_records(tmp_path):
+    with tarfile.open(tmp_path / "c.tar", "w:") as archive:
+        for name, seconds in (("a", 1.5), ("b", -1e12)):
+            info = tarfile.TarInfo(name)
+            info.mtime = seconds
+            archive.addfile(info)
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a", (2026, 11, 22, 1, 2, 4)), b"x")
+        archive.writestr(zipfile.ZipInfo("b", (2026, 0, 0, 1, 2, 4)), b"x")
+
+    of_tar, of_zip = (list_capture(tmp_path / name).by_name for name in ("c.tar", "c.zip"))
+
+    assert 1.5 == of_tar["a"].modified.timestamp()
+    assert "2026-11-22T01:02:04+00:00" == of_zip["a"].modified.isoformat()
+    assert None is of_tar["b"].modified is of_zip["b"].modified

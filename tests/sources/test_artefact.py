@@ -1,14 +1,17 @@
 """One artefact read whole: what is compressed is undone, and damage has its place."""
 
 import gzip
+import io
 
 import pyarrow as pa
 import pytest
 
 from gomem.sources.artefact import open_source
 from gomem.sources.bounds import Bounds
-from gomem.sources.decompress import STORED_CHUNK_BYTES
-from gomem.sources.long import open_stream
+from gomem.sources.decompress import STORED_CHUNK_BYTES, Tape
+from gomem.sources.listing import list_capture
+from gomem.sources.long import long_source, open_stream
+from gomem.units import GIB, MIB
 
 TEXT = b"heap profile: 1\n" * 4000
 
@@ -153,3 +156,60 @@ def test_a_file_that_begins_where_the_captures_bound_is_reached_is_not_read(room
     assert read == sum(1 for source in sources if source.data)
     assert told == len(sources[1].damage)
     assert max(0, 1000 - room) == (1000 - len(sources[0].data))
+
+
+def test_what_is_read_of_a_capture_without_more_ado():
+    """
+    2 GiB of a file and 4 of all, 100 000 files, 16 folders deep; of a stream 256 GiB.
+    """
+    bounds, stream = Bounds(), Bounds.of_a_stream()
+
+    assert (2 * GIB, 4 * GIB, 100_000, 16) == (
+        bounds.artefact_bytes, bounds.capture_bytes, bounds.files, bounds.depth,
+    )  # fmt: skip
+    assert 256 * GIB == stream.artefact_bytes == stream.left_bytes
+
+
+@pytest.mark.parametrize("name", [None, "heap"])
+def test_a_source_is_called_as_it_is_told_or_as_it_is_called(name, tmp_path):
+    path = tmp_path / "x.pb"
+    path.write_bytes(b"x")
+    with path.open("rb") as file:
+        names = [
+            (open_source(readable, name=name).name, open_stream(readable, name=name).name)
+            for readable in (path, file, io.BytesIO(b"x"), b"x")
+        ]
+        shown = [str(path), str(path), "<stream>", "<bytes>"]
+
+    assert [(name or one, name or one) for one in shown] == names
+
+
+@pytest.mark.parametrize(("limit", "undone"), [(9, True), (8, False)])
+def test_what_was_packed_twice_is_undone_where_it_is_small(limit, undone, monkeypatch):
+    inner = gzip.compress(b"content")
+    monkeypatch.setattr("gomem.sources.artefact.PACKED_TWICE_BYTES", len(inner) - 9 + limit)
+
+    assert (b"content" if undone else inner) == open_source(gzip.compress(inner)).data
+
+
+@pytest.mark.parametrize(("less", "is_long"), [(0, True), (1, False)])
+def test_a_file_of_64_mib_is_long(less, is_long, tmp_path):
+    with (tmp_path / "app.log").open("wb") as file:
+        file.truncate(64 * MIB - less)
+    (entry,) = list_capture(tmp_path).entries
+
+    assert is_long == (long_source(entry) is not None)
+
+
+def test_a_tape_counts_what_was_read_and_takes_back_what_was_too_much():
+    tape = Tape(io.BytesIO(b"abcdef"))
+
+    assert (b"ab", 0) == (tape.peek(2), tape.position)
+    assert (b"abc", 3) == (tape.read(3), tape.position)
+    tape.take_back(b"c")
+    assert (b"cde", 2) == (tape.peek(3), tape.position)
+    assert (b"cdef", b"", 6) == (tape.read(9), tape.read(1), tape.position)
+    assert b"" == tape.peek(1)
+    assert not tape.closed
+    tape.close()
+    assert tape.closed

@@ -9,6 +9,10 @@ def test_numbers_in_names_count_as_numbers():
     assert ["a-2", "a-10", "b-1"] == sorted(["b-1", "a-10", "a-2"], key=natural_key)
 
 
+def test_numbers_come_before_longer_names():
+    assert ["a1", "a2b", "ab"] == sorted(["ab", "a2b", "a1"], key=natural_key)
+
+
 def test_zeros_before_a_number_do_not_count():
     assert natural_key("heap-007") == natural_key("heap-7")
 
