@@ -1,0 +1,206 @@
+"""Edges of what profiles tell over time and in trees, each by hand."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gomem.analysis.profiles import allocation_spikes, call_tree
+from gomem.analysis.profiles.allocation_spikes import intervals_of
+from gomem.analysis.profiles.growth import Series, growing_site, series_of
+from gomem.analysis.profiles.level_jumps import in_use_bursts
+from gomem.analysis.profiles.published import published
+from gomem.analysis.profiles.site_reasons import site_reasons
+from tests.heap_profiles import bucket, heap, seen, stack, turned_over
+
+SECOND = 10**9
+NAMES = ("main.leaf", "main.root", "main.a", "main.b", "main.c", "main.d")
+
+
+def taken(at, profile):
+    return replace(profile, columns=replace(profile.columns, time_nanos=round((1 + at) * SECOND)))
+
+
+def over_time(*levels, seconds=None, allocated=None):
+    """Profiles a second apart, with so many sightings of 4 KiB in use."""
+    times = range(len(levels)) if seconds is None else seconds
+    counts = [1000] * len(levels) if allocated is None else allocated
+    return {
+        f"{n:02}": taken(at, heap(turned_over(count, level, 4096)))
+        for n, (at, count, level) in enumerate(zip(times, counts, levels, strict=True))
+    }
+
+
+@pytest.mark.parametrize(
+    ("types", "counts"),
+    [
+        (("alloc_space", "inuse_space"), True),
+        (("alloc_space", "inuse_space", "alloc_objects"), True),
+        (("alloc_space",), False),
+        (("inuse_space", "inuse_objects"), False),
+    ],
+)
+def test_intervals_are_of_profiles_that_count_both(monkeypatch, types, counts):
+    monkeypatch.setattr(allocation_spikes, "published", list)
+
+    kept = allocation_spikes._counting({"a": SimpleNamespace(sample_type_names=types)})
+
+    assert (["a"] if counts else []) == kept
+
+
+def test_two_profiles_of_one_time_have_no_rate():
+    assert intervals_of(over_time(10, 20, seconds=[0, 0], allocated=[100, 900])).empty
+
+
+def test_of_one_profile_nobody_knows_how_far_it_lags():
+    (one,) = published(over_time(10)).news
+
+    assert (0.0, 0.0, 0.0) == (one.seconds, one.until_seconds, one.since_seconds)
+
+
+def test_a_series_begins_with_its_first_profile():
+    assert [0.0, 1.0, 3.0] == series_of(over_time(10, 20, 30, seconds=[5, 6, 8])).moments[
+        "seconds"
+    ].tolist()
+
+
+def test_bursts_are_of_all_profiles_and_sites_of_the_highest():
+    """
+    The second repeats the first, and the last the one before it.
+    """
+    found = in_use_bursts(over_time(4, 4, 64, 4, 60, 60))
+
+    assert ("00", "02", "05") == (found.before, found.after, found.last)
+    assert (6, 5.0) == (found.profiles, found.seconds)
+    assert 60 * 526_338 // 1000 == int(found.sites.sites.iloc[0]["change"]) // 1000
+    assert "main.leaf" == found.caller
+    assert found.high_fraction == 4 / 5
+
+
+def test_a_burst_that_is_over_ends_with_its_last_profile():
+    assert "02" == in_use_bursts(over_time(4, 64, 60, 4, 5)).last
+    assert in_use_bursts(over_time(4, 4, 4)) is None
+
+
+def lines_of(count):
+    buckets = [seen(9 + number, 64, leaf=number) for number in range(1, count + 1)]
+    return heap(*buckets, names=NAMES)
+
+
+@pytest.mark.parametrize(("asked", "lines"), [(None, 5), (1, 1), (3, 3)])
+def test_as_many_lines_have_reasons_as_are_asked_for(asked, lines):
+    nothing = pd.DataFrame({name: [] for name in ("package", "file", "line", "kind", "subject",
+                                                  "reason")})  # fmt: skip
+
+    assert lines == len(site_reasons(lines_of(5), nothing, "alloc_space", asked))
+
+
+# Who grows
+
+
+def leaks(*rows):
+    """Leaks by their first level, last level and lower end of the slope; one stack each."""
+    table = pd.DataFrame(rows, columns=["first", "last", "slope_low"])
+    names = [f"main.site{number}" for number in range(len(rows))]
+    return table.assign(
+        stack=names, function=names, slope=1.0, slope_high=2.0, leak=range(1, len(rows) + 1),
+        representative=pd.array([True] * len(rows), "boolean"),
+    )  # fmt: skip
+
+
+def of_total(first, last):
+    moments = pd.DataFrame({"moment": ["a", "b"], "seconds": [0.0, 9.0]})
+    values = pd.DataFrame({"a": [float(first)], "b": [float(last)]})
+    return Series("inuse_space", "bytes", moments, values, values * 0)
+
+
+def test_the_growing_site_is_that_which_grew_most_and_not_the_largest():
+    site = growing_site(of_total(1000, 2000), leaks((900, 1000, 1.0), (10, 300, 1.0)))
+
+    assert ("main.site1", 290, 390) == (site.function, site.grown, site.ramps_grown)
+    assert (9.0, "b", "a") == (site.seconds, site.moment, site.since)
+
+
+@pytest.mark.parametrize(("low", "grows"), [(0.0, False), (0.1, True)])
+def test_what_may_stand_still_does_not_surely_grow(low, grows):
+    assert grows == (growing_site(of_total(1, 2), leaks((1, 2, low))) is not None)
+
+
+def test_ramps_grew_by_no_more_than_all_did_and_none_of_them_less_than_nothing():
+    rows = (10, 300, 1.0), (50, 20, 1.0)
+
+    of_all = growing_site(of_total(0, 1000), leaks(*rows))
+    of_less = growing_site(of_total(0, 100), leaks(*rows))
+
+    assert (290.0, 100.0) == (of_all.ramps_grown, of_less.ramps_grown)
+    assert (290.0, 290.0) == (of_all.grown_in_all, of_less.grown_in_all)
+    more = growing_site(of_total(0, 1000), leaks(*rows, (0, 50, 1.0)))
+    assert (290.0, 340.0) == (more.grown, more.grown_in_all)
+
+
+# Trees
+
+
+def test_a_stack_of_one_function_is_a_frame():
+    frames = call_tree.call_tree(heap(stack(1)), "inuse_space").frames
+
+    assert ["all", "main.leaf"] == frames["name"].tolist()
+    assert [0, 1] == frames["depth"].tolist()
+
+
+def test_what_has_nothing_is_no_frame():
+    frames = call_tree.call_tree(
+        heap(seen(9, 64), bucket(0, 0, leaf=3), names=NAMES), "inuse_space"
+    ).frames
+
+    assert "main.a" not in set(frames["name"])
+
+
+@pytest.mark.parametrize(("most", "kept"), [(7, 5), (6, 4), (5, 1), (3, 1), (2, 0)])
+def test_of_too_many_frames_narrow_ones_go_first(monkeypatch, most, kept):
+    """
+    All, their caller, and five of 10, 15, 20, 25 and 30 %. The least width is a seventh, and then
+    twice as much each time: 28.6 % and 57 %.
+    """
+    monkeypatch.setattr(call_tree, "MOST_FRAMES", most)
+    sizes = (10, 15, 20, 25, 30)
+    places = (1, 3, 4, 5, 6)
+    buckets = [bucket(1, size * 1000, leaf=n) for n, size in zip(places, sizes, strict=True)]
+
+    frames = call_tree.call_tree(heap(*buckets, rate=1, names=NAMES), "inuse_space").frames
+
+    assert kept == (frames["depth"] == 2).sum()
+    below = frames[frames["name"] == "main.root"].iloc[0]
+    assert sum(sizes[: 5 - kept]) * 1000 == below["hidden"]
+
+
+def test_callers_stand_before_their_calls_and_widths_are_shares():
+    tree = call_tree.call_tree(
+        heap(bucket(1, 3000), bucket(1, 1000, leaf=3), rate=1, names=NAMES), "inuse_space"
+    ).frames.set_index("name")
+
+    assert [1.0, 1.0, 0.75, 0.25] == tree.loc[
+        ["all", "main.root", "main.leaf", "main.a"], "width"
+    ].tolist()
+    assert [-1, 0, 1, 1] == tree.loc[["all", "main.root", "main.leaf", "main.a"], "parent"].tolist()
+    assert [0.0, 0.75] == tree.loc[["main.leaf", "main.a"], "start"].tolist()
+    assert [0, 0, 3000, 1000] == tree.loc[
+        ["all", "main.root", "main.leaf", "main.a"], "own"
+    ].tolist()
+
+
+def test_a_change_of_what_is_counted_exactly_has_no_interval():
+    """
+    Without a sampling the ends are unknown, and nothing is said of what was not seen.
+    """
+    before, after = (heap(bucket(1, size), rate=1) for size in (1000, 3000))
+
+    tree = call_tree.call_tree(after, "inuse_space", before)
+    row = tree.frames.iloc[0]
+
+    assert (3000, 1000, 2000) == tuple(row[["value", "before", "change"]])
+    assert tree.is_difference
+    assert np.isnan(row["change_low"])
+    assert np.isnan(row["change_high"])
