@@ -54,8 +54,8 @@ def _of_log(answers: Answers) -> Finding | None:
 CAUSE = Cause(
     code="heap-headroom",
     mechanism="GOGC sets how far the heap may grow over what was live before the next collection: "
-    "100, the default, doubles it. What lies between is free, or is garbage that waits to be "
-    "collected.",
+    "100, the default, doubles it. What lies between is free, or was allocated since, and the "
+    "next collection tells what of that is garbage.",
     remedy="If memory costs more than CPU, lower GOGC: half of it gives half of this room, and "
     "twice as many collections. If a limit must hold, set GOMEMLIMIT and leave GOGC alone.",
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
@@ -109,12 +109,13 @@ def _of_moment(moment: MomentFacts, limits: Thresholds) -> Finding | None:
         return None
     assert moment.heap is not None
     live, memstats = int(moment.metrics[LIVE]), moment.path("memstats")
-    garbage = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
+    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
     return CAUSE.finding(
         Severity.INFO,
         f"{format_bytes(room)} ({format_fraction(room / rss)} of RSS) is room above the "
-        f"{format_bytes(live)} that are live: {format_bytes(garbage)} garbage not yet collected, "
-        f"{format_bytes(room - garbage)} free; a heap profile shows the live part alone",
+        f"{format_bytes(live)} that are live: {format_bytes(since)} allocated since the "
+        f"last collection, {format_bytes(room - since)} free; a heap profile shows the live part "
+        "alone",
         moment=moment.name,
         size=room,
         evidence=(

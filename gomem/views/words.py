@@ -24,7 +24,7 @@ PARTS = {
 }
 GROUPS = {
     "go_live": "what the last collection found in use",
-    "go_garbage": "allocated since the last collection, or not yet swept: dead, for the most part",
+    "go_garbage": "live or garbage, as the next collection will tell; and garbage not yet swept",
     "go_objects": "nothing says which of them the last collection found in use",
     "go_free": "spans without objects, free slots, and what was given back and is still counted",
     "go_stacks": "with the GC work buffers that lie beside them",

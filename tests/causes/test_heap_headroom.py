@@ -38,7 +38,7 @@ def test_what_is_resident_beyond_the_live_heap_is_garbage_and_free_room():
         finding.bytes, finding.severity, finding.confidence,
     )  # fmt: skip
     assert finding.title.startswith("30.0 MiB (49.2 % of RSS) is room above the 30.0 MiB that are")
-    assert "20.0 MiB garbage not yet collected, 10.0 MiB free" in finding.title
+    assert "20.0 MiB allocated since the last collection, 10.0 MiB free" in finding.title
 
 
 def test_what_lies_above_the_goal_is_kept_and_no_room():
@@ -48,7 +48,7 @@ def test_what_lies_above_the_goal_is_kept_and_no_room():
     (finding,) = find(answers(moment(NextGC=40), **SMALL, headroom_fraction=0))
 
     assert 14 * MIB == finding.bytes
-    assert "14.0 MiB garbage not yet collected, 0 B free" in finding.title
+    assert "14.0 MiB allocated since the last collection, 0 B free" in finding.title
 
 
 def test_what_was_never_touched_is_no_room_in_rss():

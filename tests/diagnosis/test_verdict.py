@@ -38,7 +38,7 @@ def test_it_says_where_the_memory_is_and_what_moved_it_there():
     said = diagnosed(HEALTHY).verdict
 
     assert "RSS is 60.3 MiB at 3-later: 26.3 MiB Go objects in use (43.7 %), " in said.sentence
-    assert "It was 31.8 MiB at 1-start; the largest change is 21.0 MiB more Go garbage" in (
+    assert "It was 31.8 MiB at 1-start; the largest change is 21.0 MiB more Go objects" in (
         said.sentence
     )
     assert ("3-later", 63205376) == (said.moment, said.rss_bytes)
