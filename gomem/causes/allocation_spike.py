@@ -90,13 +90,15 @@ _MEANT = (
     "another): gomem top --base a profile before, by inuse_space, --cum."
 )
 _AGAIN = (
-    "What is in use at a burst was there all at once, each time. The heap goal follows it up, so "
+    "What is in use at a burst was there all at once, each time, a buffer with its whole "
+    "capacity; between two readings there may have been more. The heap goal follows it up, so "
     "that the heap fills to twice as much, and what the runtime took from the kernel for it goes "
     "back slowly: the process needs its peak, not its average."
 )
 _LEVEL = (
-    "What a heap profile shows in use was all there at once. The heap goal of the next cycle rises "
-    "with it, and what the runtime took from the kernel for it goes back slowly, or not at all."
+    "What a heap profile shows in use was all there at once, a buffer with its whole capacity; "
+    "between two profiles there may have been more. The heap goal of the next cycle rises with it, "
+    "and what the runtime took from the kernel for it goes back slowly, or not at all."
 )
 _HEAP_ALLOC = (
     "HeapAlloc has the garbage that no collection has found yet, too; but at a usual goal that "
@@ -112,7 +114,7 @@ CAUSE = Cause(
     "have since become garbage too: the difference of two profiles holds every byte of a spike, "
     "even where the later one has nothing of it in use. Until the collector has found it to be "
     "garbage, the spike needs memory of its own, and the heap goal of the next cycle rises with "
-    "it.",
+    "it. How much of it there was at once, no profile says: not more than that.",
     remedy=_REMEDY.format(who="the site that allocated most", by="alloc_space"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     rule=find,

@@ -87,7 +87,6 @@ def excess_slots(moment: MomentFacts, answers: Answers) -> int:
 def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
     assert moment.memstats is not None
     memstats, path = moment.memstats, moment.path("memstats")
-    beyond = " beyond the heap goal" if severity is Severity.WARNING else ""
     evidence = [
         Evidence(path, name, int(memstats[name]), "B")
         for name in ("HeapInuse", "HeapAlloc", "NextGC")
@@ -97,12 +96,29 @@ def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
     evidence += moment.rss_evidence
     return CAUSE.finding(
         severity,
-        f"{format_bytes(size)} of the heap in use is free slots{beyond}: "
-        f"{format_fraction(size / int(memstats['HeapInuse']))} of its bytes hold nothing",
+        _title(moment, size),
         moment=moment.name,
         size=size,
         evidence=evidence,
-        confidence="likely" if beyond else "possible",
+        confidence="likely" if severity is Severity.WARNING else "possible",
+    )
+
+
+def _title(moment: MomentFacts, size: int) -> str:
+    """All free slots, how many lie beyond the goal, and what bounds how many are resident.
+
+    A span in use need not be resident whole: the runtime touches nothing of a fresh span without
+    pointers, so slots in it that were never written take no memory.
+    """
+    assert moment.memstats is not None
+    slots, arenas = free_slots(moment), moment.arenas_rss_bytes
+    share = format_fraction(slots / int(moment.memstats["HeapInuse"]))
+    beyond = f", {format_bytes(size)} of it beyond the heap goal" if size < slots else ""
+    few = arenas is not None and arenas < slots
+    resident = f"; at most {format_bytes(arenas)} of that is resident" if few else ""
+    return (
+        f"{format_bytes(slots)} of the heap in use is free slots{beyond}: {share} of its bytes "
+        f"hold nothing{resident}"
     )
 
 

@@ -174,8 +174,9 @@ _WATCH = " Watch for longer, too: a cache that fills looks the same."
 _IN_PROFILES = (
     "A heap profile counts what a collection found in use. What rises in one profile after "
     "another, and has not levelled off, is kept by somebody. The slope is the median over all "
-    "pairs of profiles; its interval includes the error of sampling. A profile is as old as the "
-    "collection before the last: more may be kept by now than it shows."
+    "pairs of profiles, and its least includes the error of sampling. A profile is as old as the "
+    "collection before the last, and the larger the heap, the rarer collections are: more may be "
+    "kept by now than it shows, and it may grow faster."
 )
 _IN_MOMENTS = (
     "HeapAlloc counts what is in use and the garbage that no collection has found yet. The goal of "
@@ -433,8 +434,7 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
     if best is None:
         assert site is not None
         text = (
-            f"what {site.who} allocates is kept, and grows by {format_bytes(site.slope)}/s "
-            f"({format_bytes(site.low)}/s to {format_bytes(site.high)}/s): "
+            f"what {site.who} allocates is kept, and grows by at least {format_bytes(site.low)}/s: "
             f"at least {format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
         in_all = site.grown_in_all

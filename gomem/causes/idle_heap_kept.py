@@ -188,15 +188,15 @@ def _title(moment: MomentFacts, kept: int, in_use: int, bound: str) -> str:
     used = f"the heap in use is {format_bytes(in_use)}"
     if moment.rss_bytes is None:
         return (
-            f"{format_bytes(kept)} of heap is idle and was not given back: {used}, and no file "
-            "says how much is resident"
+            f"{format_bytes(kept)} of heap is idle beyond the heap goal and was not given back: "
+            f"{used}, and no file says how much is resident"
         )
     assert moment.ledger is not None
     # Without smaps, what is not Go's can hide what of the idle heap was never touched.
     if moment.mappings is None and not moment.ledger.has("mapped_files"):
         bound = bound or UP_TO
     return (
-        f"{bound}{format_bytes(kept)} of heap is idle and still resident: "
+        f"{bound}{format_bytes(kept)} of heap is idle and still resident beyond the heap goal: "
         f"{used}, RSS is {format_bytes(moment.rss_bytes)}"
     )
 

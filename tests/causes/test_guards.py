@@ -141,7 +141,8 @@ def test_what_idle_heap_shows():
     (finding,) = idle_heap_kept.find(answers(kept()))
 
     assert finding.title.startswith(
-        "42.0 MiB of heap is idle and still resident: the heap in use is 10.0 MiB, RSS is 65.0 MiB"
+        "42.0 MiB of heap is idle and still resident beyond the heap goal: the heap in use is "
+        "10.0 MiB, RSS is 65.0 MiB"
     )
     assert [
         ("1/memstats.json", "HeapIdle", 54 * MIB, "B"),
@@ -353,8 +354,8 @@ def test_what_free_slots_show():
     (finding,) = heap_fragmentation.find(answers(moment))
 
     assert finding.title == (
-        "44.0 MiB of the heap in use is free slots beyond the heap goal: 73.3 % of its bytes hold "
-        "nothing"
+        "52.0 MiB of the heap in use is free slots, 44.0 MiB of it beyond the heap goal: 86.7 % of "
+        "its bytes hold nothing"
     )
     assert "likely" == finding.confidence
     assert [

@@ -3,6 +3,7 @@
 import math
 
 import pandas as pd
+import pytest
 
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
@@ -20,6 +21,22 @@ def test_spans_in_use_beyond_the_goal_hold_nothing():
     assert ("heap-fragmentation", Severity.WARNING) == (found.code, found.severity)
     assert 44 * MIB == found.bytes
     assert "beyond the heap goal" in found.title
+
+
+@pytest.mark.parametrize(
+    ("resident_mib", "ending"),
+    [(52, "of its bytes hold nothing"), (51, "nothing; at most 51.0 MiB of that is resident")],
+)
+def test_no_more_free_slots_are_resident_than_the_arenas(resident_mib, ending):
+    """
+    In use 60, objects 8, goal 16.
+    """
+    case = facts(heap_mib=resident_mib, HeapAlloc=8, HeapInuse=60, NextGC=16)
+
+    (found,) = find(answers(case))
+
+    assert found.title.startswith("52.0 MiB of the heap in use is free slots, 44.0 MiB of it bey")
+    assert found.title.endswith(ending)
 
 
 def test_free_slots_that_the_goal_lets_fill_are_a_note_at_most():

@@ -55,7 +55,7 @@ def test_a_leak_that_only_profiles_show_is_found():
     (finding,) = heap_growth.find(answers(*range(50, 150, 10)))
 
     assert round(90 * 526_338 / 1e5) == round(finding.bytes / 1e5)
-    assert "what main.leaf allocates is kept, and grows by 5.02 MiB/s" in finding.title
+    assert "what main.leaf allocates is kept, and grows by at least 4." in finding.title
     assert ("possible", "09") == (finding.confidence, finding.moment)
 
 

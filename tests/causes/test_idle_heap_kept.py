@@ -274,8 +274,8 @@ def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
     assert ("certain", "possible") == (known.confidence, unknown.confidence)
     assert "still resident" in known.title
     assert (
-        "42.0 MiB of heap is idle and was not given back: the heap in use is 10.0 MiB, and no "
-        "file says how much is resident"
+        "42.0 MiB of heap is idle beyond the heap goal and was not given back: the heap in use is "
+        "10.0 MiB, and no file says how much is resident"
     ) == unknown.title
 
 
