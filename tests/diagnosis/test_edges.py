@@ -28,6 +28,7 @@ from gomem.diagnosis.moment_facts import (
     _skew,
 )
 from gomem.diagnosis.programs import program_of
+from gomem.diagnosis.retention import HUGE, _huge_excess
 from gomem.diagnosis.site_comparison import _notes as notes_of_sites
 from gomem.diagnosis.span import Span
 from gomem.diagnosis.what_if import CGROUP, _for_container, _inferred, _memory_now
@@ -542,3 +543,21 @@ def test_a_container_is_what_is_asked_or_the_cgroups_limit():
         assert _for_container(Asked(), moments).container_bytes is None
     assert _for_container(Asked(), [whole]).steps["bytes"].sum() % MIB == 0
     assert _for_container(Asked(), [group(90 * MIB, ledger=made)]).steps is None
+
+
+@pytest.mark.parametrize(
+    ("huge", "unexplained", "excess"),
+    [(None, 5, None), ([3, 4], 5, 5), ([3, 4], 9, 7), ([3, pd.NA], 9, 3), ([3, 4], None, 0)],
+)
+def test_what_is_resident_in_huge_pages_beyond_the_claims(huge, unexplained, excess):
+    """
+    Of the arenas alone, and no more than nobody claims.
+    """
+    parts = {"heap_objects": 9} | ({} if unexplained is None else {"heap_unexplained": unexplained})
+    table = pd.DataFrame({"kind": ["go-heap", "go-heap", "binary"]})
+    if huge is not None:
+        table[HUGE] = pd.array([*huge, 90], "Int64")
+    made = ledger(sum(parts.values()), **parts)
+
+    assert excess == _huge_excess(MomentFacts("1", ledger=made, mappings=table))
+    assert _huge_excess(MomentFacts("1", ledger=made)) is None
