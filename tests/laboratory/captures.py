@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tarfile
 import tempfile
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import gomem
+from gomem.units import format_bytes
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
 
@@ -37,6 +39,28 @@ def names_of(one: int | None = None) -> list[str]:
 
 def path_of(name: str) -> Path:
     return LABORATORY / "captures" / f"{name}.tar.gz"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How a finding's size stands to what was measured.
+
+    Attributes:
+        code: The cause.
+        what: What was measured; the unit where the finding names no size.
+        off: How far off the size is, as a part of what was measured; None where it names none.
+        bounded: Whether its title calls the size a bound, and what was measured lies beyond it.
+    """
+
+    code: str
+    what: str
+    off: float | None
+    bounded: bool
+
+    @property
+    def near(self) -> bool:
+        """Whether the size itself is right."""
+        return self.off is not None and self.off <= WITHIN
 
 
 @dataclass(frozen=True)
@@ -98,28 +122,45 @@ class Answer:
         ]
 
     @property
-    def sizes(self) -> list[tuple[str, str, float | None]]:
-        """Of each cause found: its code, what was measured, and how far off the finding is.
+    def sizes(self) -> list[Size]:
+        """Of each cause found, how its size stands to what was measured.
 
         Several measures can be meant (all that a leak holds, what it grew by): the nearest
-        counts. The distance is unknown where the finding names no size.
+        counts. A finding whose title says that its size is the least, or the most, is held to that.
         """
         rows = []
         for cause in truth()[self.name]["causes"]:
             for unit in ("bytes", "cpu_fraction"):
                 named = [
-                    one[unit]
+                    one
                     for one in self.mechanisms
                     if one["code"] == cause["code"] and one.get(unit) is not None
                 ]
                 real = {name: size for name, size in cause.get(unit, {}).items() if size > 0}
                 if real and cause["code"] not in self.missed:
-                    off = min(
-                        ((abs(named[0] / size - 1), name) for name, size in real.items()),
-                        default=(None, ""),
-                    ) if named else (None, unit)  # fmt: skip
-                    rows.append((cause["code"], off[1], off[0]))
+                    rows.append(_size(cause["code"], unit, named[0] if named else None, real))
         return rows
+
+
+def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, float]) -> Size:
+    if finding is None:
+        return Size(code, unit, None, bounded=False)
+    off, what = min((abs(finding[unit] / size - 1), name) for name, size in real.items())
+    low, high = _bounds(finding)
+    bounded = (low, high) != (0, math.inf) and any(
+        low <= size * (1 + WITHIN) and size * (1 - WITHIN) <= high for size in real.values()
+    )
+    return Size(code, what, off, bounded=bounded)
+
+
+def _bounds(finding: dict[str, Any]) -> tuple[float, float]:
+    """Between what a size lies, where the title calls it a bound."""
+    size, title = finding["bytes"], finding["title"].lower()
+    if size is not None and f"at least {format_bytes(size)}".lower() in title:
+        return size, math.inf
+    if size is not None and f"up to {format_bytes(size)}".lower() in title:
+        return 0, size
+    return 0, math.inf
 
 
 def ask(name: str, *, half: bool = False) -> Answer:

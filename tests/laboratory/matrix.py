@@ -13,7 +13,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING
 
-from tests.laboratory.captures import WITHIN, Answer, ask, ask_half, names_of, sets, truth
+from tests.laboratory.captures import WITHIN, Answer, Size, ask, ask_half, names_of, sets, truth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,6 @@ def _print_summary(answers: Sequence[Answer]) -> None:
     well = [answer for answer in answers if answer.healthy]
     brief = sum(answer.right and answer.first.startswith("(") for answer in ill)
     sizes = [size for answer in ill for size in answer.sizes]
-    named = [off for *_, off in sizes if off is not None]
     print(
         f"first finding right      {_of(sum(a.right for a in ill), ill)}, {brief} of them as info"
     )
@@ -72,9 +71,14 @@ def _print_summary(answers: Sequence[Answer]) -> None:
     print(
         f"confidently wrong        {_of(sum(bool(a.confidently_wrong) for a in answers), answers)}"
     )
-    near = sum(off <= WITHIN for off in named)
+    near, bounded = (
+        sum(one.near for one in sizes),
+        sum(one.bounded for one in sizes if not one.near),
+    )
+    unnamed = sum(one.off is None for one in sizes)
     print(
-        f"size within {WITHIN:.0%}          {_of(near, named)}, {len(sizes) - len(named)} not named"
+        f"size within {WITHIN:.0%}          {_of(near, sizes)}, {bounded} more told as the least "
+        f"or the most that it is, rightly, {unnamed} not named"
     )
     print()
 
@@ -83,13 +87,16 @@ def _of(count: int, of: Sequence[object]) -> str:
     return f"{count} of {len(of)} ({count / len(of):.0%})" if of else "0 of 0"
 
 
+def _told(size: Size) -> str:
+    if size.off is None:
+        return f"{size.code} names no {size.what}"
+    within = ", told as a bound, rightly" if size.bounded else ""
+    return f"{size.code} off by {size.off:.0%} ({size.what}){within}"
+
+
 def _print_wrong(answers: Sequence[Answer]) -> None:
     for answer in answers:
-        far = [
-            f"{code} {f'off by {off:.0%} ({what})' if off is not None else f'names no {what}'}"
-            for code, what, off in answer.sizes
-            if off is None or off > WITHIN
-        ]
+        far = [_told(size) for size in answer.sizes if not size.near]
         if answer.right and not (answer.missed or answer.confidently_wrong or far):
             continue
         done = truth()[answer.name]

@@ -5,7 +5,7 @@ import tarfile
 import pytest
 
 from gomem.causes import CAUSES
-from tests.laboratory.captures import LABORATORY, ask, names_of, path_of, sets, truth
+from tests.laboratory.captures import LABORATORY, Answer, ask, names_of, path_of, sets, truth
 
 SAMPLE = (
     "sessiond-a", "lineship-a", "hubd-a", "hubd-e", "kvd-d", "phash-b", "rowbatch-a", "sessiond-e",
@@ -72,6 +72,29 @@ def test_every_cause_is_there_three_times_and_twelve_are_healthy():
     assert {} == {code: n for code, n in rare.items() if n < (1 if code == "heap-headroom" else 3)}
     assert 12 <= len(healthy)
     assert 5 <= len(mixes)
+
+
+@pytest.mark.parametrize(
+    ("mib", "title", "told"),
+    [
+        pytest.param(95, "it holds 95.0 MiB", (True, False), id="the number"),
+        pytest.param(50, "it holds 50.0 MiB", (False, False), id="another"),
+        pytest.param(50, "At least 50.0 MiB", (False, True), id="at least"),
+        pytest.param(50, "at least 40.0 MiB of 50.0 MiB", (False, False), id="another at least"),
+        pytest.param(150, "at least 150 MiB", (False, False), id="at least more"),
+        pytest.param(150, "up to 150 MiB", (False, True), id="up to"),
+        pytest.param(50, "up to 50.0 MiB", (False, False), id="up to less"),
+    ],
+)
+def test_a_size_is_held_to_what_its_title_says_of_it(mib, title, told, monkeypatch):
+    """100 MiB were held."""
+    cause = {"code": "heap-growth", "bytes": {"held": 100 << 20}}
+    monkeypatch.setattr("tests.laboratory.captures.truth", lambda: {"one": {"causes": [cause]}})
+    finding = {"code": "heap-growth", "bytes": mib << 20, "title": title}
+
+    (size,) = Answer("one", [finding], "").sizes
+
+    assert told == (size.near, size.bounded)
 
 
 def test_the_captures_stay_small():
