@@ -33,7 +33,7 @@ class Mutant:
         function: Where it stands; empty where it runs when the module is imported.
         offsets: First and last line, from the function's, of what runs if the change does.
         names: What the statement around all sets when the module is imported, and what others of
-            the file make of that.
+            the file, and of those that import it, make of that.
     """
 
     path: Path
@@ -101,6 +101,7 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         starts.append(starts[-1] + len(line.encode()))
     data = text.encode()
     tree = ast.parse(text)
+    set_by: dict[ast.stmt, tuple[str, ...]] = {}
     for node, statements in _runs(tree, ()):
         for changed in changes_of(node):
             begin = starts[node.lineno - 1] + node.col_offset
@@ -116,9 +117,20 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                 before, after = f"if {_shown(ast.unparse(node.test).encode())}", "never"
             new = (data[:begin] + source.encode() + data[end:]).decode()
             function, offsets = _place(statements)
-            made_of_it = [name for one in made_of(tree, statements[0]) for name in names_of(one)]
-            names = (*names_of(statements[0]), *made_of_it)
+            if statements[0] not in set_by:
+                set_by[statements[0]] = _set_by(path, tree, statements[0])
+            names = set_by[statements[0]]
             yield Mutant(path, node.lineno, before, after, new, function, offsets, names)
+
+
+def _set_by(path: Path, tree: ast.Module, outermost: ast.stmt) -> tuple[str, ...]:
+    """What a statement sets when its module is imported, and what is made of that anywhere."""
+    made = [name for one in made_of(tree, outermost) for name in names_of(one)]
+    names = (*names_of(outermost), *made)
+    if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
+        return names
+    elsewhere = made_elsewhere(path, set(names))
+    return (*names, *(name for _, one in elsewhere for name in names_of(one)))
 
 
 def _shown(source: bytes) -> str:
@@ -187,12 +199,52 @@ def names_by_function(path: Path) -> dict[str, set[str]]:
 
 def made_of(tree: ast.Module, outermost: ast.stmt) -> list[ast.stmt]:
     """The assignments of a file that use what a statement sets, or what others make of it."""
-    changed, found = set(names_of(outermost)), []
     if isinstance(outermost, (ast.FunctionDef, ast.ClassDef)):
         return []
+    return _assignments_with(tree, set(names_of(outermost)), after=outermost.lineno)
+
+
+def made_elsewhere(path: Path, names: set[str]) -> list[tuple[str, ast.stmt]]:
+    """The assignments of other modules that use what they import of these names of a file.
+
+    With what others make of them in turn; each with its module, in the order in which they run.
+    """
+    found = []
+    todo = [(_dotted(path), names)]
+    for module, changed in todo:
+        for other, tree in _trees().items():
+            imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+            taken = {
+                alias.asname or alias.name
+                for one in imports
+                for alias in one.names
+                if one.module == module and alias.name in changed
+            }
+            made = _assignments_with(tree, taken) if taken else []
+            if made:
+                found += [(other, one) for one in made]
+                todo.append((other, {name for one in made for name in names_of(one)}))
+    return found
+
+
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """The modules of the package."""
+    files = sorted((ROOT / "gomem").rglob("*.py"))
+    return {_dotted(file): ast.parse(file.read_text()) for file in files}
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def _assignments_with(tree: ast.Module, names: set[str], after: int = 0) -> list[ast.stmt]:
+    """The assignments of a file, behind a line, that use names or what others make of them."""
+    changed, found = set(names), []
     for one in tree.body:
         used = {name.id for name in ast.walk(one) if isinstance(name, ast.Name)}
-        later = isinstance(one, (ast.Assign, ast.AnnAssign)) and one.lineno > outermost.lineno
+        later = isinstance(one, (ast.Assign, ast.AnnAssign)) and one.lineno > after
         if later and changed & used:
             found.append(one)
             changed |= set(names_of(one))

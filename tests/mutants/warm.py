@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.changes import ROOT, made_of, names_by_function, places_of
+from tests.mutants.changes import (
+    ROOT,
+    made_elsewhere,
+    made_of,
+    names_by_function,
+    names_of,
+    places_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,16 +165,25 @@ def put_in_place(mutant: Mutant) -> None:
     tree = ast.parse(mutant.text)
     top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
     space = vars(module)
-    olds = {name: space.get(name) for name in mutant.names}
     code = compile(ast.Module([top], []), str(mutant.path), "exec")
     if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
         fresh = dict(space)
         exec(code, fresh)
-        _graft(olds[top.name], fresh[top.name], set())
+        _graft(space[top.name], fresh[top.name], set())
         return
-    exec(code, space)
-    for one in made_of(tree, top):
-        exec(compile(ast.Module([one], []), str(mutant.path), "exec"), space)
+    statements = [top, *made_of(tree, top)]
+    for one in statements:
+        _run_again(space, one)
+    changed = {name for one in statements for name in names_of(one)}
+    for other, one in made_elsewhere(mutant.path, changed):
+        if other in sys.modules:
+            _run_again(vars(sys.modules[other]), one)
+
+
+def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
+    """Run a module's statement once more, and give what it sets to all who imported that."""
+    olds = {name: space.get(name) for name in names_of(statement)}
+    exec(compile(ast.Module([statement], []), str(space["__file__"]), "exec"), space)
     for name, old in olds.items():
         for other in list(sys.modules.values()):
             if other.__name__.partition(".")[0] in {"gomem", "tests"}:
