@@ -188,6 +188,8 @@ def test_a_tree_is_of_values_that_there_are():
         found.change_tree(name, "inuse_space") is not None for name in "12x"
     ]
     assert emptied.change_tree("1", "inuse_space") is None
+    alone = asked_of(heap_profiles={"1": SOME}, baseline=asked_of())
+    assert alone.change_tree("1", "inuse_space") is None
     assert not has_samples(nothing, "inuse_space")
     assert not has_samples(SOME, "cpu")
 

@@ -7,16 +7,20 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.collector.what_if import Asked
-from gomem.analysis.comparison.before_after import BENCHMARK, compare_samples
+from gomem.analysis.comparison.before_after import BENCHMARK, OF_FAMILY, compare_samples
+from gomem.capture.capture import Capture
 from gomem.causes.answers import MomentFacts
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.diagnosis.budgets import _more
-from gomem.diagnosis.builds import _corrected
+from gomem.diagnosis import comparison
+from gomem.diagnosis.budgets import _more, budget_of
+from gomem.diagnosis.builds import _build_row, _corrected
 from gomem.diagnosis.changes import change_between
-from gomem.diagnosis.findings import Scale
+from gomem.diagnosis.diagnosis import Diagnosis
+from gomem.diagnosis.findings import Findings, Scale
 from gomem.diagnosis.judgement import _benchmarks, _heap, _load, _margin, _price, _rss_sentence
 from gomem.diagnosis.moment_facts import (
     KERNEL_SIDE,
+    _collection_ends,
     _collections_counted_twice,
     _dumps,
     _last_reading,
@@ -33,8 +37,12 @@ from gomem.diagnosis.site_comparison import _notes as notes_of_sites
 from gomem.diagnosis.span import Span
 from gomem.diagnosis.what_if import CGROUP, _for_container, _inferred, _memory_now
 from gomem.diagnosis.windows import Window, not_compared, window_of
+from gomem.errors import CaptureError
+from gomem.inputs.gobench.table import read_bench
+from gomem.releases import GoVersion
 from gomem.units import KIB, MIB
 from tests.builders import memstats_row, samples_frame
+from tests.gc_logs import cycles_of, packed_cycles
 from tests.heap_profiles import heap, seen
 from tests.views.ledgers import ledger
 
@@ -561,3 +569,99 @@ def test_what_is_resident_in_huge_pages_beyond_the_claims(huge, unexplained, exc
 
     assert excess == _huge_excess(MomentFacts("1", ledger=made, mappings=table))
     assert _huge_excess(MomentFacts("1", ledger=made)) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "unit", "allowed"),
+    [
+        ("+5B", "B", 5), ("+5kB", "B", 5e3), ("+5KB", "B/op", 5e3), ("+5MB", "B", 5e6),
+        ("+5GB", "B", 5e9), ("+5KiB", "B", 5 << 10), ("+5MiB", "B", 5 << 20),
+        ("+5GiB", "B", 5 << 30), ("+5ns", "sec/op", 5e-9), ("+5us", "s", 5e-6),
+        ("+5µs", "s", 5e-6), ("+5ms", "s", 5e-3), ("+5s", "s", 5), ("+5sec", "s", 5),
+        ("+5pp", "fraction", 0.05), ("+5", "count", 5), ("+0", "fraction", 0), ("-5", "count", -5),
+        ("+50%", "B", 50), ("-50 %", "B", -50),
+    ],
+)  # fmt: skip
+def test_what_a_budget_allows_in_the_metrics_unit(size, unit, allowed):
+    told = budget_of("rss", size).applied(np.array([100.0]), unit)
+
+    assert 100 + allowed == pytest.approx(told[0])
+
+
+def test_a_negative_value_is_worse_by_its_size():
+    assert -50 == budget_of("x", "+50%").applied(np.array([-100.0]), "count")[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "unit"), [("+5ms", "B"), ("+5MiB", "s"), ("+5", "fraction"), ("+5pp", "B")]
+)
+def test_a_budget_of_another_unit_is_refused(size, unit):
+    with pytest.raises(CaptureError, match="wanted %"):
+        budget_of("x", size).applied(np.array([1.0]), unit)
+
+
+def built(p_adjusted, p_value=0.03, note=""):
+    about = {"before_n": 4, "before_median": 1.0, "p_value": p_value, "note": note}
+    about |= {f"after_{key}": place for place, key in enumerate(("n", "median", "low", "high"))}
+    return _build_row(about, p_adjusted, 12)
+
+
+def test_a_builds_row_says_of_how_many_comparisons_it_is_one():
+    """
+    Of all builds together, and not of its own table, whose word of that is dropped.
+    """
+    own = OF_FAMILY.format(3)
+
+    assert OF_FAMILY.format(12) == built(0.06, note=own)["note"]
+    assert f"only after; {OF_FAMILY.format(12)}" == built(0.06, note=f"only after; {own}")["note"]
+    assert "" == built(0.05, note=own)["note"] == built(None)["note"]
+    assert "" == built(0.06, p_value=0.051)["note"]
+    assert OF_FAMILY.format(12) == built(0.06, p_value=0.05)["note"]
+    row = built(None)
+    assert (0, 1, 2, 3, 4, 1.0) == (
+        row["n"], row["median"], row["low"], row["high"], row["baseline_n"], row["baseline_median"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(pd.NA, 40), (10, pd.NA), (40, 10)], ids=["before", "after", "less"]
+)
+def test_what_was_not_counted_on_both_sides_has_no_cost(before, after):
+    ends = [memstats_row(NumGC=n, TotalAlloc=0, Mallocs=n) for n in (1, 2)]
+    for row, size in zip(ends, (before, after), strict=True):
+        row["TotalAlloc"] = size
+
+    span = Span(*(MomentFacts(str(n), memstats=row) for n, row in enumerate(ends)))
+
+    assert {"mallocs_per_request": 1.0} == span.per_request(1)
+
+
+def test_what_is_opened_already_is_taken_as_it_is(monkeypatch):
+    monkeypatch.setattr(comparison, "diagnose", lambda one: ("diagnosed", one))
+    capture = Capture("c", {}, (), (), (), {}, GoVersion())
+    bench, known = read_bench(b"BenchmarkA 1 5 ns/op\n"), Diagnosis(capture)
+
+    assert ("diagnosed", capture) == comparison.open_side(capture)
+    assert bench is comparison.open_side(bench)
+    assert known is comparison.open_side(known)
+
+
+def test_of_a_log_too_long_for_memory_nobody_asks_when_collections_ended():
+    stats = pd.DataFrame({"NumGC": [1], "LastGC": [NOON]})
+    cycles = cycles_of({}, {})
+
+    def ends(gc):
+        return _collection_ends(SimpleNamespace(gc=gc, memstats=stats))
+
+    assert ends(None) is ends(SimpleNamespace(cycles=packed_cycles(cycles, 1))) is None
+    assert [1, 2] == ends(SimpleNamespace(cycles=cycles)).index.tolist()
+
+
+def test_findings_have_a_row_each():
+    (row,) = Findings([over()]).frame.to_dict("records")
+
+    assert ("idle-heap-kept", "warning", "1", 60 * MIB, True) == tuple(
+        row[name] for name in ("code", "severity", "moment", "bytes", "now")
+    )
+    assert "<Findings: idle-heap-kept>" == repr(Findings([over()]))
+    assert "<Findings: none>" == repr(Findings())

@@ -197,6 +197,15 @@ def test_of_what_was_allocated_since_the_mark_as_much_stays_as_of_all():
     assert (12 * MIB, 52 * MIB) == (found.held.first, found.held.last)
 
 
+def test_what_came_since_the_mark_was_allocated_behind_it():
+    """
+    Marks of 10 and 50; by then 30 and, with 20 since, 410 were allocated: 40 of 380 stay.
+    """
+    found = totals([10, 20, 30, 40, 70], [20, 40, 60, 80, 100], [30, 130, 230, 330, 430])
+
+    assert pytest.approx((50 + 20 * 40 / 380) * MIB) == found.held.last
+
+
 def test_what_is_held_may_rise_where_garbage_hides_it():
     """
     HeapAlloc goes up and down; the marks rise from 10 to 50, and of what came since little stays.

@@ -202,6 +202,13 @@ def test_without_rss_there_is_no_change_of_it():
     assert "unknown" == found.verdict
 
 
+@pytest.mark.parametrize("sides", [(MIB, None), (None, 9 * MIB)])
+def test_rss_of_one_side_alone_is_no_change_of_it(sides):
+    found = change_ledger(parts(heap_objects=1), parts(heap_objects=9), *sides)
+
+    assert (None, "unknown") == (found.rss_change_bytes, found.verdict)
+
+
 def test_every_part_has_a_layer_and_every_layer_its_words():
     assert set(PARTS) == set(LAYER_OF_PART)
     assert set(LAYER_OF_PART.values()) == set(WORDS)
