@@ -2,10 +2,13 @@
 
 import re
 import shutil
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import gomem
+from gomem.capture.cut_mappings import cut_mappings
 from tests.builders import FIXTURES
 
 CAPTURE = FIXTURES / "captures/healthy-go1.27.3"
@@ -82,3 +85,80 @@ def test_a_sum_that_is_larger_than_a_whole_file_is_another_moments(capture):
     )
 
     assert set() == damage_of(capture)
+
+
+def artefact(kind, moment="m", **frames):
+    source = SimpleNamespace(name=f"{moment}/{kind}")
+    parsed = SimpleNamespace(**{name: pd.DataFrame(rows) for name, rows in frames.items()})
+    return SimpleNamespace(
+        kind=SimpleNamespace(name=kind), moment=moment, source=source, parsed=parsed
+    )
+
+
+def smaps(paths=("/app", ""), rss=(0, 0), moment="m"):
+    rows = {"path": list(paths), "Rss": pd.array(rss, "Int64"), "line": range(1, len(paths) + 1)}
+    return artefact("smaps", moment, mappings=rows)
+
+
+def told(*artefacts, damaged=()):
+    return [(one.source, one.where) for one in cut_mappings(artefacts, damaged)]
+
+
+KIB = 1024
+
+
+@pytest.mark.parametrize(
+    ("mine", "said", "cut"),
+    [
+        (0, 64 * KIB, False),
+        (0, 64 * KIB + 1, True),
+        (99_000_000, 100_000_000, False),
+        (98_999_999, 100_000_000, True),
+        (6_000_000, 6_100_000, True),
+        (7, 0, False),
+        (0, None, False),
+        (None, 99_000_000, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["smaps_rollup", "status"])
+def test_a_sum_is_larger_if_it_is_so_by_64_kib_and_a_hundredth(mine, said, cut, kind):
+    """
+    By both: two readings of a running process differ.
+    """
+    sums = {"smaps_rollup": ("mappings", "Rss"), "status": ("status", "VmRSS")}
+    frame, name = sums[kind]
+    other = artefact(kind, **{frame: {name: pd.array([5, said], "Int64")}})
+
+    assert [("m/smaps", "line 2")] * cut == told(
+        smaps(rss=(mine, 0 if mine is not None else None)), other
+    )
+
+
+def test_only_a_sum_of_the_same_moment_counts_and_none_beside_a_stack():
+    larger = artefact("status", status={"VmRSS": pd.array([1 << 30], "Int64")})
+
+    assert [("m/smaps", "line 2")] == told(smaps(), larger)
+    assert [] == told(smaps(), larger, damaged=["m/smaps"])
+    assert [] == told(smaps(moment="n"), larger)
+    assert [] == told(smaps(paths=("/app", "[stack]")), larger)
+    assert [] == told(smaps(paths=(), rss=()), larger)
+    assert [] == told(smaps(), artefact("statm", status={"VmRSS": pd.array([1 << 30], "Int64")}))
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        (["[vdso]"], "it ends here; [vdso], which n/smaps has, is missing"),
+        (["[stack]", "[vdso]"], "it ends here; [stack] and [vdso], which n/smaps has, are missing"),
+        (
+            ["[stack]", "[vdso]", "[vsyscall]"],
+            "it ends here; [stack], [vdso] and [vsyscall], which n/smaps has, are missing",
+        ),
+    ],
+)
+def test_what_all_files_end_with_is_named(missing, words):
+    one, other = smaps(), smaps(paths=("/app", *missing), rss=[0] * (1 + len(missing)), moment="n")
+
+    (damage,) = cut_mappings([one, other], ())
+
+    assert damage.what.startswith(words)
