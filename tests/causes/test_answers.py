@@ -1,0 +1,296 @@
+"""What rules look at, worked out of moments that are made up in a line."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from gomem.causes.answers import (
+    GOGC,
+    GOMEMLIMIT,
+    GOROUTINES,
+    LIVE,
+    NO_GOMEMLIMIT,
+    ON_PAGE,
+    Answers,
+    LimitedGoal,
+    MomentFacts,
+    _seconds,
+    gomemlimit_of,
+)
+from gomem.causes.thresholds import Thresholds
+from gomem.releases import GoVersion
+from gomem.units import MIB
+from tests.views.ledgers import ledger
+
+NOON = pd.Timestamp("2026-11-20T12:00:00Z")
+
+
+def moment(name="1", at=None, metrics=None, goroutines=None, arenas=None, **stats):
+    """A moment with these fields of MemStats, in MiB but for counts."""
+    time = None if at is None else NOON + pd.Timedelta(seconds=at)
+    counts = None if goroutines is None else pd.DataFrame({"goroutines": goroutines})
+    table = None if arenas is None else pd.DataFrame(
+        {"kind": ["go-heap", "go-heap", "binary"], "Rss": [arenas * MIB, MIB, 90 * MIB]}
+    )  # fmt: skip
+    sizes = {key: size if key.startswith("Num") or size is None else size * MIB
+             for key, size in stats.items()}  # fmt: skip
+    row = pd.Series(sizes, dtype=object) if stats else None
+    return MomentFacts(name, memstats=row, metrics=metrics or {}, time=time, goroutines=counts,
+                       mappings=table)  # fmt: skip
+
+
+def answers_of(*moments, gc=None, **thresholds):
+    return Answers(moments, GoVersion(), gc=gc, thresholds=Thresholds(**thresholds))
+
+
+# Moments
+
+
+@pytest.mark.parametrize(
+    ("times", "seconds"),
+    [((0, 5, 5), [0, 5, 5]), ((3, 9), [0, 6]), ((0, None), None), ((5, 4), None), ((), None)],
+)
+def test_seconds_are_since_the_first_of_moments_in_order(times, seconds):
+    found = _seconds([moment(at=one) for one in times])
+
+    assert seconds == (None if found is None else found.tolist())
+
+
+@pytest.mark.parametrize(
+    ("profile", "metric", "page", "count", "path"),
+    [
+        ([3, 4], 9.0, 8.0, 7, "goroutine"),
+        ([], 9.0, 8.0, 9, "metrics"),
+        (None, 9.0, 8.0, 9, "metrics"),
+        (None, None, 8.0, 8, "metrics-page"),
+        (None, None, None, None, "metrics-page"),
+    ],
+)
+def test_goroutines_are_counted_by_a_profile_then_metrics_then_a_page(
+    profile, metric, page, count, path
+):
+    counted = None if profile is None else pd.DataFrame({"goroutines": profile})
+    metrics = {} if metric is None else {GOROUTINES: metric}
+    scraped = {} if page is None else {ON_PAGE: page}
+
+    facts = MomentFacts("1", goroutines=counted, metrics=metrics, scraped=scraped)
+
+    assert (count, path) == (facts.goroutine_count, facts.goroutine_path)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "goal", "marked"),
+    [
+        ({LIVE: 7.0}, 40, 7.0),
+        ({LIVE: 0.0}, 40, None),
+        ({}, 40, 20.0 * MIB),
+        ({}, 0, None),
+        ({}, None, None),
+    ],
+)
+def test_what_a_collection_marked_is_told_or_follows_from_its_goal(metrics, goal, marked):
+    facts = moment(metrics=metrics, NextGC=goal)
+
+    assert marked == facts.marked_bytes(1.0)
+    assert MomentFacts("1").marked_bytes(1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("goal", "about", "limited"),
+    [
+        (199, {}, True),
+        (200, {}, False),
+        (199, {GOMEMLIMIT: float(NO_GOMEMLIMIT)}, False),
+        (199, {GOGC: None}, False),
+        (199, {LIVE: None}, False),
+        (None, {}, False),
+    ],
+)
+def test_a_goal_below_what_gogc_makes_is_the_limits(goal, about, limited):
+    """
+    Twice 100 MiB are GOGC's.
+    """
+    said = {GOMEMLIMIT: 300.0 * MIB, GOGC: 100.0, LIVE: 100.0 * MIB} | about
+    metrics = {name: value for name, value in said.items() if value is not None}
+
+    found = moment(metrics=metrics, NextGC=goal).limited_goal
+
+    assert limited == (found is not None)
+    if limited:
+        made = LimitedGoal(300 * MIB, goal * MIB, 100 * MIB, 200.0 * MIB)
+        assert (made, 0.99) == (found, found.room_fraction)
+    assert MomentFacts("1", metrics=metrics).limited_goal is None
+
+
+def test_without_anything_live_there_is_no_share_of_room():
+    assert 0.0 == LimitedGoal(9, 5, 0, 9.0).room_fraction
+    assert (7, None) == (gomemlimit_of({GOMEMLIMIT: 7.0}), gomemlimit_of({}))
+
+
+def test_the_arenas_are_what_is_resident_of_the_go_heap():
+    assert (8 * MIB, None) == (moment(arenas=7).arenas_rss_bytes, moment().arenas_rss_bytes)
+
+
+@pytest.mark.parametrize(
+    ("paths", "artefact", "path"),
+    [
+        ({"memstats": "m", "metrics": "x"}, None, "m"), ({"metrics": "x"}, None, "x"),
+        ({"heap_text": "h", "metrics": "x"}, None, "h"), ({}, None, "memstats"),
+        ({"memstats": "m"}, "page", "page"),
+    ],
+)  # fmt: skip
+def test_memstats_are_of_the_file_that_they_were_read_from(paths, artefact, path):
+    row = None if artefact is None else pd.Series({"artefact": artefact})
+
+    assert path == MomentFacts("1", memstats=row, paths=paths).path("memstats")
+
+
+# Over the moments
+
+
+def test_the_largest_rss_is_that_of_any_moment():
+    sizes = [MomentFacts("1", ledger=ledger(size, stacks=1)) for size in (3, 9, 4, None)]
+
+    assert (9, None) == (answers_of(*sizes).largest_rss_bytes, answers_of().largest_rss_bytes)
+
+
+@pytest.mark.parametrize(("limited", "decides"), [(5, False), (6, True)])
+def test_a_limit_decides_where_it_makes_more_than_half_of_the_goals(limited, decides):
+    gc = SimpleNamespace(
+        triggers=SimpleNamespace(of=lambda one: {"limit": {"cycles": limited}}[one]),
+        cost=SimpleNamespace(cycles=10),
+    )
+
+    assert decides == answers_of(gc=gc).limit_decides
+
+
+@pytest.mark.parametrize(("goals", "decides"), [((200, 200), False), ((200, 150, 200), True)])
+def test_without_a_log_a_limit_decides_where_it_made_some_moments_goal(goals, decides):
+    metrics = {GOMEMLIMIT: 300.0 * MIB, GOGC: 100.0, LIVE: 100.0 * MIB}
+
+    assert (
+        decides == answers_of(*(moment(metrics=metrics, NextGC=one) for one in goals)).limit_decides
+    )
+
+
+def test_levels_are_of_the_moments_that_say_them_by_their_time():
+    """
+    Two of the seven lack both sides; between the others lie 1, 1, 8, 1 and 1 s.
+    """
+    times, sizes = (0, 1, 2, 10, 11, 12), (20, 20, 90, 20, 20, 20)
+    told = [moment(str(at), at, arenas=size - 1, HeapAlloc=size, NextGC=2 * size)
+            for at, size in zip(times, sizes, strict=True)]  # fmt: skip
+    case = answers_of(told[0], MomentFacts("x"), *told[1:], MomentFacts("y"))
+
+    jump, bursts, resident = case.heap_alloc_jump, case.marked_bursts, case.resident_heap
+
+    assert (1, 2, 9 / 12) == (jump.before, jump.peak, jump.high_fraction)
+    assert (20.0 * MIB, 90.0 * MIB, 9 / 12) == (bursts.low, bursts.highest, bursts.high_fraction)
+    assert (6, 12.0, 20.0 * MIB) == (resident.moments, resident.seconds, resident.first)
+    assert 6 == len(case.marking)
+
+
+def test_one_moment_holds_no_heap_and_two_do():
+    one = {"HeapAlloc": 9, "NextGC": 18, "NumGC": 1, "TotalAlloc": 9}
+
+    assert answers_of(moment(**one)).held_heap is None
+    assert 0.0 == answers_of(moment(**one)).held_grown_bytes
+    assert answers_of(moment(**one), moment(**one)).held_heap is not None
+
+
+def test_what_is_held_grew_by_all_of_it_or_by_what_stays():
+    """
+    Of a program that only adds; and of one whose garbage lies on top of 10 MiB more each time.
+    """
+    adds = [moment(str(n), HeapAlloc=20 * n, NextGC=40 * n, NumGC=2 * n) for n in range(1, 7)]
+    most = [
+        moment(str(n), HeapAlloc=20 * n, NextGC=20 * n, NumGC=2 * n, TotalAlloc=100 * n)
+        for n in range(1, 7)
+    ]
+    level = [moment(str(n), HeapAlloc=20, NextGC=40, NumGC=2 * n) for n in range(1, 7)]
+
+    assert 100 * MIB == answers_of(*adds).held_grown_bytes
+    assert 0.0 == answers_of(*level).held_grown_bytes
+    held = answers_of(*most)
+    assert held.held_heap.held.low > 0
+    assert held.held_heap.held.grown == held.held_grown_bytes < 100 * MIB
+
+
+# Goroutines
+
+
+def trend(first, last, *, moments=5, rises=True, only_rises=True):
+    return SimpleNamespace(
+        first=float(first), last=float(last), grown=float(last - first), moments=moments,
+        rises=rises, only_rises=only_rises,
+    )  # fmt: skip
+
+
+def piling(count=None, stacks=None, descriptors=0.0, rises=True, **thresholds):
+    """Whether goroutines pile up, of ten more and twice as many, in three moments."""
+    limits = {"goroutine_growth": 10, "goroutine_growth_ratio": 2.0, "goroutine_bytes": 100}
+    case = answers_of(**limits | thresholds)
+    case.__dict__["goroutines"] = SimpleNamespace(
+        count=count, stacks=stacks, descriptors_bytes=descriptors, rises=rises
+    )
+    return case
+
+
+@pytest.mark.parametrize(
+    ("count", "grew"),
+    [
+        pytest.param(trend(10, 20), True, id="ten more, twice as many"),
+        pytest.param(trend(9, 18.9), False, id="fewer than ten more"),
+        pytest.param(trend(11, 21.9), False, id="less than twice as many"),
+        pytest.param(trend(10, 20, moments=3), True, id="three moments"),
+        pytest.param(trend(10, 20, moments=2), False, id="two"),
+        pytest.param(None, False, id="nobody counts"),
+    ],
+)
+def test_goroutines_grew_by_many_and_by_a_multiple(count, grew):
+    case = piling(count)
+
+    assert grew == case.goroutines_grew
+    if count is not None:
+        assert grew == case.goroutines_pile_up
+        assert not piling(count, rises=False).goroutines_pile_up
+
+
+@pytest.mark.parametrize(
+    ("stacks", "piles"),
+    [
+        pytest.param(trend(100, 200), True, id="by enough"),
+        pytest.param(trend(99, 198.9), False, id="by too little"),
+        pytest.param(trend(101, 201.9), False, id="by less than twice"),
+        pytest.param(trend(100, 200, rises=False), False, id="that do not rise"),
+    ],
+)
+def test_where_nobody_counts_them_stacks_tell(stacks, piles):
+    assert piles == piling(None, stacks).goroutines_pile_up
+
+
+@pytest.mark.parametrize(("size", "piles"), [(3840, True), (3839, False)])
+def test_and_descriptors_of_384_bytes_each_do(size, piles):
+    assert piles == piling(descriptors=float(size)).goroutines_pile_up
+    assert piles == piling(None, trend(1, 2), float(size)).goroutines_pile_up
+
+
+def test_goroutines_are_of_the_moments_that_count_them():
+    told = [
+        moment("1", 0, goroutines=[3], StackInuse=1), moment("2", 5),
+        moment("3", 9, goroutines=[4, 5], StackInuse=4), MomentFacts("4"),
+    ]  # fmt: skip
+    for one in (0, 2):
+        told[one].goroutines["function"] = "main.wait"
+
+    found = answers_of(*told).goroutines
+
+    assert (2, 9.0, 3.0, 9.0) == (
+        found.count.moments, found.count.seconds, found.count.first, found.count.last,
+    )  # fmt: skip
+    assert (2, 3.0 * MIB) == (found.stacks.moments, found.stacks.grown)
+
+
+def test_a_series_that_nobody_laid_out_has_no_growing_site():
+    assert answers_of().growing_site is None
