@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 UNITS = frozenset(
     {"", "B", "B/s", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"}
 )
+_PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy's own, of which an array is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +163,8 @@ def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
         return _missing(dtype, rows)
     if type(values) is np.ndarray and values.dtype.kind in "iufb" and values.dtype.name == dtype:
         return values.copy() if copy else values
-    if type(values) is list and dtype in {"str", "Int64"}:
-        text = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
-        return pd.array(values, dtype=text if dtype == "str" else dtype)
+    if type(values) is list and (array := _of_list(values, dtype)) is not None:
+        return array
     if isinstance(values, np.ma.MaskedArray):
         if dtype == "Int64" and values.dtype == np.int64:
             return pd.arrays.IntegerArray(values.data, np.ma.getmaskarray(values), copy=copy)
@@ -172,6 +172,19 @@ def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:
         mask = np.ma.getmaskarray(values)
         return series.mask(mask) if mask.any() else series
     return pd.Series(values, dtype=dtype, copy=None if copy else False)
+
+
+def _of_list(values: list[Any], dtype: str) -> Any:
+    """The array of a list; None where a series has to say what it can become."""
+    import pandas as pd
+
+    if dtype in _PLAIN:
+        array = np.array(values)
+        return array if array.dtype.name == dtype else None
+    if dtype in {"str", "Int64"}:
+        text = pd.StringDtype(na_value=np.nan)  # what pandas calls `str`
+        return pd.array(values, dtype=text if dtype == "str" else dtype)
+    return None
 
 
 def _missing(dtype: str, rows: int) -> Any:
@@ -182,6 +195,10 @@ def _missing(dtype: str, rows: int) -> Any:
         raise ValueError(f"a column of dtype {dtype} cannot be missing")
     if dtype == "Int64":
         return pd.arrays.IntegerArray(np.ones(rows, dtype=np.int64), np.ones(rows, dtype=bool))
+    if dtype in _PLAIN:
+        return np.full(rows, np.nan if rows else 0, dtype=dtype)
+    if dtype == "str":
+        return _of_list([None] * rows, dtype)
     if not rows:
         return pd.Series([], dtype=dtype)
     nothing = [None] * rows if dtype == "object" else None  # a list is slow, and only needed there
