@@ -37,9 +37,9 @@ from gomem.views.comparison.builds import builds_sections
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
 from gomem.views.figures.figure import Drawing
+from gomem.views.names import hidden
 from gomem.views.report.collector import NUMBERS
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
-from gomem.views.report.report import hidden
 from gomem.views.report.verdict import verdict as verdict_of_report
 from gomem.views.share import Hidden, share
 from gomem.views.values import bytes_cell

@@ -182,6 +182,21 @@ def test_views_do_not_ask():
         assert set() == asked, name_of(path)
 
 
+def test_json_is_written_without_what_draws():
+    """
+    Sections and figures are a third of gomem's modules, and take time to load.
+    """
+    names, left = set(), [*PACKAGE.joinpath("views", "json").glob("*.py")]
+    while left:
+        found = {n for n in imports(left.pop(), at_run_time=True) if is_below(n, "views")} - names
+        names |= found
+        modules = (PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py") for name in found)
+        left += [path for path in modules if path.is_file()]
+
+    assert "gomem.views.share" in names
+    assert set() == {n for n in names if n.startswith(("gomem.views.report", "gomem.views.fig"))}
+
+
 def is_below(name: str, floor: str) -> bool:
     return f"{name}.".startswith(f"gomem.{floor}.")
 

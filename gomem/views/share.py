@@ -18,14 +18,13 @@ from functools import cache, cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gomem.views.document import Figure
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import pandas as pd
 
     from gomem.capture.capture import Capture
+    from gomem.views.document import Figure
 
 UNNAMED = "capture"
 T = TypeVar("T")
@@ -190,9 +189,7 @@ def _shared(one: Any, hidden: Hidden) -> Any:
         return one if same else type(one)(items)
     if isinstance(one, dict):
         return {_key(key, hidden): _shared(value, hidden) for key, value in one.items()}
-    if isinstance(one, Figure):
-        return _shared_figure(one, hidden)
-    shared: Any = _shared_frame if type(one).__name__ == "DataFrame" else _shared_dataclass
+    shared = _SHARED.get(type(one).__name__, _shared_dataclass)
     return shared(one, hidden)
 
 
@@ -234,3 +231,10 @@ def _shared_frame(frame: pd.DataFrame, hidden: Hidden) -> pd.DataFrame:
             if shown is not values:
                 changed[str(name)] = shown
     return frame.assign(**changed) if changed else frame
+
+
+# By their names: what is shown without figures, or without frames, need not load them for this.
+_SHARED: dict[str, Callable[[Any, Hidden], Any]] = {
+    "DataFrame": _shared_frame,
+    "Figure": _shared_figure,
+}

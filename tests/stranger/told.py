@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.memory.rss_vs_heap import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
 from gomem.units import format_bytes
-from gomem.views.report.report import hidden
+from gomem.views.names import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
 

@@ -15,8 +15,7 @@ from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
 from gomem.views.json.scavenger import scavenger_json
 from gomem.views.json.what_if import what_if_json
-from gomem.views.report.report import hidden
-from gomem.views.report.verdict import moment_names
+from gomem.views.names import hidden, moment_names
 from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
 
 if TYPE_CHECKING:

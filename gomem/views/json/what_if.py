@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gomem.views.json.rows import rows_json
-from gomem.views.report.report import hidden
+from gomem.views.names import hidden
 from gomem.views.share import share
 
 if TYPE_CHECKING:

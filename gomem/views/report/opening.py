@@ -24,9 +24,10 @@ from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Til
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.look import BLUE, GROUP_LOOK
+from gomem.views.names import moment_names
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.ledger import OTHERS, SMALL
-from gomem.views.report.verdict import TONES, moment_names, together
+from gomem.views.report.verdict import TONES, together
 from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.words import CLAIMED, GROUPS
 

@@ -9,6 +9,7 @@ from gomem.diagnosis.programs import program_of
 from gomem.units import format_count
 from gomem.views.document import Document, Section
 from gomem.views.figures.flame_graph import known_name
+from gomem.views.names import hidden
 from gomem.views.report.allocations import allocations_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
@@ -26,7 +27,7 @@ from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
 from gomem.views.report.what_if import what_if_section
-from gomem.views.share import Hidden, named, share
+from gomem.views.share import named, share
 from gomem.views.values import time_cell
 from gomem.views.words import first_few
 
@@ -75,12 +76,6 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         moments=tuple(named(name) for name in diagnosis.capture.moments["moment"]),
     )
     return share(document, hidden(diagnosis, redact=redact))
-
-
-def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
-    """What a report hides of the capture and of its baseline."""
-    known = (diagnosis, diagnosis.baseline)
-    return Hidden.of(*(one.capture for one in known if one is not None), redact=redact)
 
 
 def _title(diagnosis: Diagnosis) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.finding import Severity
 from gomem.views.document import Verdict
 from gomem.views.figures.flame_graph import known_name
+from gomem.views.names import moment_names
 from gomem.views.share import named_in
 from gomem.views.words import minus_signs
 
@@ -37,12 +38,6 @@ def verdict(diagnosis: Diagnosis) -> Verdict:
         words(said.next_step),
         words(said.further),
     )
-
-
-def moment_names(diagnosis: Diagnosis) -> frozenset[str]:
-    """The names of the moments, the baseline's too."""
-    both = (diagnosis, diagnosis.baseline)
-    return frozenset(name for one in both if one is not None for name in one.capture.by_moment)
 
 
 def together(text: str) -> str:

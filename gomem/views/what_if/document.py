@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gomem.views.document import Document, Section, Verdict
-from gomem.views.report.report import hidden
+from gomem.views.names import hidden
 from gomem.views.share import named, share
 from gomem.views.what_if.blocks import advice_words, what_if_blocks
 from gomem.views.words import minus_signs
