@@ -41,6 +41,7 @@ WANTED = 0.85
 TEST_SECONDS = 0.5  # of CPU: what only dearer tests notice, survives
 CHANGE_SECONDS = 4.0  # the same for all tests of one change
 SPARE_SECONDS = 10.0
+SHARING = "_recorded_captures"  # what tests share in a process, and forks would set up each
 
 
 class Loop:
@@ -58,6 +59,8 @@ class Loop:
         load_all()
         gc.freeze()
         session.config._tmp_path_factory.getbasetemp()
+        for item in session.items:
+            item.fixturenames[:] = [name for name in item.fixturenames if name != SHARING]
         table = self._traced(session.items)
         for mutant in self.mutants:
             items = chosen(mutant, session.items, table)
