@@ -58,6 +58,9 @@ _CLEAN = (
 )
 
 
+_BY_WRITING = "without swap or writing it back"
+
+
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Resident bytes that the kernel cannot take back without swap.
 
@@ -110,8 +113,11 @@ def _reclaim(size: int, staying: int) -> str:
     if staying == 0:
         return "the kernel takes all of it back when memory is short"
     if staying == size:
-        return "none of it can be reclaimed"
-    return f"{format_bytes(staying)} of it cannot be reclaimed, the rest can when memory is short"
+        return f"none of it can be reclaimed {_BY_WRITING}"
+    return (
+        f"{format_bytes(staying)} of it cannot be reclaimed {_BY_WRITING}, the rest can when "
+        "memory is short"
+    )
 
 
 def _file_name(path: str) -> str:

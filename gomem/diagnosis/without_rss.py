@@ -182,7 +182,7 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
     text = f"The live heap is {size} at the end"
     run = diagnosis.collector.longest_run
     if run is None or run.slope_low is None or run.slope_high is None:
-        return f"{text}; too few collections tell whether it grows.", False
+        return f"{text}; there are too few collections to tell whether it grows.", False
     if run.slope_low > 0:
         slope = f"{format_bytes(run.slope_bytes_per_second)}/s"
         grew = run.last_bytes >= GREW * run.first_bytes

@@ -27,7 +27,7 @@ def test_shared_memory_stays_and_is_a_warning():
     (found,) = find(answers(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
 
     assert Severity.WARNING == found.severity
-    assert found.title.endswith(": none of it can be reclaimed")
+    assert found.title.endswith(": none of it can be reclaimed without swap or writing it back")
     assert "brings no process to its limit" not in found.next_step
 
 

@@ -174,8 +174,10 @@ def growth(low, high, last=12):
 @pytest.mark.parametrize(
     ("run", "words", "grew"),
     [
-        pytest.param(None, "; too few collections tell whether it grows.", False, id="no run"),
-        pytest.param(growth(None, None), "; too few", False, id="no interval"),
+        pytest.param(
+            None, "; there are too few collections to tell whether it grows.", False, id="no run"
+        ),
+        pytest.param(growth(None, None), "; there are too few", False, id="no interval"),
         pytest.param(growth(1, 2), " and grows by 1.00 MiB/s.", True, id="by a fifth"),
         pytest.param(growth(1, 2, 11), " and grows by 1.00 MiB/s.", False, id="by less"),
         pytest.param(growth(0, 2), " and does not grow.", False, id="it may stay"),
