@@ -51,7 +51,9 @@ SITES = 3  # named as evidence
 
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding, of what stands out most clearly: a level, an interval, bursts, a step.
+    """One finding, of what stands out most clearly: a level, bursts, an interval, a step.
+
+    An interval that has one of several bursts is as usual as they are.
 
     But what is high again and again for half of the time is how the program works.
     """
@@ -63,12 +65,12 @@ def find(answers: Answers) -> list[Finding]:
     jumps = jump is not None and _jumps(jump, limits)
     if jump is not None and jumps and jump.levels.came_back:
         return [_of_level(jump, answers)]
+    if bursts is not None and again:
+        return [_of_bursts(bursts, answers)]
     if spike is not None and _stands_out(spike, limits):
         sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
         if len(sites):
             return [_of_interval(spike, sites, answers)]
-    if bursts is not None and again:
-        return [_of_bursts(bursts, answers)]
     if jump is not None and jumps and _is_step(jump, limits):
         return [_of_level(jump, answers)]
     return _of_moments(answers) or _of_marks(answers)

@@ -417,3 +417,17 @@ def test_a_redacted_report_does_not_name_its_moments():
 
     assert "allocation-spike" in {one["code"] for one in report["findings"]}
     assert "scrape-" not in json.dumps(report)
+
+
+def test_an_interval_that_has_one_of_several_bursts_is_as_usual_as_they_are():
+    """
+    12 profiles, in one interval of which 30 times the usual was allocated.
+    """
+    counts = [*range(100, 700, 100), *range(3600, 4200, 100)]
+
+    (bursts,) = allocation_spike.find(answers(*counts, in_use=[8, 8, 66, 126] * 3))
+    (interval,) = allocation_spike.find(answers(*counts, in_use=8))
+
+    assert ("info", "possible") == (str(bursts.severity), bursts.confidence)
+    assert "comes in bursts: 3 in 11.0 s" in bursts.title
+    assert "was allocated within 1.00 s" in interval.title
