@@ -2,7 +2,6 @@
 
 import io
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from gomem.cli import output
 from gomem.cli.main import run
 from gomem.errors import CaptureError
 from tests.builders import FIXTURES
+from tests.cli.forks import Forks
 
 ZEROING = FIXTURES / "captures/zeroing-go1.24.2"
 SMALL = ZEROING / "1-start/memstats.json"  # where it matters who reads, and not what
@@ -27,8 +27,16 @@ def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def gomem(*arguments, redirected="", **environment):
-    """The command in a process of its own, as a shell line where it must be redirected."""
+@pytest.fixture(scope="module")
+def gomem():
+    """The command in a process of its own, which is a fork."""
+    forks = Forks()
+    yield forks.run
+    forks.close()
+
+
+def started(*arguments, redirected="", **environment):
+    """The command in a new interpreter, as a shell line where it must be redirected."""
     command = [*GOMEM, *map(str, arguments)]
     if redirected:
         command = ["sh", "-c", f'"$@" {redirected}', "sh", *command]
@@ -48,20 +56,13 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("arguments", WRITERS.values(), ids=list(WRITERS))
-def test_a_full_disk_leaves_what_was_there(arguments, tmp_path):
+def test_a_full_disk_leaves_what_was_there(arguments, tmp_path, gomem):
     """
     A file may grow to 512 bytes here, as if the disk were full behind them.
     """
     (tmp_path / "out").write_text("precious")
 
-    done = subprocess.run(
-        [*GOMEM, *map(str, arguments), "-o", "out", "--force"],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # or its compiled modules end there, too
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = gomem(*arguments, "-o", "out", "--force", file_bytes=512)
 
     assert 2 == done.returncode
     assert "gomem: out: cannot be written: File too large" == done.stderr.splitlines()[-1]
@@ -148,10 +149,11 @@ def test_a_report_inside_of_its_capture_is_no_input():
     assert 0 == run(["report", "c", "-o", "c/report.html", "--force"])
 
 
-def test_a_device_is_written_to_directly_and_needs_no_force(tmp_path):
+def test_a_device_is_written_to_directly_and_needs_no_force(tmp_path, gomem):
     (tmp_path / "out").write_text("before\n")
 
-    done = gomem("top", PROFILE, "--format", "json", "-o", "/dev/stdout", redirected=">> out")
+    with (tmp_path / "out").open("ab") as out:
+        done = gomem("top", PROFILE, "--format", "json", "-o", "/dev/stdout", stdout=out)
     full = gomem("top", PROFILE, "-o", "/dev/full")
 
     assert (0, "") == (done.returncode, done.stderr)
@@ -162,7 +164,7 @@ def test_a_device_is_written_to_directly_and_needs_no_force(tmp_path):
 
 
 @pytest.mark.parametrize("command", [["top", PROFILE], ["report", SMALL], ["table", PROFILE]])
-def test_a_dash_is_standard_output(tmp_path, command):
+def test_a_dash_is_standard_output(tmp_path, command, gomem):
     """
     And a page stands there alone, without the summary that otherwise goes with it.
     """
@@ -183,7 +185,7 @@ def test_a_folder_is_no_output(tmp_path, capsys):
     "environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]
 )
 def test_a_terminal_that_takes_ascii_gets_ascii_and_the_page_is_written(tmp_path, environment):
-    done = gomem("report", ZEROING, **environment)
+    done = started("report", ZEROING, **environment)
 
     assert (0, "") == (done.returncode, done.stderr)
     assert "zeroing-go1.24.2.gomem.html" == done.stdout.splitlines()[-1]
@@ -193,22 +195,20 @@ def test_a_terminal_that_takes_ascii_gets_ascii_and_the_page_is_written(tmp_path
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_standard_stream_does_not_keep_the_page_from_being_written(tmp_path, closed):
-    done = gomem("report", SMALL, redirected=closed)
+    done = started("report", SMALL, redirected=closed)
 
     assert (0, "") == (done.returncode, done.stderr)
     assert (tmp_path / "memstats.json.gomem.html").read_text().rstrip().endswith("</html>")
 
 
-def test_a_pipe_that_nobody_reads_is_no_failure_and_the_page_is_written(tmp_path):
+def test_a_pipe_that_nobody_reads_is_no_failure_and_the_page_is_written(tmp_path, gomem):
     reader, writer = os.pipe()
     os.close(reader)
 
-    done = subprocess.run(
-        [*GOMEM, "report", str(SMALL)], stdout=writer, stderr=subprocess.PIPE, check=False
-    )
-    os.close(writer)
+    with os.fdopen(writer, "wb") as pipe:
+        done = gomem("report", SMALL, stdout=pipe)
 
-    assert (0, b"") == (done.returncode, done.stderr)
+    assert (0, "") == (done.returncode, done.stderr)
     assert (tmp_path / "memstats.json.gomem.html").exists()
 
 
@@ -225,8 +225,9 @@ def test_the_last_flush_into_a_pipe_that_nobody_reads_is_quiet(arguments):
     assert (0, b"") == (done.returncode, done.stderr)
 
 
-def test_a_standard_output_that_is_full_is_told():
-    done = gomem("top", PROFILE, redirected="> /dev/full")
+def test_a_standard_output_that_is_full_is_told(gomem):
+    with Path("/dev/full").open("wb") as full:
+        done = gomem("top", PROFILE, stdout=full)
 
     assert 2 == done.returncode
     assert "gomem: standard output: cannot be written: No space left on device\n" == done.stderr
@@ -288,7 +289,7 @@ def test_an_error_that_names_a_file_with_escape_codes_steers_no_terminal(tmp_pat
     assert r"gomem: \x1b[2Jheap.pb.gz" in capsys.readouterr().err
 
 
-def test_a_capture_whose_name_is_not_utf_8_is_reported(tmp_path):
+def test_a_capture_whose_name_is_not_utf_8_is_reported(tmp_path, gomem):
     name = os.fsdecode(b"caf\xe9")
     moment = tmp_path / name / os.fsdecode(b"2-\xff")
     moment.mkdir(parents=True)
