@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.scheduling import ByCapture, long_first
+
 # How long an example takes depends on what else the machine does, which proves nothing.
 settings.register_profile("gomem", deadline=None)
 settings.load_profile("gomem")
@@ -32,8 +34,17 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With --dist=loadfile: a file's tests in one process, and those of a capture."""
+    if config.option.dist != "loadfile":
+        return None
+    return ByCapture(config, log)
+
+
 def pytest_collection_modifyitems(config, items):
     """Of what is marked `every_notebook`, nothing without its option."""
+    long_first(items)
     if not config.getoption("--every-notebook"):
         left = [one for one in items if one.get_closest_marker("every_notebook")]
         config.hook.pytest_deselected(items=left)

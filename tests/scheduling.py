@@ -1,0 +1,53 @@
+"""Which tests share a process, and which files begin.
+
+Those of a file do, and those about a recorded capture, in whatever file: what is asked of it is
+then asked in one process, and not in each. So do captures of one story, which are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadFileScheduling
+
+if TYPE_CHECKING:
+    import pytest
+
+_CAPTURES = Path(__file__).parent.parent / "fixtures" / "captures"
+_OF_A_CAPTURE = re.compile(  # by the name that a parameter begins with
+    rf"\[({'|'.join(re.escape(path.name) for path in _CAPTURES.iterdir())})(?:-|\]$)"
+)
+_RECORDING = re.compile("(-before|-after)?-go.*")  # which one it is of its story
+# Few tests, many seconds: one that came last would keep one process busy and the others waiting.
+LONG = (
+    "tests/test_notebooks.py",
+    "tests/cli/test_notebook.py",
+    "tests/inputs/pprof/test_parity.py",
+    "tests/capture/test_damaged_captures.py",
+    "tests/cli/test_output.py",
+    "tests/inputs/test_hostile_numbers.py",
+    "tests/stranger/test_gate.py",
+    "tests/test_papermill.py",
+)
+
+
+def shared_by(nodeid: str) -> str:
+    """What tests of one process have in common: the story of a capture, or their file."""
+    if of_a_capture := _OF_A_CAPTURE.search(nodeid):
+        return _RECORDING.sub("", of_a_capture[1])
+    return nodeid.partition("::")[0]
+
+
+def long_first(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; all else stays in its order."""
+    place = {file: number for number, file in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+
+
+class ByCapture(LoadFileScheduling):
+    """Gives each process the tests that share something."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return shared_by(nodeid)

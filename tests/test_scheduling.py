@@ -1,0 +1,31 @@
+"""Which tests share a process."""
+
+import pytest
+
+from tests.builders import FIXTURES
+from tests.scheduling import LONG, shared_by
+
+FILE = "tests/views/test_share.py"
+
+
+@pytest.mark.parametrize(
+    ("named", "shared"),
+    [
+        ("test_a", FILE),
+        ("test_a[healthy-go1.27.3]", "healthy"),
+        ("test_a[alloc-pressure-after-go1.27.3]", "alloc-pressure"),
+        ("test_a[zeroing-go1.24.2-80]", "zeroing"),
+        ("test_a[cache-shrink-go1.12.17-cache-shrink-go1.16.15]", "cache-shrink"),
+        ("test_a[zeroing-go1.24.2/2-loaded]", FILE),
+        ("test_a[zeroing]", FILE),
+    ],
+)
+def test_what_is_asked_of_a_storys_captures_shares_a_process_and_else_a_file_does(named, shared):
+    """
+    Of a single moment it is not: who reads these keeps them by himself.
+    """
+    assert shared == shared_by(f"{FILE}::{named}")
+
+
+def test_the_files_that_begin_are_there():
+    assert [] == [name for name in LONG if not (FIXTURES.parent / name).is_file()]
