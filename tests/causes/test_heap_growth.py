@@ -214,19 +214,25 @@ def test_times_give_a_rate():
 @pytest.mark.parametrize(
     ("told", "each"),
     [
-        pytest.param(moments(20, 27, 33, 39), 2, id="four moments, and not twice as much"),
-        pytest.param(moments(20, 45, 44, 70), 2, id="four moments that do not only rise"),
-        pytest.param(moments(20, 90, 100), 2, id="three moments that slow down"),
-        pytest.param(moments(20, 60), 2, id="two moments"),
-        pytest.param(moments(20, 40, 60, goals=[40, 40, 40]), 2, id="three, nothing is marked"),
-        pytest.param(moments(20, 40, 60, 60, 60), 2, id="it has stopped"),
-        pytest.param(moments(20, 22, 24, 26, 27), 2, id="7 MiB"),
-        pytest.param(moments(20, 30, 40, 50, 60), 0, id="no collection ran: it may be garbage"),
-        pytest.param(moments(20, 30, 40, 50, 60, goals=[64] * 5), 2, id="nothing more is marked"),
+        pytest.param(lambda: moments(20, 27, 33, 39), 2, id="four moments, and not twice as much"),
+        pytest.param(lambda: moments(20, 45, 44, 70), 2, id="four moments that do not only rise"),
+        pytest.param(lambda: moments(20, 90, 100), 2, id="three moments that slow down"),
+        pytest.param(lambda: moments(20, 60), 2, id="two moments"),
+        pytest.param(
+            lambda: moments(20, 40, 60, goals=[40, 40, 40]), 2, id="three, nothing is marked"
+        ),
+        pytest.param(lambda: moments(20, 40, 60, 60, 60), 2, id="it has stopped"),
+        pytest.param(lambda: moments(20, 22, 24, 26, 27), 2, id="7 MiB"),
+        pytest.param(
+            lambda: moments(20, 30, 40, 50, 60), 0, id="no collection ran: it may be garbage"
+        ),
+        pytest.param(
+            lambda: moments(20, 30, 40, 50, 60, goals=[64] * 5), 2, id="nothing more is marked"
+        ),
     ],
 )
 def test_moments_that_show_no_leak(told, each):
-    assert [] == heap_growth.find(Answers(counted(told, each), GoVersion()))
+    assert [] == heap_growth.find(Answers(counted(told(), each), GoVersion()))
 
 
 @pytest.mark.parametrize("levels", [(20, 40, 60), (20, 30, 40, 50)])
@@ -416,16 +422,19 @@ def test_a_site_of_few_profiles_is_not_told_from_the_goroutines():
     assert "warning" == str(apart.severity)
 
 
-ONE_INTERVAL = counted(moments(20, 40, 60, goals=[40, 80, 80]))
-for _moment, _collections in zip(ONE_INTERVAL, (0, 3, 3), strict=True):
-    _moment.memstats["NumGC"] = _collections
+def one_interval():
+    """Of the two between three moments, the one in which collections ran."""
+    told = moments(20, 40, 60, goals=[40, 80, 80])
+    for one, collections in zip(told, (0, 3, 3), strict=True):
+        one.memstats["NumGC"] = collections
+    return told
 
 
 def test_a_rise_over_one_collection_is_thin():
     """
     From 20 to 60 MiB, and what was marked from 20 to 40, but only between two of the moments.
     """
-    lack = heap_growth.lack(Answers(ONE_INTERVAL, GoVersion()))
+    lack = heap_growth.lack(Answers(one_interval(), GoVersion()))
 
     assert "the heap in use rises from 20.0 MiB to 60.0 MiB over 3 moments" == lack.seen
     assert "collections ran in 1 of the 2 intervals between them" == lack.had
@@ -436,20 +445,25 @@ def test_a_rise_over_one_collection_is_thin():
 @pytest.mark.parametrize(
     "about",
     [
-        pytest.param({"moments": counted(moments(20, 40, 60))}, id="that is found"),
-        pytest.param({"moments": counted(moments(20, 40, 60, goals=[40] * 3))}, id="not marked"),
-        pytest.param({"moments": ONE_INTERVAL[1:]}, id="two moments"),
-        pytest.param({"gc": of_log().gc}, id="a log says more"),
-        pytest.param({"goroutines_pile_up": True}, id="they hold it"),
-        pytest.param({"thresholds": Thresholds(growth_few_bytes=40 * MIB + 1)}, id="too small"),
+        pytest.param(lambda: {"moments": counted(moments(20, 40, 60))}, id="that is found"),
         pytest.param(
-            {"heap_series": answers(50, 51, 52, 53, 54).heap_series}, id="profiles say no"
+            lambda: {"moments": counted(moments(20, 40, 60, goals=[40] * 3))}, id="not marked"
+        ),
+        pytest.param(lambda: {"moments": one_interval()[1:]}, id="two moments"),
+        pytest.param(lambda: {"gc": of_log().gc}, id="a log says more"),
+        pytest.param(lambda: {"goroutines_pile_up": True}, id="they hold it"),
+        pytest.param(
+            lambda: {"thresholds": Thresholds(growth_few_bytes=40 * MIB + 1)}, id="too small"
+        ),
+        pytest.param(
+            lambda: {"heap_series": answers(50, 51, 52, 53, 54).heap_series}, id="profiles say no"
         ),
     ],
 )
 def test_of_such_a_rise_nothing_more_is_said(about):
-    pile_up = about.pop("goroutines_pile_up", False)
-    case = replace(Answers(ONE_INTERVAL, GoVersion()), **about)
+    told = about()
+    pile_up = told.pop("goroutines_pile_up", False)
+    case = replace(Answers(one_interval(), GoVersion()), **told)
     case.__dict__["goroutines_pile_up"] = pile_up
 
     assert heap_growth.lack(case) is None
@@ -459,7 +473,7 @@ def test_such_a_rise_is_thin_at_its_edges():
     """
     Of 40 MiB more; and beside four profiles, which name no site however it rises.
     """
-    case = Answers(ONE_INTERVAL, GoVersion())
+    case = Answers(one_interval(), GoVersion())
     four = answers(50, 51, 52, 53).heap_series
 
     assert heap_growth.lack(replace(case, thresholds=Thresholds(growth_few_bytes=40 * MIB)))
@@ -473,15 +487,17 @@ def few(*sightings, **about):
 @pytest.mark.parametrize(
     ("case", "told"),
     [
-        pytest.param(few(10, 30, 50), "3", id="three"),
-        pytest.param(few(10, 10, 30, 30, 50), "3", id="three of five"),
-        pytest.param(few(10, 50), None, id="two"),
-        pytest.param(few(10, 30, 40, 50), None, id="four"),
-        pytest.param(few(10, 50, 45), None, id="they do not only rise"),
-        pytest.param(few(10, 30, 50, moments=ONE_INTERVAL), None, id="moments say more"),
-        pytest.param(few(10, 30, 50, gc=of_log().gc), None, id="a log says more"),
+        pytest.param(lambda: few(10, 30, 50), "3", id="three"),
+        pytest.param(lambda: few(10, 10, 30, 30, 50), "3", id="three of five"),
+        pytest.param(lambda: few(10, 50), None, id="two"),
+        pytest.param(lambda: few(10, 30, 40, 50), None, id="four"),
+        pytest.param(lambda: few(10, 50, 45), None, id="they do not only rise"),
+        pytest.param(lambda: few(10, 30, 50, moments=one_interval()), None, id="moments say more"),
+        pytest.param(lambda: few(10, 30, 50, gc=of_log().gc), None, id="a log says more"),
         pytest.param(
-            few(10, 30, 50, thresholds=Thresholds(growth_few_ratio=5.01)), None, id="too small"
+            lambda: few(10, 30, 50, thresholds=Thresholds(growth_few_ratio=5.01)),
+            None,
+            id="too small",
         ),
     ],
 )
@@ -489,7 +505,7 @@ def test_profiles_of_few_collections_are_thin(case, told):
     """
     From 10 to 50 sightings of 526 338 B.
     """
-    lack = heap_growth._lack_of_profiles(case)
+    lack = heap_growth._lack_of_profiles(case())
 
     assert (lack is None) == (told is None)
     if lack is not None:
