@@ -58,18 +58,16 @@ _CLEAN = (
 )
 
 
-_BY_WRITING = "without swap or writing it back"
-
-
 def staying_bytes(mine: pd.DataFrame) -> int:
     """Resident bytes that the kernel cannot take back without swap.
 
-    All of shared memory, and of files what is private and written.
+    All of shared memory, and of files the pages that the program has written itself: those are
+    copies, and anonymous. Private_Dirty has pages too that whoever wrote the file has left in the
+    page cache: the kernel writes them to disk and takes them back.
     """
     shared = mine["kind"] == "shared-memory"
-    written = mine.loc[~shared, "Private_Dirty"].fillna(0)
-    private = mine.loc[~shared, "perms"].str.endswith("p")
-    return int(mine.loc[shared, "Rss"].sum() + written[private].sum())
+    copied = mine.loc[~shared, "Anonymous"].fillna(0)
+    return int(mine.loc[shared, "Rss"].sum() + copied.sum())
 
 
 def _finding(moment: MomentFacts, mine: pd.DataFrame, limits: Thresholds) -> Finding:
@@ -113,9 +111,9 @@ def _reclaim(size: int, staying: int) -> str:
     if staying == 0:
         return "the kernel takes all of it back when memory is short"
     if staying == size:
-        return f"none of it can be reclaimed {_BY_WRITING}"
+        return "none of it can be reclaimed without swap"
     return (
-        f"{format_bytes(staying)} of it cannot be reclaimed {_BY_WRITING}, the rest can when "
+        f"{format_bytes(staying)} of it cannot be reclaimed without swap, the rest can when "
         "memory is short"
     )
 

@@ -27,17 +27,30 @@ def test_shared_memory_stays_and_is_a_warning():
     (found,) = find(answers(facts(mapped("/memfd:ring (deleted)", 40, "rw-s"))))
 
     assert Severity.WARNING == found.severity
-    assert found.title.endswith(": none of it can be reclaimed without swap or writing it back")
+    assert found.title.endswith(": none of it can be reclaimed without swap")
     assert "brings no process to its limit" not in found.next_step
 
 
 def test_written_pages_of_a_private_mapping_stay():
     written = mapped("/data/index.db", 40, "rw-p")
-    written = written.replace("LazyFree:", "Private_Dirty: 30720 kB\nLazyFree:")
+    written = written.replace(f"{'Anonymous:':<16}{0:>8} kB", f"{'Anonymous:':<16}{30720:>8} kB")
 
     (found,) = find(answers(facts(written)))
 
     assert "30.0 MiB of it cannot be reclaimed" in found.title
+
+
+def test_pages_that_whoever_wrote_the_file_left_in_the_page_cache_are_taken_back():
+    """
+    Private_Dirty, and not Anonymous: the file's own pages, not copies.
+    """
+    fresh = mapped("/data/index.db", 40, "r--p")
+    fresh = fresh.replace("LazyFree:", "Private_Dirty: 40960 kB\nLazyFree:")
+
+    (found,) = find(answers(facts(fresh)))
+
+    assert Severity.INFO == found.severity
+    assert found.title.endswith("the kernel takes all of it back when memory is short")
 
 
 def test_a_file_is_named_without_its_folders():
