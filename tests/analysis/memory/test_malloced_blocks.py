@@ -73,3 +73,13 @@ def test_joined_blocks_are_multiples_of_one_that_is_not_round():
     assert [False, True, True] == blocks(heap(1), {"size": 16 * shared}, {"size": odd})
     odd, shared = 31 * 124 * KIB, 16 * 124 * KIB
     assert [False, False, False] == blocks(heap(1), {"size": 16 * shared}, {"size": odd})
+
+
+def test_half_of_the_bytes_are_not_most():
+    """
+    Two blocks of 1 MiB and 32 KiB, and as much in two round ones that share 32 KiB with them.
+    """
+    odd = {"size": MIB + 32 * KIB}
+
+    assert [False] * 5 == blocks(heap(1), odd, odd, {"size": MIB}, {"size": MIB + 64 * KIB})
+    assert [False] + [True] * 4 == blocks(heap(1), odd, odd, {"size": MIB}, {"size": MIB})

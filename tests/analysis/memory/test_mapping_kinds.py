@@ -665,3 +665,26 @@ def test_without_memstats_8_mib_and_8_per_cent_of_the_arenas_can_be_the_runtimes
     mapping = smaps_entry(OWN, OWN + 20 * MIB, rss_kib=rss_kib)
 
     assert [kind] == beside_the_index(mapping, memstats=None)
+
+
+def test_without_memstats_every_run_of_whole_arenas_is_the_heaps():
+    second = smaps_entry(HEAP + (1 << 36), HEAP + (1 << 36) + ARENA, rss_kib=64 * 1024)
+
+    assert ["go-heap"] * 3 == kinds_of(PROGRAM, *HEAP_IN_USE, second)[1:]
+
+
+def test_before_1_11_arenas_are_not_held_against_what_memstats_say():
+    """
+    Their one reservation is larger than what is in use of it.
+    """
+    legacy = (
+        smaps_entry(HEAP, HEAP + 0x15000, rss_kib=84),
+        smaps_entry(0xC420000000 - 2 * MIB, 0xC420000000 + 80 * MIB, rss_kib=50 * 1024),
+    )
+
+    def notes(*entries):
+        row = memstats_row(HeapSys=90 * MIB)
+        return " ".join(classify_mappings(mappings(PROGRAM, *entries), row).notes)
+
+    assert "the arenas in smaps hold 4.00 MiB" in notes(*HEAP_IN_USE)
+    assert "the arenas in smaps hold" not in notes(*legacy)

@@ -228,3 +228,15 @@ def test_in_use_and_idle_make_what_is_retained(in_use, idle, released, rss):
     if pd.notna(row["goal_bytes"]):
         above = max(0, row["retained_bytes"] - row["goal_bytes"])
         assert above == row["above_goal_bytes"]
+
+
+def test_a_limit_below_what_is_beside_the_heap_leaves_it_nothing():
+    """
+    4 MiB are beside it.
+    """
+    frame = retention(readings(reading(0, 50, 8, memory_limit_bytes=3)), NEW)
+
+    assert (0, 0, 0, 58) == tuple(
+        last(frame, name)
+        for name in ("limit_goal_bytes", "limit_bytes", "goal_bytes", "above_goal_bytes")
+    )
