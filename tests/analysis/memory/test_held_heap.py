@@ -227,3 +227,19 @@ def test_without_marks_only_heap_alloc_can_have_stopped():
 
     assert not held([20, 90, 30, 80, 20], unknown).stopped
     assert held([20, 60, 100, 100, 101], unknown).stopped
+
+
+@pytest.mark.parametrize(
+    ("levels", "goals", "collections", "told"),
+    [
+        ((50, 62, 74, 86, 98), (60, 80, 100, 100, 100), (6, 8, 8, 8, 8), True),
+        ((50, 62, 74, 86, 98), (60, 80, 100, 100, 100), (6, 7, 8, 8, 8), False),
+        ((50, 62, 74, 86, 98), (60, 60, 60, 60, 62), (6, 8, 8, 8, 8), False),
+        ((50, 50, 50, 50, 50), (60, 60, 60, 60, 60), (6, 8, 8, 8, 8), False),
+        ((50, 62, 74), (60, 80, 100), (6, 8, 8), True),
+    ],
+)
+def test_a_rise_over_two_marks_has_no_direction(levels, goals, collections, told):
+    found = held(levels, goals, collections)
+
+    assert (found.allocated if told else None) is found.without_direction
