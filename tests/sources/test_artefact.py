@@ -11,7 +11,7 @@ from gomem.sources.bounds import Bounds
 from gomem.sources.decompress import STORED_CHUNK_BYTES, Tape
 from gomem.sources.listing import list_capture
 from gomem.sources.long import long_source, open_stream
-from gomem.units import GIB, MIB
+from gomem.units import GIB, MIB, format_bytes
 
 TEXT = b"heap profile: 1\n" * 4000
 
@@ -92,6 +92,15 @@ def test_a_corrupt_gzip_is_damage():
     stored[20:30] = b"\xff" * 10
 
     assert "gzip stream is corrupt" in open_source(bytes(stored)).damage[0].what
+
+
+def test_a_second_member_that_is_corrupt_or_cut_is_told_behind_the_first():
+    first, second = gzip.compress(bytes(2048)), gzip.compress(TEXT)
+
+    for stored in (first + second[:10] + b"\xff" * 40, first + second[:-30]):
+        source = open_source(stored)
+        assert f" after {format_bytes(len(source.data))}" in source.damage[0].what
+        assert 2048 <= len(source.data)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,14 @@ def test_progress_ends_with_all_of_it(monkeypatch):
     assert 3 <= len(seen)
 
 
+def test_progress_of_a_stream_has_no_end_to_tell():
+    seen = []
+
+    list(open_stream(io.BytesIO(CONTENT)).pieces(lambda *step: seen.append(step)))
+
+    assert [(len(CONTENT), None), (0, None)] == seen
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [("", "is a folder, wanted one artefact"), ("none", "no such file or folder")],

@@ -2,6 +2,9 @@
 
 import tomllib
 
+import pytest
+
+from gomem.errors import CaptureError
 from gomem.sources.packaged import IN_A_CHECKOUT, packaged
 from tests.builders import FIXTURES
 
@@ -20,3 +23,13 @@ def test_the_wheel_takes_the_captures_that_a_checkout_uses():
     assert {path.as_posix(): f"gomem/packaged/{name}" for name, path in IN_A_CHECKOUT.items()} == {
         source: target for source, target in wheel.items() if source.startswith("fixtures/")
     }
+
+
+def test_in_a_wheel_it_lies_inside_the_package(tmp_path, monkeypatch):
+    inside = tmp_path / "gomem" / "packaged" / "demo"
+    inside.mkdir(parents=True)
+    monkeypatch.setattr("gomem.sources.packaged.resources.files", lambda _: tmp_path / "gomem")
+
+    assert inside == packaged("demo")
+    with pytest.raises(CaptureError, match="notebooks: not in this installation"):
+        packaged("notebooks")
