@@ -28,7 +28,7 @@ UNDIVIDED = "undivided"
 # In the order in which they are shown, by the names that sentences call them.
 NAMES = {
     LIVE: "Go objects in use",
-    GARBAGE: "Go objects allocated since the last collection",
+    GARBAGE: "Go objects new since the last GC",
     OBJECTS: "Go objects, live or garbage",
     FREE: "free Go heap",
     STACKS: "goroutine stacks",

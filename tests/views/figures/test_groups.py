@@ -1,5 +1,6 @@
 """What is resident is filled, what Go claims besides is hollow, and nothing is below zero."""
 
+from gomem.analysis.memory import groups
 from gomem.views.figures.groups import plot_groups
 from tests.builders import FIXTURES, diagnosed
 
@@ -28,3 +29,10 @@ def test_without_rss_all_is_claimed():
     described = plot_groups(facts.groups, None).description
 
     assert "RSS" not in described
+
+
+def test_every_name_fits_beside_the_bars():
+    """
+    2.15 inches take 33 letters: the longest name measured in a browser leaves a tenth of them.
+    """
+    assert {} == {name: len(name) for name in groups.NAMES.values() if len(name) > 33}
