@@ -52,8 +52,9 @@ class Trend:
             third of the time to the last: garbage comes and goes on top of what is held.
         only_rises: Whether each moment has more than the one before.
         in_line: Whether the slope gives half of what grew, at least, in the time: what stands
-            higher at the end by a burst alone does not follow from it. Without times, whether the
-            slope is steady: moments may lie any time apart, and the flat stretch be the longest.
+            higher at the end by a burst alone does not follow from it. Without times, whether it
+            rises between half of the moments: they may lie any time apart, and where it stands
+            still be the longest.
     """
 
     moments: int
@@ -116,7 +117,7 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         shape=shape_of(times, levels),
         lows_follow=_lows_follow(times, levels, slope),
         only_rises=bool((np.diff(levels) > 0).all()),
-        in_line=is_steady(slope, low)
+        in_line=_rises_between_half(levels)
         if seconds is None
         else bool(slope * (times[-1] - times[0]) >= HALF * (levels[-1] - levels[0])),
     )
@@ -159,6 +160,12 @@ def shape_of(
         return "step"
     late = np.interp(seconds[0] + (seconds[-1] - seconds[0]) * 2 / 3, seconds, levels)
     return "plateau" if levels[-1] - late <= MOVES * extent else "ramp"
+
+
+def _rises_between_half(levels: FloatArray) -> bool:
+    """Whether half of the intervals rise, each by a tenth at least of what an even one would."""
+    steps = np.diff(levels)
+    return bool((steps >= max(MOVES * steps.mean(), 0.0)).sum() >= HALF * len(steps))
 
 
 def _lows_follow(seconds: FloatArray, levels: FloatArray, slope: float) -> bool:

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.live_heap import FEWEST_CYCLES
 from gomem.analysis.profiles.growth import LEAST_MOMENTS
-from gomem.analysis.trends import FEWEST, SURE_FROM, WELL_KNOWN, is_steady
+from gomem.analysis.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
@@ -412,7 +412,7 @@ def _is_better_known(site: GrowingSite, best: _Rise) -> bool:
     """
     if best.moment is not None and best.seconds is not None:
         return False
-    if best.seconds is not None and best.seconds < site.seconds / 2:
+    if best.seconds is not None and best.seconds < HALF * site.seconds:
         return True
     return _doubt(best) > max(WELL_KNOWN, _doubt(site))
 

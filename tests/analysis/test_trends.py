@@ -149,7 +149,16 @@ def test_half_of_what_grew_is_in_line():
     assert (True, False) == (at.in_line, above.in_line)
 
 
-def test_without_times_only_what_is_steady_is_in_line():
+def test_without_times_half_of_the_intervals_rise():
+    """
+    An even share of 14 is 2.8: three of five intervals rise by a tenth of it, or one does.
+    """
+    assert trend(0, 1, 2, 2, 2, 14).in_line
+    assert not trend(0, 0.27, 0.27, 0.54, 0.54, 14).in_line
+    assert trend(0, 0.28, 0.28, 0.56, 0.56, 14).in_line
+
+
+def test_without_times_what_stands_still_between_most_is_not_in_line():
     levels = np.array([2, 67, 67, 67, 68, 67.5, 104, 112], float)
 
     timed, ordered = trend_of(levels, np.arange(8, dtype=float)), trend_of(levels)
