@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import tarfile
 import tempfile
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import gomem
-from gomem.units import format_bytes
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
+from tests.said_bounds import bounds_said
 
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size is named right within this
@@ -146,21 +145,11 @@ def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, 
     if finding is None:
         return Size(code, unit, None, bounded=False)
     off, what = min((abs(finding[unit] / size - 1), name) for name, size in real.items())
-    low, high = _bounds(finding)
-    bounded = (low, high) != (0, math.inf) and any(
-        low <= size * (1 + WITHIN) and size * (1 - WITHIN) <= high for size in real.values()
+    said = bounds_said(finding) if unit == "bytes" else None
+    bounded = said is not None and any(
+        said[0] <= size * (1 + WITHIN) and size * (1 - WITHIN) <= said[1] for size in real.values()
     )
     return Size(code, what, off, bounded=bounded)
-
-
-def _bounds(finding: dict[str, Any]) -> tuple[float, float]:
-    """Between what a size lies, where the title calls it a bound."""
-    size, title = finding["bytes"], finding["title"].lower()
-    if size is not None and f"at least {format_bytes(size)}".lower() in title:
-        return size, math.inf
-    if size is not None and f"up to {format_bytes(size)}".lower() in title:
-        return 0, size
-    return 0, math.inf
 
 
 def ask(name: str, *, half: bool = False) -> Answer:

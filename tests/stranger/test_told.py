@@ -55,6 +55,17 @@ def test_a_size_that_its_title_calls_a_bound_bounds_the_wholes(word, whole, said
     assert not contradicts(finding("idle-heap-kept", beyond * MIB), less)
 
 
+@pytest.mark.parametrize(
+    ("word", "less", "said"),
+    [("at least", 10, False), ("at least", 9, True), ("up to", 10, False), ("up to", 11, True)],
+)
+def test_a_size_that_the_wholes_title_calls_a_bound_bounds_the_less(word, less, said):
+    title = f"it holds {word} {format_bytes(10 * MIB)}"
+    whole = finding("idle-heap-kept", 10 * MIB, title=title)
+
+    assert said == contradicts(whole, finding("idle-heap-kept", less * MIB))
+
+
 def test_a_bound_of_another_number_is_none():
     less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
 

@@ -34,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.rss_vs_heap import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
-from gomem.units import format_bytes
 from gomem.views.names import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
+from tests.said_bounds import bounds_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -286,12 +286,8 @@ def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
 
 def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether the title calls its own size a bound, and the other's size lies within it."""
-    if not one["bytes"] or not other["bytes"]:
-        return False
-    size, title = format_bytes(one["bytes"]), one["title"].lower()
-    if f"at least {size.lower()}" in title:
-        return bool(one["bytes"] <= other["bytes"])
-    return f"up to {size.lower()}" in title and bool(one["bytes"] >= other["bytes"])
+    said = bounds_said(one)
+    return said is not None and bool(other["bytes"]) and said[0] <= other["bytes"] <= said[1]
 
 
 def _out_of_order(whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,0 +1,25 @@
+"""What a finding's title says of its size: that it is the least, or the most."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Between what the size lies, in bytes; None where the title calls it no bound.
+
+    Args:
+        finding: With `bytes` and `title`, as in a report's JSON.
+    """
+    size, title = finding["bytes"], finding["title"].lower()
+    if not size:
+        return None
+    if f"at least {format_bytes(size)}".lower() in title:
+        return size, math.inf
+    return (0, size) if f"up to {format_bytes(size)}".lower() in title else None
