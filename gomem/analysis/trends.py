@@ -117,9 +117,7 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         shape=shape_of(times, levels),
         lows_follow=_lows_follow(times, levels, slope),
         only_rises=bool((np.diff(levels) > 0).all()),
-        in_line=_rises_between_half(levels)
-        if seconds is None
-        else bool(slope * (times[-1] - times[0]) >= HALF * (levels[-1] - levels[0])),
+        in_line=_is_in_line(levels, seconds, slope),
     )
 
 
@@ -162,8 +160,13 @@ def shape_of(
     return "plateau" if levels[-1] - late <= MOVES * extent else "ramp"
 
 
-def _rises_between_half(levels: FloatArray) -> bool:
-    """Whether half of the intervals rise, each by a tenth at least of what an even one would."""
+def _is_in_line(levels: FloatArray, seconds: FloatArray | None, slope: float) -> bool:
+    """Whether the slope gives half of what grew; without times, whether half of the intervals rise.
+
+    One rises by a tenth at least of what an even one would.
+    """
+    if seconds is not None:
+        return bool(slope * (seconds[-1] - seconds[0]) >= HALF * (levels[-1] - levels[0]))
     steps = np.diff(levels)
     return bool((steps >= max(MOVES * steps.mean(), 0.0)).sum() >= HALF * len(steps))
 

@@ -53,25 +53,22 @@ SITES = 3  # named as evidence
 def find(answers: Answers) -> list[Finding]:
     """One finding, of what stands out most clearly: a level, bursts, an interval, a step.
 
-    An interval that has one of several bursts is as usual as they are.
-
-    But what is high again and again for half of the time is how the program works.
+    But what is high again and again for half of the time is how the program works, and an interval
+    that has one of several bursts is as usual as they are.
     """
-    limits, jump, spike = answers.thresholds, answers.jump, answers.spike
-    bursts = answers.bursts
-    again = bursts is not None and _come_again(bursts.levels, bursts.profiles, limits)
-    if bursts is not None and again and bursts.high_fraction >= limits.spike_high_fraction:
-        return [_of_bursts(bursts, answers)]
-    jumps = jump is not None and _jumps(jump, limits)
-    if jump is not None and jumps and jump.levels.came_back:
+    limits, spike, bursts = answers.thresholds, answers.spike, answers.bursts
+    if bursts is not None and not _come_again(bursts.levels, bursts.profiles, limits):
+        bursts = None
+    jump = answers.jump if answers.jump is not None and _jumps(answers.jump, limits) else None
+    if jump is not None and jump.levels.came_back and (bursts is None or _is_rare(bursts, limits)):
         return [_of_level(jump, answers)]
-    if bursts is not None and again:
+    if bursts is not None:
         return [_of_bursts(bursts, answers)]
     if spike is not None and _stands_out(spike, limits):
         sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
         if len(sites):
             return [_of_interval(spike, sites, answers)]
-    if jump is not None and jumps and _is_step(jump, limits):
+    if jump is not None and _is_step(jump, limits):
         return [_of_level(jump, answers)]
     return _of_moments(answers) or _of_marks(answers)
 
@@ -149,6 +146,11 @@ def _is_far(levels: Jump, limits: Thresholds) -> bool:
     return levels.extra >= limits.spike_bytes and levels.highest >= limits.jump_ratio * levels.usual
 
 
+def _is_rare(levels: Jump | Bursts | InUseBursts, limits: Thresholds) -> bool:
+    """Whether what is high is an exception, however long it may have been so between readings."""
+    return levels.high_fraction < limits.spike_high_fraction
+
+
 def _is_step(jump: InUseJump, limits: Thresholds) -> bool:
     """Whether it has not come back, and cannot be a ramp of which few profiles tell."""
     return jump.contents_before >= limits.step_contents and jump.levels.high >= limits.step_profiles
@@ -187,7 +189,7 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
 
 def _of_level(jump: InUseJump, answers: Answers) -> Finding:
     levels, back = jump.levels, jump.levels.came_back
-    rare = not back or levels.high_fraction < answers.thresholds.spike_high_fraction
+    rare = not back or _is_rare(levels, answers.thresholds)
     more = jump.sites.sites[jump.sites.sites["change"] > 0].head(SITES)
     largest = more.iloc[0]
     function = str(largest["function"])
@@ -227,7 +229,7 @@ def _of_moments(answers: Answers) -> list[Finding]:
         return []
     if not (levels.came_back and _is_far(levels, limits)):
         return []
-    peak, rare = told[levels.peak], levels.high_fraction < limits.spike_high_fraction
+    peak, rare = told[levels.peak], _is_rare(levels, limits)
     finding = CAUSE.finding(
         Severity.WARNING if rare else Severity.INFO,
         f"HeapAlloc jumped from {format_bytes(levels.usual)}, which is usual, to "
@@ -250,7 +252,7 @@ def _is_rhythm(answers: Answers) -> bool:
     limits, marks = answers.thresholds, answers.marked_bursts
     if marks is None or not _come_again(marks, len(answers.marking), limits):
         return False
-    return marks.high_fraction >= limits.spike_high_fraction
+    return not _is_rare(marks, limits)
 
 
 def _come_again(levels: Bursts, readings: int, limits: Thresholds) -> bool:

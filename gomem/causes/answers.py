@@ -395,9 +395,9 @@ class Answers:
     @cached_property
     def heap_alloc_jump(self) -> Jump | None:
         """The highest jump of HeapAlloc over its usual level; None if there is none."""
-        told = [one for one in self.moments if one.memstats is not None]
-        levels = [one.memstats["HeapAlloc"] for one in told if one.memstats is not None]
-        return find_jump(np.array(levels, np.float64), _seconds(told))
+        told = [(one, one.memstats) for one in self.moments if one.memstats is not None]
+        levels = np.array([row["HeapAlloc"] for _, row in told], np.float64)
+        return find_jump(levels, _seconds([one for one, _ in told]))
 
     @cached_property
     def marking(self) -> tuple[MomentFacts, ...]:

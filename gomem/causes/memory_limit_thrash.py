@@ -38,9 +38,10 @@ def find(answers: Answers) -> list[Finding]:
 
 def _by_counters(answers: Answers) -> list[Finding]:
     counters, moment, limits = answers.counters, answers.limited_moment, answers.thresholds
-    goal = None if moment is None else moment.limited_goal
-    if counters is None or counters.cpu_fraction is None or moment is None or goal is None:
+    if counters is None or counters.cpu_fraction is None or moment is None:
         return []
+    goal = moment.limited_goal
+    assert goal is not None  # or it would be no limited moment
     cpu, interval = counters.cpu_fraction, counters.interval_seconds
     frequent = interval is not None and interval <= limits.frequent_interval_seconds
     least = limits.frequent_marking_fraction if frequent else limits.marking_fraction

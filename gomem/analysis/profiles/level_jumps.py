@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gomem.analysis.profiles.published import Publications
     from gomem.inputs.pprof.table import Profile
 
     FloatArray = NDArray[np.float64]
@@ -77,7 +78,7 @@ def in_use_jump(
     """
     usable = {name: one for name, one in profiles.items() if _says_in_use(one)}
     found = published(usable)
-    timed = _in_order({name: one for name, one in usable.items() if name not in found.at_once})
+    timed = _shown(usable, found)
     jump = find_jump(_levels(timed), _times(timed))
     if jump is None:
         timed = [pair for pair in timed if pair[0] not in found.repeated]
@@ -150,7 +151,7 @@ def in_use_bursts(
     before, after = news[levels.top.before], news[levels.top.peak]
     to_the_end = levels.each[-1].last == len(news) - 1
     last = (*(one.moment for one in news), *found.repeated)[-1]
-    shown = _in_order({name: one for name, one in usable.items() if name not in found.at_once})
+    shown = _shown(usable, found)
     sites = profile_changes(before.profile, after.profile, IN_USE, granularity)
     return InUseBursts(
         levels=levels,
@@ -174,8 +175,10 @@ def _caller_of_most(sites: SiteChanges, profile: Profile) -> str:
     return caller_of(profile, str(more.iloc[0]), IN_USE) if len(more) else ""
 
 
-def _in_order(profiles: Mapping[str, Profile]) -> list[tuple[str, Profile]]:
-    return sorted(profiles.items(), key=lambda pair: pair[1].columns.time_nanos)
+def _shown(profiles: Mapping[str, Profile], found: Publications) -> list[tuple[str, Profile]]:
+    """All in order of time, but those that another follows almost at once."""
+    shown = ((name, one) for name, one in profiles.items() if name not in found.at_once)
+    return sorted(shown, key=lambda pair: pair[1].columns.time_nanos)
 
 
 def _times(timed: Sequence[tuple[str, Profile]]) -> FloatArray:
