@@ -112,7 +112,7 @@ def parse_pieces(
     for piece, last in _whole_lines(pieces):
         ahead = held.followed_by(unwrapper.unwrap(piece.replace(ARROW_IN_HTML, ARROW)))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
-        if not last and len(ahead.text) - end > LONGEST_LINE_BYTES:
+        if len(ahead.text) - end > LONGEST_LINE_BYTES:
             end = len(ahead.text)
             unwrapper.end_line()
         readings = Readings()

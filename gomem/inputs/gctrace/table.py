@@ -296,8 +296,6 @@ def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
 
 def _with_times(columns: Mapping[str, Any], schema: Sequence[Column]) -> dict[str, Any]:
     """The columns that the schema has, with times that know their zone."""
-    if not len(columns["line"]):
-        return {}
     named = {column.name: columns[column.name] for column in schema if column.name in columns}
     return {**named, "time": pd.Series(columns["time"]).dt.tz_localize("UTC")}
 

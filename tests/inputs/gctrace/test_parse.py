@@ -283,6 +283,23 @@ def test_text_without_a_newline_may_stand_behind():
     assert [3] == list(cycles(GO_1_27[:-1] + b"progress 3%\n")["number"])
 
 
+def test_an_announcement_with_text_behind_it_may_be_the_first_of_a_log():
+    columns, damage = parse(b"GC forcedlistening on :8080\n" + GO_1_27)
+
+    assert [] == damage
+    assert [True] == list(columns.cycles["periodic"])
+
+
+def test_a_number_with_too_many_decimals_is_told_where_its_line_alone_has_the_form():
+    """
+    Of three lines only the middle one could be a collection's.
+    """
+    columns, damage = parse(b"hello\n" + GO_1_27.replace(b"4.2", b"0.1234567890") + b"hello\n")
+
+    assert [] == list(columns.cycles["number"])
+    assert ["line 2"] == [one.where for one in damage]
+
+
 def test_windows_line_ends_are_line_ends():
     assert [True] == list(cycles(GO_1_12.replace(b"\n", b"\r\n"))["forced"])
 
@@ -353,6 +370,20 @@ def test_a_torn_line_is_read_only_as_long_as_there_is_patience():
     assert 0 == little.steps
     assert 0 < much.steps < Patience().steps
     assert form.pattern.fullmatch(GO_1_27.rstrip()).groups() == mended.numbers
+
+
+def test_patience_is_the_number_of_places_where_pieces_are_looked_for():
+    """
+    Here one for each of two texts, the number between them, and the newline; with one less it is
+    given up.
+    """
+    line = b"scan: total 7 objs\n"
+    form = next(one for one in GRAMMARS if one.pattern.fullmatch(line.rstrip()))
+    enough, less = Patience(4), Patience(3)
+
+    assert (b"7",) == mend((line, 0, len(line)), form, set(), enough).numbers
+    assert None is mend((line, 0, len(line)), form, set(), less)
+    assert 0 == enough.steps == less.steps
 
 
 def test_a_torn_line_across_chunks_is_one(monkeypatch):

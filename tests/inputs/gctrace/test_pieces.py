@@ -40,6 +40,17 @@ def test_the_pieces_of_a_line_lie_within_64_lines(lines, whole):
     assert (([1, 2, 3], 0) if whole else ([1, 3], 2)) == read(torn(between))
 
 
+def test_a_line_is_put_together_of_as_many_lines_wherever_it_is_torn():
+    """
+    Torn twice, with thirty lines each time: what lies between is counted once.
+    """
+    between = b"request 12 handled\n" * 30
+    middle = END.index(b" ms cpu")
+    torn_twice = BEGIN % (2, 2) + between + END[:middle] + between + END[middle:]
+
+    assert ([1, 2, 3], 0) == read(line(1) + torn_twice + line(3))
+
+
 @pytest.mark.parametrize(("more", "whole"), [(0, True), (1, False)])
 def test_the_pieces_of_a_line_lie_within_16_kib(more, whole):
     room = 16384 - len(BEGIN % (2, 2)) - len(END)

@@ -112,6 +112,7 @@ def test_joined_packed_logs_keep_their_runs_apart():
     assert [1, 1, 2, 2, 3, 3] == joined.scavenges["run"].to_list()
 
 
+NEWER = (CYCLE % (1, 1)).replace(b"goal,", b"goal, 0 MB stacks, 0 MB globals,")
 SCAV = b"scav 1 KiB work (bg), 0 KiB work (eager), 1 KiB now, 1% util\n"
 
 
@@ -130,15 +131,18 @@ def test_joined_logs_are_of_the_releases_that_fit_all(others, expected):
     assert expected == str(joined.go_version_range)
 
 
+def test_joined_logs_of_a_form_that_is_still_printed_have_no_last_release():
+    joined = read_gctrace(NEWER).joined([read_gctrace(b"hello\n")])
+
+    assert "go1.18 or later" == str(joined.go_version_range)
+
+
 @pytest.mark.parametrize(
     ("log", "expected"),
     [
         (CYCLE % (1, 1), "go1.6 to go1.17"),
         (CYCLE % (1, 1) + b"forced scvg: 1 MB released\n", "go1.13 to go1.13"),
-        (
-            (CYCLE % (1, 1)).replace(b"goal,", b"goal, 0 MB stacks, 0 MB globals,"),
-            "go1.18 or later",
-        ),
+        (NEWER, "go1.18 or later"),
         (b"hello\n", "unknown"),
     ],
 )

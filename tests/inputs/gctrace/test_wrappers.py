@@ -213,6 +213,19 @@ def test_a_log_in_pieces_reads_like_the_whole(wrapper, size):
     assert whole.others == joined.others
 
 
+def test_lines_that_are_kept_for_the_next_piece_keep_their_times():
+    """
+    A collection whose line is torn between two pieces of the log is of the time it began at.
+    """
+    lines = [f"{STAMP} stderr F {text}\n" for text in (LINE[:60], "request", LINE[60:])]
+    pieces = [lines[0].encode(), "".join(lines[1:]).encode()]
+
+    joined, _ = join_pieces(parse_pieces(pieces, source="app.log"))
+
+    assert [1] == list(joined.cycles["number"])
+    assert [TIME] == list(joined.cycles["time"])
+
+
 def test_records_read_together_and_one_by_one_are_the_same():
     """
     One broken record makes the piece around it be read one by one, and nothing else changes.
