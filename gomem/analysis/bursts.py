@@ -6,7 +6,9 @@ is low in the lowest quarter of the range, and high in its upper half. A burst l
 reaches the heights, and lasts until the next low, or to the end.
 
 It is sudden: three quarters of its rise come within two intervals, for a profile that lags may show
-it in two parts. What climbs for longer fills, and is emptied: a cache, a batch, a saw-tooth.
+it in two parts. What climbs for longer fills, and is emptied: a cache, a batch, a saw-tooth. Where
+levels are read at uneven times, three quarters of its rise come within a quarter of the time from
+one burst to the next.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 LOW, HIGH = 0.25, 0.5  # of the range
 SUDDEN = 0.75  # of a burst's rise
 WITHIN = 2  # intervals
+QUICK = 0.25  # of the time from burst to burst
 
 
 @dataclass(frozen=True)
@@ -77,21 +80,47 @@ def find_bursts(levels: FloatArray, times: FloatArray | None = None) -> Bursts |
     Returns:
         None if there is none, or if one of them is not sudden.
     """
-    if len(levels) < 2 or not levels.max() > levels.min():
+    each = _rises(levels)
+    sudden = all(_is_sudden(levels, one) for one in each)
+    return _bursts(levels, times, each) if each and sudden else None
+
+
+def find_uneven_bursts(levels: FloatArray, times: FloatArray) -> Bursts | None:
+    """Find the sudden rises of a level that was read at uneven times, more often as it rose.
+
+    Args:
+        levels: In order of time, in any unit.
+        times: When each was, ascending, in any unit.
+
+    Returns:
+        None if there are fewer than two, or if one of them is not sudden.
+    """
+    each = _rises(levels)
+    if len(each) < 2:
         return None
-    lowest, way = float(levels.min()), float(levels.max() - levels.min())
-    is_low = _is_low(levels, lowest, way)
+    apart = float(np.median(np.diff(times[[one.before for one in each]])))
+    quick = all(_climb(levels, times, one) <= QUICK * apart for one in each)
+    return _bursts(levels, times, each) if quick else None
+
+
+def _rises(levels: FloatArray) -> list[Burst]:
+    """Each time that a level leaves its lows and reaches its heights."""
+    if len(levels) < 2 or not levels.max() > levels.min():
+        return []
+    is_low = _is_low(levels)
     runs = np.split(np.arange(len(levels)), np.flatnonzero(np.diff(is_low)) + 1)
-    each = [
+    least = levels.min() + HIGH * (levels.max() - levels.min())
+    return [
         Burst(int(run[0]) - 1, int(run[levels[run].argmax()]), int(run[-1]))
         for run in runs
-        if not is_low[run[0]] and run[0] > 0 and levels[run].max() >= lowest + HIGH * way
+        if not is_low[run[0]] and run[0] > 0 and levels[run].max() >= least
     ]
-    if not each or not all(_is_sudden(levels, one) for one in each):
-        return None
+
+
+def _bursts(levels: FloatArray, times: FloatArray | None, each: list[Burst]) -> Bursts:
     return Bursts(
         tuple(each),
-        float(np.median(levels[is_low])),
+        float(np.median(levels[_is_low(levels)])),
         float(levels.max()),
         max(each, key=lambda one: levels[one.peak]),
         high_fraction(levels, times),
@@ -105,8 +134,15 @@ def high_fraction(levels: FloatArray, times: FloatArray | None = None) -> float:
     return longest_fraction(is_high, times)
 
 
-def _is_low(levels: FloatArray, lowest: float, way: float) -> NDArray[np.bool_]:
-    return levels <= lowest + LOW * way
+def _is_low(levels: FloatArray) -> NDArray[np.bool_]:
+    return levels <= levels.min() + LOW * (levels.max() - levels.min())
+
+
+def _climb(levels: FloatArray, times: FloatArray, burst: Burst) -> float:
+    """Time in which three quarters of its rise came."""
+    rising = levels[burst.before : burst.peak + 1]
+    most = rising[0] + SUDDEN * (rising[-1] - rising[0])
+    return float(times[burst.before + int((rising >= most).argmax())] - times[burst.before])
 
 
 def _is_sudden(levels: FloatArray, burst: Burst) -> bool:

@@ -25,7 +25,8 @@ As an expert would put it:
    is a fact, and may be what the program is for: a note, with how often, how high, and whose it is.
    So it is of what is high for half of the time, or may have been between two readings, even
    where the lows can be called the usual, and even if it came once: that is no exception.
-7. A profile shows what a collection met: at least so much was in use at once.
+7. A log alone says as much by what its collections marked; whose it is, it does not say.
+8. A profile shows what a collection met: at least so much was in use at once.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def find(answers: Answers) -> list[Finding]:
             return [_of_interval(spike, sites, answers)]
     if jump is not None and _is_step(jump, limits):
         return [_of_level(jump, answers)]
-    return _of_moments(answers) or _of_marks(answers)
+    return _of_moments(answers) or _of_marks(answers) or _of_log(answers)
 
 
 _REMEDY = (
@@ -311,6 +312,30 @@ def _of_marks(answers: Answers) -> list[Finding]:
             Evidence(told[levels.top.before].path("memstats"), "marked", round(levels.low), "B"),
             Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
             *top.rss_evidence,
+        ),
+        mechanism=_AGAIN,
+        next_step=_TAKE_PROFILES,
+        confidence="possible",
+    )
+    return [finding]
+
+
+def _of_log(answers: Answers) -> list[Finding]:
+    """What collections marked by the log rises again and again."""
+    facts, limits = answers.gc, answers.thresholds
+    found = None if facts is None else facts.live_bursts
+    if facts is None or found is None or not _come_again(found.levels, found.cycles, limits):
+        return []
+    levels = found.levels
+    finding = CAUSE.finding(
+        Severity.INFO,
+        f"the live heap comes in bursts: {len(levels.each)} in {format_seconds(found.seconds)}, "
+        f"from {format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
+        size=round(levels.extra),
+        evidence=(
+            Evidence(facts.path, "heap_live_bytes, usual low", round(levels.low), "B"),
+            Evidence(facts.path, "heap_live_bytes, highest", round(levels.highest), "B"),
+            Evidence(facts.path, "bursts", len(levels.each), "count"),
         ),
         mechanism=_AGAIN,
         next_step=_TAKE_PROFILES,

@@ -12,6 +12,7 @@ import pandas as pd
 
 from gomem.analysis.collector.gc_cost import GcCost, cost_of_collection
 from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
+from gomem.analysis.collector.live_bursts import LiveBursts, live_bursts
 from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
 from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mutator_utilization
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
@@ -131,10 +132,30 @@ class CollectorAnswers:
         """Survival, overshoot, headroom."""
         return heap_pacing(self.cycles)
 
+    @property
+    def usual_room(self) -> tuple[float, float]:
+        """Room that goals leave above the live heap, as a part of it, and in bytes; medians."""
+        usual = self.pacing.summary.set_index("what")["p50"]
+        return float(usual["headroom_fraction"]), float(usual["headroom_bytes"])
+
+    @property
+    def limit_is_possible(self) -> bool:
+        """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
+        if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
+            return False
+        stacks = pieces_of(self.cycles, ["stacks_bytes"])
+        knows_limits = any(one["stacks_bytes"].notna().any() for one in stacks)
+        return knows_limits and bool(self.triggers.gogc["gogc_fraction"].isna().any())
+
     @cached_property
     def live(self) -> tuple[LiveHeap, ...]:
         """The live heap of each run, and its slope."""
         return live_heaps(self.cycles)
+
+    @cached_property
+    def live_bursts(self) -> LiveBursts | None:
+        """Bursts of the live heap in the longest run; None if there are none."""
+        return live_bursts(self.cycles)
 
     @cached_property
     def phases(self) -> pd.DataFrame:

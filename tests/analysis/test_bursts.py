@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.bursts import find_bursts, high_fraction
+from gomem.analysis.bursts import find_bursts, find_uneven_bursts, high_fraction
 
 
 def bursts(*levels):
@@ -85,3 +85,32 @@ def test_three_quarters_of_the_rise_come_within_two_intervals():
     assert bursts(0, 10, 60, 80, 0)
     assert bursts(0, 10, 61, 85, 100, 0) is not None
     assert bursts(0, 11, 50, 74, 100, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("climb", "found"),
+    [
+        pytest.param(2.5, True, id="a quarter of the time from burst to burst"),
+        pytest.param(2.6, False, id="more"),
+    ],
+)
+def test_read_at_uneven_times_a_burst_climbs_within_a_quarter_of_the_time_between(climb, found):
+    """
+    A burst each 10 s, in steps: of 60 above the low, 45 are there after the climb.
+    """
+    times, levels = [], []
+    for start in (0, 10, 20):
+        times += [start, start + climb / 2, start + climb, start + 5, start + 9]
+        levels += [4, 20, 49, 64, 4]
+    bursts = find_uneven_bursts(np.array(levels, float), np.array(times))
+
+    assert found == (bursts is not None)
+    if bursts is not None:
+        assert (3, 4.0, 64.0) == (len(bursts.each), bursts.low, bursts.highest)
+
+
+def test_read_at_uneven_times_one_burst_has_no_time_between():
+    assert find_uneven_bursts(np.array([4, 64, 4], float), np.array([0, 1, 20], float)) is None
+    assert find_uneven_bursts(np.array([4, 64, 4, 64, 4], float), np.arange(0, 50, 10.0)) is None
+    twice = find_uneven_bursts(np.array([4, 64, 4, 64, 4], float), np.array([9, 10, 19, 20, 29.0]))
+    assert twice is not None

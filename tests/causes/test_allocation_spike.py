@@ -17,6 +17,7 @@ from gomem.units import MIB
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES, diagnosed
 from tests.causes.situations import facts
+from tests.gc_logs import facts_of
 from tests.heap_profiles import heap, turned_over
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
@@ -417,6 +418,38 @@ def test_a_redacted_report_does_not_name_its_moments():
 
     assert "allocation-spike" in {one["code"] for one in report["findings"]}
     assert "scrape-" not in json.dumps(report)
+
+
+MARKED = [15, 15, 15, 30, 50, 65]
+
+
+def logged(count=12, **about):
+    """A log of bursts from 15 to 65 MiB, 2 s apart, each over within half of that."""
+    times = (0.4, 0.8, 1.2, 1.3, 1.4, 1.5)
+    changes = [
+        {"at": 2 * (n // 6) + times[n % 6], "live": MARKED[n % 6], "goal": 200}
+        for n in range(count)
+    ]
+    gc = facts_of({"at": 0.1, "live": 15, "goal": 200}, *changes, {"at": 9.0, "live": 15})
+    return Answers((), GoVersion(), gc=gc, thresholds=Thresholds(**about))
+
+
+def test_a_log_alone_tells_bursts_of_what_was_marked():
+    (finding,) = allocation_spike.find(logged())
+
+    assert ("info", "possible", None) == (
+        str(finding.severity), finding.confidence, finding.moment,
+    )  # fmt: skip
+    assert 50 * MIB == finding.bytes
+    assert finding.title.startswith("the live heap comes in bursts: 2 in 8.90 s, from 15.0 MiB to")
+    assert [15 * MIB, 65 * MIB, 2] == [one.value for one in finding.evidence]
+
+
+def test_bursts_of_a_log_on_both_sides_of_their_thresholds():
+    for name, at in (("burst_count", 2), ("spike_bytes", 50 * MIB), ("spike_intervals", 13)):
+        told = [len(allocation_spike.find(logged(**{name: one}))) for one in (at, at + 1)]
+        assert [1, 0] == told, name
+    assert [] == allocation_spike.find(logged(count=0))
 
 
 def test_an_interval_that_has_one_of_several_bursts_is_as_usual_as_they_are():

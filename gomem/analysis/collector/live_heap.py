@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, grouped
+from gomem.analysis.collector.steps import ROUNDING_BYTES, grouped, without_filling
 from gomem.analysis.trends import Trend, trend_of
 from gomem.inputs.schema import Column
 
@@ -83,16 +83,15 @@ def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
 
 
 def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
-    live = cycles["heap_live_bytes"].to_numpy(float)
-    reached = int((live >= np.median(live)).argmax())
-    live, at = live[reached:], cycles["at_seconds"].to_numpy(float)[reached:]
+    cycles = without_filling(cycles)
+    live, at = (cycles[name].to_numpy(float) for name in ("heap_live_bytes", "at_seconds"))
     tenth = max(1, len(live) // 10)
     trend = _trend(at, live)
     # Each size is floored to 1 MiB, which tilts a line by that at most.
     tilt = 0.0 if trend is None else ROUNDING_BYTES / float(at[-1] - at[0])
     return LiveHeap(
         run=run,
-        cycles=int(cycles["cycles"].iloc[reached:].sum()),
+        cycles=int(cycles["cycles"].sum()),
         begin_seconds=float(at[0]),
         seconds=float(at[-1] - at[0]),
         first_bytes=int(np.median(live[:tenth])),

@@ -112,6 +112,12 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     return pd.concat([_groups(piece, size) for piece in cycles.pieces()], ignore_index=True), size
 
 
+def without_filling(run: pd.DataFrame) -> pd.DataFrame:
+    """A run's collections from where its live heap first reached its own median."""
+    live = run["heap_live_bytes"].to_numpy(float)
+    return run.iloc[int((live >= np.median(live)).argmax()) :]
+
+
 def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:
     group = pd.DataFrame({"run": piece["run"], "group": np.arange(len(piece)) // size})
     same = piece.groupby([group["run"], group["group"]], sort=False)

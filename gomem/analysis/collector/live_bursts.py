@@ -1,0 +1,53 @@
+"""Does the live heap come in bursts, by what collections marked?
+
+A log shows each level when a collection runs: by the dozen while much is allocated, rarely while
+little is. So its steps say nothing; its times do. See `analysis.bursts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.analysis.bursts import Bursts, find_uneven_bursts
+from gomem.analysis.collector.steps import grouped, without_filling
+
+if TYPE_CHECKING:
+    from gomem.analysis.collector.steps import Cycles
+
+
+@dataclass(frozen=True)
+class LiveBursts:
+    """Bursts of the live heap, in the run that was watched longest, behind its start-up.
+
+    Attributes:
+        levels: The bursts, in bytes.
+        cycles: Collections looked at.
+        seconds: From the first of them to the last.
+    """
+
+    levels: Bursts
+    cycles: int
+    seconds: float
+
+
+def live_bursts(cycles: Cycles) -> LiveBursts | None:
+    """Find the bursts of the live heap in a log.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
+            to lie in memory is looked at in groups of them; see `steps.grouped`.
+
+    Returns:
+        None if there are none.
+    """
+    rows, _ = grouped(cycles)
+    known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
+    names = ["at_seconds", "heap_live_bytes"]
+    runs = [without_filling(run)[names] for _, run in known.groupby("run", sort=False)]
+    if not runs:
+        return None
+    longest = max(runs, key=lambda run: run["at_seconds"].iloc[-1] - run["at_seconds"].iloc[0])
+    at, live = (longest[name].to_numpy(float) for name in names)
+    levels = find_uneven_bursts(live, at)
+    return None if levels is None else LiveBursts(levels, len(at), float(at[-1] - at[0]))
