@@ -43,15 +43,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gomem.analysis.collector.live_heap import FEWEST_CYCLES
 from gomem.analysis.profiles.growth import LEAST_MOMENTS
-from gomem.analysis.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady
+from gomem.analysis.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady, shape_of
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.analysis.profiles.growth import GrowingSite
+    from gomem.analysis.profiles.growth import GrowingSite, Series
     from gomem.analysis.trends import Trend
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
@@ -79,26 +81,32 @@ def lack(answers: Answers) -> Lack | None:
 
 
 def _lack_of_profiles(answers: Answers) -> Lack | None:
-    """Where nothing else says what is held, and most profiles repeat what an earlier one says."""
+    """Where nothing else says what is held, what is in use rises by much, and no site surely does.
+
+    As most profiles repeat what an earlier one says, or as few objects are sampled.
+    """
     series, limits = answers.heap_series, answers.thresholds
     if series is None or answers.held_heap is not None or answers.gc is not None:
         return None
     totals, contents = series.totals, len(series.moments)
-    if not FEWEST <= contents < LEAST_MOMENTS or not (totals.diff().dropna() > 0).all():
-        return None
     first, last = float(totals.iloc[0]), float(totals.iloc[-1])
-    if not _is_large(last - first, first, limits):
+    if contents < FEWEST or not _is_large(last - first, first, limits):
+        return None
+    few = contents < LEAST_MOMENTS
+    if not ((totals.diff().dropna() > 0).all() if few else _goes_on(series, answers)):
         return None
     names = series.moments["moment"]
     paths = [answers.profile_path(str(name)) for name in (names.iloc[0], names.iloc[-1])]
     profiles = contents + len(series.repeated)
+    new = f"{format_count(contents)} of them say something new"
     return Lack(
         CAUSE.code,
         seen=f"what is in use rises from {format_bytes(first)} to {format_bytes(last)} over "
         f"{format_count(profiles)} heap profiles",
-        had=f"{format_count(contents)} of them say something new: the others repeat the collection "
-        "before",
-        needed=format_count(LEAST_MOMENTS),
+        had=f"{new}: the others repeat the collection before"
+        if few
+        else f"{new}, and no site surely rises in these",
+        needed=format_count(LEAST_MOMENTS) if few else "more of them",
         next_step="Take heap profiles until more collections have run: a profile shows what the "
         "collection before the last found.",
         evidence=(
@@ -107,6 +115,17 @@ def _lack_of_profiles(answers: Answers) -> Lack | None:
             Evidence(paths[1], "profiles with something new", contents, "count"),
         ),
     )
+
+
+def _goes_on(series: Series, answers: Answers) -> bool:
+    """Whether all that is in use rises to the end, and no rule has an answer to that."""
+    seconds, totals = series.moments["seconds"].to_numpy(float), series.totals.to_numpy(float)
+    since = np.array(series.since_seconds) if series.since_seconds else seconds
+    if shape_of(seconds, totals, since_seconds=since) != "ramp" or find(answers):
+        return False
+    until = seconds[-1] if series.until_seconds is None else series.until_seconds
+    slope = (totals[-1] - totals[0]) / (seconds[-1] - seconds[0])
+    return not _has_stopped(slope, until - seconds[-1], totals[-1], answers)
 
 
 def _lack_of_moments(answers: Answers) -> Lack | None:
@@ -276,8 +295,13 @@ def _is_kept(site: GrowingSite, answers: Answers) -> bool:
         _matters(site.grown, site.in_use, limits)
         and not _only_lagged(site, answers)
         and site.in_use_grown >= limits.growth_in_sum_fraction * site.grown
-        and site.slope * site.silent_seconds <= (1 + answers.gogc_fraction) * site.in_use
+        and not _has_stopped(site.slope, site.silent_seconds, site.in_use, answers)
     )
+
+
+def _has_stopped(slope: float, silent_seconds: float, in_use: float, answers: Answers) -> bool:
+    """Whether what a slope adds while profiles repeat must have brought a collection."""
+    return slope * silent_seconds > (1 + answers.gogc_fraction) * in_use
 
 
 def _only_lagged(site: GrowingSite, answers: Answers) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.scavenger import has_scavenger
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -19,7 +20,7 @@ from gomem.units import format_bytes, format_fraction
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.collector_answers import CollectorAnswers
-    from gomem.causes.thresholds import Thresholds
+    from gomem.releases import GoVersion
 
 LIVE = "/gc/heap/live:bytes"  # marked by the last collection
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
@@ -30,7 +31,7 @@ def find(answers: Answers) -> list[Finding]:
     by_log = _of_log(answers)
     if by_log is not None:
         return [by_log]
-    found = (_of_moment(moment, answers.thresholds) for moment in answers.moments)
+    found = (_of_moment(moment, answers) for moment in answers.moments)
     return [one for one in found if one is not None]
 
 
@@ -82,19 +83,19 @@ def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding
 
 
 def room_bytes(moment: MomentFacts) -> int:
-    """Resident heap beyond what is live, as far as the goal asks for it; 0 if that is not known.
+    """Resident heap beyond what is live, as far as the goal asks for it; 0 if it is not known.
 
     What lies above the scavenger's goal is idle-heap-kept's, and a goal that GOMEMLIMIT sets is
     somebody's choice.
     """
-    live, heap, ledger = moment.metrics.get(LIVE), moment.heap, moment.ledger
-    if live is None or heap is None or ledger is None or moment.skew.crosses_a_collection:
+    heap, ledger = moment.heap, moment.ledger
+    if heap is None or ledger is None or moment.skew.crosses_a_collection:
         return 0
     goal = heap["goal_bytes"] if pd.notna(heap["goal_bytes"]) else heap["NextGC"]
     if pd.isna(goal) or _by_limit(heap):
         return 0
     resident = sum(map(ledger.part, IN_THE_HEAP))
-    return max(0, min(resident, int(goal)) - int(live))
+    return max(0, min(resident, int(goal)) - int(moment.metrics[LIVE]))
 
 
 def _by_limit(heap: pd.Series) -> bool:
@@ -102,8 +103,11 @@ def _by_limit(heap: pd.Series) -> bool:
     return bool(pd.notna(limit_goal) and limit_goal <= heap["goal_bytes"])
 
 
-def _of_moment(moment: MomentFacts, limits: Thresholds) -> Finding | None:
-    """If much of what is resident is above what is live."""
+def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
+    """If much of what is resident is above what is live; or, if nobody knows that, is idle."""
+    if LIVE not in moment.metrics:
+        return _of_idle(moment, answers)
+    limits = answers.thresholds
     room, rss = room_bytes(moment), moment.rss_bytes
     if rss is None or room < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
         return None
@@ -124,6 +128,44 @@ def _of_moment(moment: MomentFacts, limits: Thresholds) -> Finding | None:
                 Evidence(memstats, name, int(moment.heap[name]), "B")
                 for name in ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
                 if pd.notna(moment.heap[name])
+            ),
+            *moment.rss_evidence,
+        ),
+        confidence="certain" if moment.mappings is not None else "likely",
+    )
+
+
+def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
+    """Resident idle heap below the scavenger's goal, where GOGC sets that; 0 if it is not known."""
+    heap, ledger = moment.heap, moment.ledger
+    if heap is None or ledger is None or moment.skew.crosses_a_collection:
+        return 0
+    if not has_scavenger(version) or pd.isna(heap["goal_bytes"]) or _by_limit(heap):
+        return 0
+    idle = ledger.part("heap_idle") + ledger.part("heap_untouched")
+    return max(0, min(idle, int(heap["goal_bytes"]) - int(heap["HeapInuse"])))
+
+
+def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
+    """If much of what is resident is idle, and the goal keeps it; a log would say what is live."""
+    limits, rss = answers.thresholds, moment.rss_bytes
+    if rss is None or answers.gc is not None:
+        return None
+    idle = idle_room_bytes(moment, answers.go_version)
+    if idle < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
+        return None
+    assert moment.heap is not None
+    heap, memstats = moment.heap, moment.path("memstats")
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS) is idle heap, kept for the "
+        f"heap goal of {format_bytes(heap['NextGC'])}: {format_bytes(heap['HeapInuse'])} is in use",
+        moment=moment.name,
+        size=idle,
+        evidence=(
+            *(
+                Evidence(memstats, name, int(heap[name]), "B")
+                for name in ("HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
             ),
             *moment.rss_evidence,
         ),

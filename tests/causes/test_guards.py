@@ -572,7 +572,6 @@ def test_of_shared_files_written_pages_go_back_to_the_file():
 @pytest.mark.parametrize(
     "silent",
     [
-        pytest.param(lambda one: replace(one, metrics={}), id="nothing counts what is live"),
         pytest.param(lambda one: replace(one, heap=None), id="no MemStats"),
         pytest.param(states_apart, id="of two states"),
     ],

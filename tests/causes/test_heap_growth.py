@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from gomem.analysis.profiles.growth import growth, series_of
+from gomem.analysis.profiles.growth import Series, growth, series_of
 from gomem.causes import heap_growth
 from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
@@ -513,6 +513,53 @@ def test_profiles_of_few_collections_are_thin(case, told):
         assert lack.had.startswith(f"{told} of them say something new")
         sizes = [10 * 526_338.65, 50 * 526_338.65, 3]
         assert pytest.approx(sizes, rel=1e-6) == [one.value for one in lack.evidence]
+
+
+def all_in_use(*mib, seconds=None, repeated=(), until=None):
+    """Profiles whose sum is so much, a second apart, and no site of which surely rises."""
+    names = [str(n) for n in range(len(mib))]
+    at = list(range(len(mib))) if seconds is None else seconds
+    levels = pd.DataFrame([[one * MIB for one in mib]], index=["main.main"], columns=names)
+    moments = pd.DataFrame({"moment": names, "seconds": [float(one) for one in at]})
+    series = Series(
+        "inuse_space", "bytes", moments, levels, levels * 0, repeated, until_seconds=until
+    )
+    return replace(Answers((), GoVersion()), heap_series=series)
+
+
+@pytest.mark.parametrize(
+    ("case", "thin"),
+    [
+        pytest.param(lambda: all_in_use(6, 6.4, 10, 16, 25), True, id="it rises to the end"),
+        pytest.param(lambda: all_in_use(6, 16, 25, 25, 25, 25), False, id="it has filled"),
+        pytest.param(lambda: all_in_use(6, 25, 6, 24, 25), False, id="it comes and goes"),
+        pytest.param(lambda: all_in_use(6, 6.4, 10, 16, 21.9), False, id="less than 16 MiB"),
+        pytest.param(lambda: all_in_use(16, 16, 20, 26, 32), True, id="it doubles"),
+        pytest.param(lambda: all_in_use(17, 17, 20, 26, 33), False, id="it does not double"),
+    ],
+)
+def test_what_rises_in_all_and_at_no_site_is_thin(case, thin):
+    lack = heap_growth.lack(case())
+
+    assert thin == (lack is not None)
+    if lack is not None:
+        assert "5 of them say something new, and no site surely rises in these" == lack.had
+
+
+def test_what_would_have_brought_a_collection_since_has_stopped():
+    """
+    20 MiB in 4 s, to 25: after 10 s of 5 MiB each 50 more were due, which is twice as much.
+    """
+    mib = (5, 6, 10, 16, 25)
+
+    assert heap_growth.lack(all_in_use(*mib, repeated=("5",), until=14.0)) is not None
+    assert heap_growth.lack(all_in_use(*mib, repeated=("5",), until=14.1)) is None
+
+
+def test_what_is_found_is_not_thin_as_well(monkeypatch):
+    monkeypatch.setattr(heap_growth, "find", lambda _: ["a finding"])
+
+    assert heap_growth.lack(all_in_use(6, 6.4, 10, 16, 25)) is None
 
 
 def resident(*mib):

@@ -7,8 +7,10 @@ import pytest
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import LIVE, find
+from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.causes.situations import answers, facts
+from tests.gc_logs import facts_of
 
 HEAP = {"heap_mib": 60, "HeapAlloc": 50, "HeapInuse": 52, "HeapIdle": 12, "HeapReleased": 4}
 SMALL = {"headroom_bytes": 4 * MIB}
@@ -82,6 +84,77 @@ def test_it_begins_at_its_thresholds():
     assert [1, 0] == [len(find(answers(moment(), headroom_bytes=30 * MIB + n))) for n in (0, 1)]
     assert [1, 0] == [
         len(find(answers(moment(), **SMALL, headroom_fraction=share * (1 + n))))
+        for n in (-1e-9, 1e-9)
+    ]
+
+
+# Where nothing says what is live
+
+
+IDLE = {"heap_mib": 60, "HeapAlloc": 10, "HeapInuse": 12, "HeapIdle": 52, "HeapReleased": 4}
+SINCE_113 = GoVersion(GoRelease(13), GoRelease(13))
+
+
+def idle(**about):
+    """12 MiB in use and 48 idle, below a goal of 1.1 × 100."""
+    return facts(**{**IDLE, "NextGC": 100, **about})
+
+
+def test_idle_heap_below_the_goal_is_room_at_least():
+    (finding,) = find(answers(idle(), **SMALL))
+
+    assert (48 * MIB, Severity.INFO, "certain") == (
+        finding.bytes, finding.severity, finding.confidence,
+    )  # fmt: skip
+    assert finding.title.startswith("48.0 MiB (78.7 % of RSS) is idle heap, kept for the heap goal")
+    assert finding.title.endswith("of 100 MiB: 12.0 MiB is in use")
+
+
+def test_idle_heap_above_the_goal_is_no_room():
+    """
+    1.1 × 20 = 22, less 12.
+    """
+    (finding,) = find(answers(idle(NextGC=20), **SMALL, headroom_fraction=0))
+
+    assert 10 * MIB == finding.bytes
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param(lambda: answers(idle(metrics={LIVE: 48.0 * MIB}), **SMALL), id="live is told"),
+        pytest.param(lambda: replace(answers(idle(), **SMALL), gc=facts_of()), id="a log tells it"),
+        pytest.param(
+            lambda: answers(idle(), version=GoVersion(GoRelease(11), GoRelease(12)), **SMALL),
+            id="no scavenger",
+        ),
+        pytest.param(lambda: answers(by_limit(110), **SMALL), id="a limit's goal as high"),
+        pytest.param(
+            lambda: answers(replace(idle(), skew=Skew(2, 1, "NumGC")), **SMALL), id="of two states"
+        ),
+        pytest.param(lambda: answers(replace(idle(), ledger=None), **SMALL), id="no RSS"),
+        pytest.param(lambda: answers(replace(idle(), heap=None), **SMALL), id="no heap"),
+    ],
+)
+def test_each_guard_alone_silences_idle_room(silent):
+    assert [] == find(silent())
+
+
+def by_limit(goal_mib: int):
+    """A goal that GOMEMLIMIT sets, against 110 MiB by GOGC."""
+    plain = idle()
+    heap = plain.heap.copy()
+    heap["limit_goal_bytes"] = goal_mib * MIB
+    return replace(plain, heap=heap)
+
+
+def test_idle_room_begins_at_its_thresholds():
+    share = 48 * MIB / idle().rss_bytes
+
+    assert 1 == len(find(answers(by_limit(111), version=SINCE_113, **SMALL)))
+    assert [1, 0] == [len(find(answers(idle(), headroom_bytes=48 * MIB + n))) for n in (0, 1)]
+    assert [1, 0] == [
+        len(find(answers(idle(), **SMALL, headroom_fraction=share * (1 + n))))
         for n in (-1e-9, 1e-9)
     ]
 
