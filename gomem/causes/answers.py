@@ -350,6 +350,13 @@ class Answers:
         return bool(limited > self.thresholds.deciding_fraction * self.gc.cost.cycles)
 
     @cached_property
+    def limit_may_decide(self) -> bool:
+        """Whether goals leave so little room that a limit may make them, and no file says who."""
+        if self.gc is None or not self.gc.limit_is_possible:
+            return False
+        return self.gc.usual_room[0] < self.thresholds.small_room_fraction
+
+    @cached_property
     def held_heap(self) -> HeldHeap | None:
         """What the heap holds over the moments; None if fewer than two say."""
         told = [(one, one.memstats) for one in self.moments if one.memstats is not None]

@@ -7,6 +7,9 @@ Without a log it is what the process counts between the moments. GCCPUFraction a
 CPU are worked out at the end of a collection, since the start: where no collection ran between the
 moments they still say what filling the heap cost, and that is over. One moment alone cannot tell:
 there it is possible.
+
+Goals that leave little room are GOGC's or a memory limit's. Where the log tells of neither, it is
+possible, no more.
 """
 
 from __future__ import annotations
@@ -161,7 +164,7 @@ def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
         cpu_fraction=cpu,
         evidence=(*_log_evidence(facts), *sites),
         next_step=_next_step(facts, answers.thresholds, sites),
-        confidence="certain" if many else "likely",
+        confidence=("possible" if answers.limit_may_decide else "certain" if many else "likely"),
     )
 
 
@@ -209,8 +212,7 @@ def _largest(sites: tuple[Evidence, ...]) -> str:
 
 def _room(facts: CollectorAnswers, limits: Thresholds) -> str:
     """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
-    pacing = facts.pacing.summary.set_index("what")["p50"]
-    share, room = pacing["headroom_fraction"], pacing["headroom_bytes"]
+    share, room = facts.usual_room
     if share < limits.small_room_fraction:
         return (
             f"goals leave {format_fraction(share)} above the live heap, so see whether GOGC is set "

@@ -78,7 +78,7 @@ def excess_slots(moment: MomentFacts, answers: Answers) -> int:
     goal, limited = float(moment.memstats["NextGC"]), moment.limited_goal
     if limited is not None:
         goal = limited.by_gogc_bytes
-    elif answers.limit_decides and LIVE not in moment.metrics:
+    elif (answers.limit_decides or answers.limit_may_decide) and LIVE not in moment.metrics:
         return 0
     filled = max(int(moment.memstats["HeapAlloc"]), goal)
     return int(max(0.0, float(moment.memstats["HeapInuse"]) - filled))

@@ -1,5 +1,7 @@
 """What rules look at, worked out of moments that are made up in a line."""
 
+import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -21,6 +23,7 @@ from gomem.causes.answers import (
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
+from tests.gc_logs import facts_of
 from tests.views.ledgers import ledger
 
 NOON = pd.Timestamp("2026-11-20T12:00:00Z")
@@ -163,6 +166,27 @@ def test_a_limit_decides_where_it_makes_more_than_half_of_the_goals(limited, dec
     )
 
     assert decides == answers_of(gc=gc).limit_decides
+
+
+UNKNOWN = {"gogc_fraction": None, "goal": 14}  # 10 live: room of 0.4, of too small a heap to tell
+
+
+@pytest.mark.parametrize(
+    ("about", "may_decide"),
+    [
+        pytest.param(UNKNOWN, True, id="nothing says GOGC"),
+        pytest.param(UNKNOWN | {"goal": 15}, False, id="half of the room that GOGC=100 leaves"),
+        pytest.param(UNKNOWN | {"gogc_fraction": 0.4}, False, id="GOGC is known"),
+        pytest.param(UNKNOWN | {"stacks": ""}, False, id="a release without limits"),
+    ],
+)
+def test_a_limit_may_decide_where_goals_leave_little_room(about, may_decide):
+    gc = facts_of(*[{}] * 5, **about)
+
+    assert may_decide == answers_of(gc=gc).limit_may_decide
+    assert not answers_of(gc=replace(gc, memory_limit_bytes=math.inf)).limit_may_decide
+    assert may_decide == answers_of(gc=replace(gc, memory_limit_bytes=1e9)).limit_may_decide
+    assert not answers_of().limit_may_decide
 
 
 @pytest.mark.parametrize(("goals", "decides"), [((200, 200), False), ((200, 150, 200), True)])

@@ -355,6 +355,17 @@ def test_little_room_is_asked_about(share, asks):
     assert asks == ("GOMEMLIMIT holds them down" in finding.next_step)
 
 
+@pytest.mark.parametrize(("gogc", "sure"), [(0.4, "certain"), (None, "possible")])
+def test_little_room_that_may_be_a_limits_is_possible_pressure(gogc, sure):
+    """
+    4 above 10 live, of a heap too small to tell GOGC.
+    """
+    case = answers(*every(0.010, background=0.8, goal=14), gogc_fraction=gogc)
+    (finding,) = gc_pressure.find(case)
+
+    assert sure == finding.confidence
+
+
 def test_enough_goals_for_the_usual_room():
     n = int(room().gc.pacing.summary.set_index("what").loc["headroom_bytes", "n"])
 

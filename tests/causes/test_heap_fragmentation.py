@@ -1,6 +1,7 @@
 """Free slots are fragmentation where no headroom explains them."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -10,6 +11,7 @@ from gomem.causes.finding import Severity
 from gomem.causes.heap_fragmentation import find
 from gomem.units import MIB
 from tests.causes.situations import answers, facts
+from tests.gc_logs import facts_of
 
 
 def test_spans_in_use_beyond_the_goal_hold_nothing():
@@ -111,6 +113,18 @@ def test_where_another_moment_shows_the_limit_the_goal_says_nothing():
     (warned,) = find(answers(free, facts(name="2", **about)))
 
     assert (Severity.INFO, Severity.WARNING) == (note.severity, warned.severity)
+
+
+@pytest.mark.parametrize(("gogc", "severity"), [(0.4, "warning"), (None, "info")])
+def test_where_a_limit_may_have_made_the_goals_none_lies_beyond(gogc, severity):
+    """
+    A log whose goals leave 4 MiB above 10, and nothing says GOGC.
+    """
+    about = {"heap_mib": 60, "HeapAlloc": 8, "HeapInuse": 60, "NextGC": 10}
+    log = facts_of(*[{}] * 5, goal=14, gogc_fraction=gogc)
+    (found,) = find(replace(answers(facts(**about)), gc=log))
+
+    assert severity == str(found.severity)
 
 
 def test_a_goal_of_0_is_no_goal():

@@ -14,6 +14,7 @@ def finding(code, size, *, title="", moment="2", evidence=()):
         "confidence": "likely",
         "moment": moment,
         "bytes": size,
+        "cpu_fraction": None,
         "title": title,
         "evidence": list(evidence),
     }
@@ -70,6 +71,25 @@ def test_a_bound_of_another_number_is_none():
     less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
 
     assert contradicts(finding("idle-heap-kept", 20 * MIB), less)
+
+
+@pytest.mark.parametrize(
+    ("whole", "confidence", "said"),
+    [
+        pytest.param(0.3, "possible", False, id="of what the collector costs, possibly another's"),
+        pytest.param(0.3, "likely", True, id="likely another's"),
+        pytest.param(None, "possible", True, id="of memory"),
+    ],
+)
+def test_a_cause_of_the_collectors_cost_may_be_possible_that_is_not_the_wholes(
+    whole, confidence, said
+):
+    mine = finding("memory-limit-thrash", None) | {"cpu_fraction": whole}
+    yours = finding("gc-pressure", None) | {"cpu_fraction": 0.25, "confidence": confidence}
+
+    assert said == contradicts(mine, yours)
+    assert contradicts(mine | {"severity": Severity.INFO}, yours)
+    assert contradicts(mine, yours | {"cpu_fraction": None})
 
 
 @pytest.mark.parametrize(("size", "said"), [(990, False), (989, True)])

@@ -5,7 +5,8 @@ evidence, and every part of every ledger to the byte.
 
 Where something was lost, less may be told, and nothing that contradicts the whole:
 
-- No warning of a cause that the whole capture does not have, and none more severe.
+- No warning of a cause that the whole capture does not have, and none more severe; but where the
+  whole warns of what the collector costs, a cause of that cost may be possible that is not its.
 - No cause at a moment of which it is more certain than the whole. (A cause is told of the last
   moment that shows it, so of another one where that moment's files are gone.)
 - Of two warnings that both have, of the same moment and size, the first stays the first.
@@ -226,7 +227,7 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     said = []
     for one in yours:
         known = [two for two in mine if two["code"] == one["code"]]
-        said += _too_much(one, known)
+        said += [] if _costs_as_much(one, mine) else _too_much(one, known)
         for two in known:
             if two["moment"] == one["moment"]:
                 said += _unlike_numbers(two, one)
@@ -242,6 +243,14 @@ def _too_much(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> list[str]
     if _sureness(one) < surest:
         said.append(f"{one['code']} is {one['confidence']}, which the whole is not")
     return said
+
+
+def _costs_as_much(one: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool:
+    """Whether it is possible, and the whole has another cause of as much of the collector's CPU."""
+    if one["confidence"] != CONFIDENCES[-1] or one["cpu_fraction"] is None:
+        return False
+    costs = [two for two in whole if two["cpu_fraction"] is not None]
+    return any(two["severity"] >= one["severity"] for two in costs)
 
 
 def _sureness(finding: dict[str, Any]) -> int:

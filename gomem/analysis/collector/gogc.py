@@ -12,7 +12,9 @@ while that is swept. A memory limit (from 1.19) moves it down, and then the othe
 
 GOGC is a whole per cent, and sizes are printed in whole MiB. So each goal allows a few values, and
 a value that most of the goals allow is taken for the run's. If there is none, GOGC is not known:
-it changed while the program ran, a limit made most of the goals, or too few of them tell.
+it changed while the program ran, a limit made most of the goals, or too few of them tell. Nor is it
+where several others lie above: a limit that presses a steady heap makes goals that agree, too, and
+what it has not pressed stands higher.
 """
 
 from __future__ import annotations
@@ -138,9 +140,9 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
         allowed: As `allowed_percents` counts them.
 
     Returns:
-        Under each run `percent`, missing unless enough goals agree; `agreeing` and `telling`, how
-        many goals do, of how many. Of equally good values the highest, because a memory limit
-        only ever lowers a goal.
+        Under each run `percent`, missing unless enough goals agree and too few to matter lie above;
+        `agreeing` and `telling`, how many goals do, of how many. Of equally good values the
+        highest, because a memory limit only ever lowers a goal.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
@@ -167,8 +169,14 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
     )
     frame["agreeing"] = frame["agreeing"].fillna(0).astype(np.int64)
     enough = frame["agreeing"] >= np.maximum(ENOUGH_GOALS, AGREEING_FRACTION * frame["telling"])
-    frame["percent"] = frame["percent"].where(enough)
+    frame["percent"] = frame["percent"].where(enough & (_above(fits, frame) < ENOUGH_GOALS))
     return frame
+
+
+def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:
+    """How many goals of each run allow no GOGC as low as the one that most agree on."""
+    higher = fits["low"] > fits["run"].map(frame["percent"])
+    return fits[higher].groupby("run")["goals"].sum().reindex(frame.index, fill_value=0)
 
 
 def _roundest(low: pd.Series, high: pd.Series) -> pd.Series:

@@ -128,11 +128,21 @@ def test_two_goals_agree_by_chance(count, known):
 @pytest.mark.parametrize(("others", "known"), [(4, 1.0), (5, None)])
 def test_half_of_the_goals_must_agree(others, known):
     """
-    Four do; each of the others says something else.
+    Four do; each of the others says something else, and lower.
     """
-    odd = [BIG | {"goal": 150 + 20 * number, "start": 140} for number in range(4, 4 + others)]
+    odd = [BIG | {"goal": 130 + 10 * number, "start": 120} for number in range(1, 1 + others)]
 
     assert known == gogc(*[BIG] * 5, *odd)[0]
+
+
+@pytest.mark.parametrize(("higher", "known"), [(2, 0.2), (3, None)])
+def test_a_gogc_that_three_goals_lie_above_is_not_known(higher, known):
+    """
+    A limit only lowers goals: six that agree on 20 may be its, if 100 and more were asked for.
+    """
+    above = [BIG | {"goal": 200 + 40 * number} for number in range(higher)]
+
+    assert known == gogc(BIG, *above, *[LOW] * 6)[0]
 
 
 @pytest.mark.parametrize(("start", "known"), [(199, None), (198, 1.0)])
