@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.analysis.profiles.call_tree import FRAMES, call_tree
+from gomem.analysis.profiles.site_changes import profile_changes
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.heap_profiles import heap, seen, stack
@@ -105,6 +106,20 @@ def test_of_two_profiles_what_vanished_keeps_its_place():
     assert [0.25, 0.75] == list(tree.loc[["main.leaf", "main.other"], "width"].round(9))
     assert [0.0, before.total("inuse_space")] == list(tree.loc["main.leaf", ["value", "before"]])
     assert tree.loc["main.leaf", "change_high"] < 0 < tree.loc["main.other", "change_low"]
+
+
+def test_the_interval_of_a_frame_that_vanished_or_appeared_is_that_of_its_site():
+    """
+    Of what a profile does not show it may have as much as is not seen.
+    """
+    before, after = (heap(seen(10 + n, 64, leaf=n), names=NAMES) for n in (1, 3))
+
+    frames = by_name(call_tree(after, "inuse_space", before))
+    sites = profile_changes(before, after, "inuse_space").sites.set_index("function")
+
+    for name in ("main.leaf", "main.other"):
+        ends = frames.loc[name, ["change_low", "change_high"]].tolist()
+        assert sites.loc[name, ["low", "high"]].tolist() == pytest.approx(ends)
 
 
 def test_a_profile_against_itself_has_not_changed():

@@ -9,6 +9,7 @@ from scipy import stats
 
 from gomem.analysis.profiles.growth import GROWTH, OTHERS, Series, growth, series_of
 from tests.builders import FIXTURES, diagnosed
+from tests.heap_profiles import heap, scale, turned_over
 
 SPIKY = FIXTURES / "captures" / "spiky-go1.27.3"
 MOMENTS = 25
@@ -81,6 +82,43 @@ def test_a_restart_counts_from_its_start(scraped):
     assert early.total("alloc_space") == laid_out.totals["b"]
 
 
+def sighted(*counts, in_use):
+    """Profiles a second apart, of so many sightings of 4 KiB allocated, and in use."""
+    made = {}
+    for second, (count, level) in enumerate(zip(counts, in_use or counts, strict=True), start=1):
+        one = heap(turned_over(count, level, 4096))
+        columns = replace(one.columns, time_nanos=second * 10**9)
+        made[f"{second - 1:02}"] = replace(one, columns=columns)
+    return made
+
+
+def test_levels_have_the_variance_of_their_sightings():
+    """
+    Each stands for 128.5 objects of 4 KiB, and is made with a chance of 1 in 128.5: n of them vary
+    by n (1 - 1 / 128.5).
+    """
+    levels = series_of(sighted(100, 300, 310, 320, in_use=[16, 25, 36, 49]))
+
+    each = 4096 * scale(4096)
+    assert [16, 25, 36, 49] == pytest.approx((levels.totals / each).tolist(), rel=1e-3)
+    variance = levels.variance.sum() / each**2 / (1 - 1 / scale(4096))
+    assert [16, 25, 36, 49] == pytest.approx(variance.tolist(), rel=1e-3)
+
+
+def test_what_was_added_is_counted_from_the_moment_before_or_from_a_restart():
+    """
+    100, 300, 310 sightings; then 50 of another process, and 70.
+    """
+    added = series_of(sighted(100, 300, 310, 50, 70, in_use=[5, 6, 7, 8, 9]), "alloc_space")
+
+    each = 4096 * scale(4096)
+    variance = added.variance.sum() / each**2 / (1 - 1 / scale(4096))
+    assert ("03",) == added.restarts
+    assert np.isnan(added.totals.iloc[0])
+    assert [200, 10, 50, 20] == pytest.approx((added.totals.iloc[1:] / each).tolist(), rel=1e-3)
+    assert [200, 10, 50, 20] == pytest.approx(variance.iloc[1:].tolist(), rel=1e-3)
+
+
 def test_of_countless_stacks_those_with_least_stand_together(monkeypatch, scraped):
     """
     No byte is lost: what has no name of its own is in one row.
@@ -146,6 +184,18 @@ def test_few_sightings_make_a_slope_unsure():
 
     ratios = found[["slope_low", "slope_high"]].astype(float) / found["slope"]
     assert [0.35, 2.22] == list(ratios.round(2))
+
+
+@pytest.mark.parametrize("levels", [np.arange(21) * 1000, 20_000 - np.arange(21) * 1000])
+def test_the_interval_of_a_slope_is_the_same_in_a_larger_unit(levels):
+    """
+    A thousand a second in bytes is less than one in MiB; rising and falling.
+    """
+    slopes = ["slope", "slope_low", "slope_high"]
+    in_bytes = only(levels, variance=4000 * 20_000)[slopes].astype(float)
+    in_mib = only(levels / 2**20, variance=4000 * 20_000 / 2**40)[slopes].astype(float)
+
+    assert in_bytes.tolist() == pytest.approx((in_mib * 2**20).tolist())
 
 
 def test_of_95_in_100_sampled_leaks_the_interval_holds_the_slope():

@@ -36,11 +36,11 @@ def test_news_are_dated_by_when_they_were_shown_and_how_far_they_may_lag():
 
 def test_of_two_at_once_the_later_says_all():
     """
-    13 ms after the last scrape, and a forced collection in between. A tenth of the usual second is
-    an interval.
+    13 ms after the last scrape, and a forced collection in between. A tenth of the usual ten
+    seconds is an interval.
     """
     at_once = published(profiles(1, 2, 3, 4, seconds=[0, 1, 2, 2.013]))
-    apart = published(profiles(1, 2, 3, 4, 5, seconds=[0, 1, 2, 2.1, 3]))
+    apart = published(profiles(1, 2, 3, 4, 5, seconds=[0, 10, 20, 21, 31]))
 
     assert (["00", "01", "03"], ("02",)) == ([one.moment for one in at_once.news], at_once.at_once)
     assert 2.013 == at_once.news[-1].seconds
@@ -61,6 +61,13 @@ def test_seconds_count_from_the_first_that_is_left():
     found = published(profiles(1, 2, 3, 4, seconds=[0, 0.01, 1, 2]))
 
     assert [0.0, 0.99, 1.99] == [round(one.seconds, 6) for one in found.news]
+
+
+def test_three_profiles_have_a_usual_distance():
+    """
+    The median of both, 0.5065 s; a tenth of it is more than 13 ms.
+    """
+    assert ("01",) == published(profiles(1, 2, 3, seconds=[0, 1, 1.013])).at_once
 
 
 def test_two_profiles_have_no_usual_distance():

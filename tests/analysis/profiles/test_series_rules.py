@@ -158,6 +158,21 @@ def test_what_is_kept_of_a_spike_is_a_difference_of_levels():
     assert (4, 4) == (spike.intervals, spike.with_news)
 
 
+def test_beyond_the_usual_of_the_time_that_an_interval_may_show():
+    """
+    500 sightings where 10 a second are usual; they may be of three seconds.
+    """
+    spike = find_spike(profiles(0, 10, 20, 520, 530))
+
+    assert (490, 470) == pytest.approx(
+        (spike.extra_bytes / EACH, spike.beyond_lag_bytes / EACH), rel=1e-4
+    )
+
+
+def test_one_profile_has_no_spike():
+    assert find_spike(profiles(10)) is None
+
+
 # ---- what is new
 
 

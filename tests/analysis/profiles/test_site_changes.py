@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gomem.analysis.profiles.site_changes import (
     SITES,
+    compare_site_runs,
     compare_sites,
     is_exact,
     profile_changes,
@@ -39,6 +40,20 @@ def test_the_interval_of_a_change_by_hand():
     assert (100 - (4**2 + 13**2) ** 0.5, 100 + (5**2 + 10**2) ** 0.5) == pytest.approx(
         (row["low"], row["high"])
     )
+
+
+def test_the_interval_of_a_change_of_means_by_hand():
+    """
+    Two runs a side. 90 and 110, each by 6 and 8 up and 8 and 6 down, are 100 [95, 105]: half of the
+    root of 6^2 + 8^2. 300 [295, 305] likewise; so the change is 200, by the root of 5^2 + 5^2.
+    """
+    before = [sites(fill=(90, 82, 96)), sites(fill=(110, 104, 118))]
+    after = [sites(fill=(290, 282, 296)), sites(fill=(310, 304, 318))]
+
+    row = compare_site_runs(before, after, [0.0, 0.0], [0.0, 0.0]).iloc[0]
+
+    assert (100, 300, 200) == (row["before"], row["after"], row["change"])
+    assert (200 - 50**0.5, 200 + 50**0.5) == pytest.approx((row["low"], row["high"]))
 
 
 @pytest.mark.parametrize(
@@ -76,11 +91,11 @@ def test_what_sampling_may_miss_is_the_rate_times_the_logarithm():
     Of bytes so many, nothing is sampled with probability exp(-bytes / rate): at 2.5 % that is
     3.689 times the rate, and as many objects as that makes.
     """
-    sizes = pd.Series({"small": 16.0, "large": 1 << 20, "unknown": None})
+    sizes = pd.Series({"small": 16.0, "large": 1 << 20, "unknown": None, "empty": 0.0})
 
     assert pytest.approx(3.688879 * 524288) == unseen_high(524288)
     assert pytest.approx([120877.2, 1.844440], rel=1e-6) == list(unseen_high(524288, sizes)[:2])
-    assert pd.isna(unseen_high(524288, sizes)["unknown"])
+    assert unseen_high(524288, sizes)[["unknown", "empty"]].isna().all()
     assert pd.isna(unseen_high(None))
 
 

@@ -185,7 +185,17 @@ def test_unknown_fields_are_passed_over():
             "a second location with the id 3",
             id="id twice",
         ),
+        pytest.param(
+            profile(locations=location(1, 1) + location(3, 2) + location(3, 1)),
+            "byte 26: a second location with the id 3",
+            id="the last id twice",
+        ),
         pytest.param(profile(locations=location(0, 1)), "location without an id", id="id 0"),
+        pytest.param(
+            profile(locations=location(1, 1) + location(0, 1)),
+            "byte 16: location without an id",
+            id="the last id 0",
+        ),
         pytest.param(
             profile(message(2, b"\x12\x02\x05\x85")),
             "byte 6: sample 0: a number runs past the end of its message",

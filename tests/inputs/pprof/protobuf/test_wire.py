@@ -14,6 +14,7 @@ from gomem.inputs.pprof.protobuf.wire import (
     VARINT,
     Messages,
     WireError,
+    field_at,
     scan,
     walk,
 )
@@ -187,3 +188,13 @@ def test_one_message_with_very_many_fields_is_read():
 
 def test_walking_a_message_gives_each_field_with_its_place():
     assert [(1, 0, 0, 1, 2), (3, 2, 2, 4, 7)] == list(walk(field(1, 5) + message(3, b"abc")))
+
+
+@pytest.mark.parametrize("cut", [b"\x80", b"\x08\x80", b"\x0a\x02a", b"\x09" + b"1" * 7])
+def test_a_field_that_is_cut_has_no_end(cut):
+    """
+    In its tag, its number, its bytes, its eight bytes.
+    """
+    _, _, stop, after = field_at(cut, 0, len(cut))
+
+    assert (-1, -1) == (stop, after)
