@@ -33,6 +33,10 @@ ONE_SCRIPT = timedelta(seconds=2)  # between the files that one script reads for
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 _SEPARATORS = re.compile(r"[-_. ()]+")
+# Of the name under which go tool pprof saves what it fetched: pprof.PROGRAM.TYPES.NUMBER.pb.gz
+_SAMPLE_TYPES = re.compile(
+    r"(?<=\.)(?:(?:(?:alloc|inuse)_(?:objects|space)\.)+|samples\.cpu\.|contentions\.delay\.)"
+)
 
 
 def place(
@@ -168,5 +172,6 @@ def stem_of(name: str) -> str:
     """What a file's name says besides its kind: `heap-0007.pb.gz` and `smaps-0007` say `0007`."""
     if iso := ISO.search(name):
         return iso[0]
-    words = [word for word in _SEPARATORS.split(CGROUP_NAME.sub("", name)) if word]
+    told = _SAMPLE_TYPES.sub("", CGROUP_NAME.sub("", name))
+    words = [word for word in _SEPARATORS.split(told) if word]
     return "-".join(word for word in words if word.lower() not in FILE_WORDS)

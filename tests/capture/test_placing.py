@@ -415,6 +415,18 @@ def test_a_stamp_is_all_of_a_stem(name, stem):
     assert stem == stem_of(name)
 
 
+@pytest.mark.parametrize(
+    "types",
+    [
+        "alloc_objects.alloc_space.inuse_objects.inuse_space", "samples.cpu", "contentions.delay",
+        "goroutine",
+    ],
+)  # fmt: skip
+def test_what_pprof_saves_is_named_after_the_program_and_the_number(types):
+    assert "api-007" == stem_of(f"pprof.api.{types}.007.pb.gz")
+    assert "7" == stem_of(f"pprof.{types}.7.pb.gz")
+
+
 @pytest.mark.parametrize(("before", "counted"), [(0, {"1": 1}), (-1, {}), (2**32, {})])
 def test_collections_are_counted_from_none_on(before, counted):
     moments = [{"name": "1", "num_gc": {"before": before, "after": before + 1}}]
