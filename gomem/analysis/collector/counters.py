@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 GC_CPU = "/cpu/classes/gc/total:cpu-seconds"
 IDLE_MARKING = "/cpu/classes/gc/mark/idle:cpu-seconds"
+STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # of it, each stop's length times GOMAXPROCS
 ALL_CPU = "/cpu/classes/total:cpu-seconds"
+_CLASSES = {GC_CPU, IDLE_MARKING, STOPS, ALL_CPU}
+_Shares = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class CollectorCounters:
         paused_seconds: For how long they stopped the world; None where that is not counted.
         allocated_bytes: TotalAlloc's difference; None where that is not counted.
         cpu_fraction: Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
+        cpu_stopped_fraction: What of that the stops are; None where the same source does not say.
         cpu_field: What says so.
         cpu_path: The artefact that does.
         cpu_since_start: Whether that is since the start, even where the counts are not.
@@ -72,6 +76,7 @@ class CollectorCounters:
     paused_seconds: float | None
     allocated_bytes: int | None
     cpu_fraction: float | None
+    cpu_stopped_fraction: float | None
     cpu_field: str
     cpu_path: str
     cpu_since_start: bool
@@ -98,7 +103,9 @@ class CollectorCounters:
         What a stop waits for, such as a thread that cannot be stopped, is no cost of marking. The
         whole share where the stops of the same time are not known; 0 where no share is.
         """
-        stopped = None if self.cpu_since_start else self.stopped_fraction
+        stopped = self.cpu_stopped_fraction
+        if stopped is None and not self.cpu_since_start:
+            stopped = self.stopped_fraction
         return max(0.0, (self.cpu_fraction or 0.0) - (stopped or 0.0))
 
     @property
@@ -134,7 +141,7 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
 
 def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
     paused = last.count("PauseTotalNs")
-    fraction, field, path = _cpu_since_start(last)
+    (fraction, stopped), field, path = _cpu_since_start(last)
     return CollectorCounters(
         cycles=cycles,
         forced=last.count("NumForcedGC"),
@@ -142,6 +149,7 @@ def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
         paused_seconds=None if paused is None else paused / 1e9,
         allocated_bytes=last.count("TotalAlloc"),
         cpu_fraction=fraction,
+        cpu_stopped_fraction=stopped,
         cpu_field=field,
         cpu_path=path,
         cpu_since_start=True,
@@ -152,10 +160,10 @@ def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
 
 def _between(first: CounterReading, last: CounterReading, cycles: int) -> CollectorCounters:
     paused = _difference(first, last, "PauseTotalNs")
-    fraction = _cpu_between(first.metrics, last.metrics)
+    fraction, stopped = _cpu_between(first.metrics, last.metrics)
     field, path = f"{GC_CPU}, since {first.moment}", last.metrics_path
     if by_start := fraction is None:
-        fraction, field, path = _cpu_since_start(last)
+        (fraction, stopped), field, path = _cpu_since_start(last)
     return CollectorCounters(
         cycles=cycles,
         forced=_difference(first, last, "NumForcedGC"),
@@ -163,6 +171,7 @@ def _between(first: CounterReading, last: CounterReading, cycles: int) -> Collec
         paused_seconds=None if paused is None else paused / 1e9,
         allocated_bytes=_difference(first, last, "TotalAlloc"),
         cpu_fraction=fraction,
+        cpu_stopped_fraction=stopped,
         cpu_field=field,
         cpu_path=path,
         cpu_since_start=by_start,
@@ -193,27 +202,26 @@ def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> f
     return max(0.0, spent[0] - spent[1])
 
 
-def _cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
+def _cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> _Shares:
     if not {GC_CPU, ALL_CPU} <= before.keys() & after.keys():
-        return None
-    spent = {
-        name: after.get(name, 0.0) - before.get(name, 0.0)
-        for name in (GC_CPU, IDLE_MARKING, ALL_CPU)
-    }
-    return _share(spent)
+        return None, None
+    known = before.keys() & after.keys()
+    return _shares({name: after[name] - before[name] for name in known & _CLASSES})
 
 
-def _share(spent: Mapping[str, float]) -> float | None:
+def _shares(spent: Mapping[str, float]) -> _Shares:
+    """What collections took of all CPU, and stops of that, by the classes of CPU."""
     if not spent[ALL_CPU] > 0:
-        return None
+        return None, None
     busy = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0)
-    return min(1.0, max(0.0, busy / spent[ALL_CPU]))
+    stopped = min(1.0, max(0.0, spent[STOPS] / spent[ALL_CPU])) if STOPS in spent else None
+    return min(1.0, max(0.0, busy / spent[ALL_CPU])), stopped
 
 
-def _cpu_since_start(last: CounterReading) -> tuple[float | None, str, str]:
+def _cpu_since_start(last: CounterReading) -> tuple[_Shares, str, str]:
     told = last.memstats.get("GCCPUFraction")
     if told is not None and not pd.isna(told):
-        return float(told), "GCCPUFraction", last.path
+        return (float(told), None), "GCCPUFraction", last.path
     if {GC_CPU, ALL_CPU} <= last.metrics.keys():
-        return _share(last.metrics), f"{GC_CPU}, since the start", last.metrics_path
-    return None, "", last.path
+        return _shares(last.metrics), f"{GC_CPU}, since the start", last.metrics_path
+    return (None, None), "", last.path

@@ -5,6 +5,7 @@ from gomem.analysis.collector.counters import (
     ALL_CPU,
     GC_CPU,
     IDLE_MARKING,
+    STOPS,
     CounterReading,
     collector_counters,
 )
@@ -39,6 +40,23 @@ def test_what_lies_between_two_moments():
     assert not found.cpu_since_start
     assert "b/metrics" == found.cpu_path
     assert not found.since_start
+
+
+def test_the_classes_of_cpu_tell_stops_better_than_pauses():
+    """
+    Of 3 CPU seconds in 20, stops took 1; PauseTotalNs is of both Ps, and of no CPU.
+    """
+    between = collector_counters(
+        [
+            reading("a", paused_ms=pd.NA, **cpu(1, 0.5, 10), **{STOPS: 0.25}),
+            reading("b", 30, 12, pd.NA, 110.0, **cpu(6, 2.5, 30), **{STOPS: 1.25}),
+        ]
+    )
+    alone = collector_counters([reading("b", share=pd.NA, **cpu(6, 2.5, 30), **{STOPS: 1.25})])
+
+    assert 1 / 20 == between.cpu_stopped_fraction
+    assert between.marking_fraction == pytest.approx(2 / 20)
+    assert alone.marking_fraction == pytest.approx((6 - 2.5 - 1.25) / 30)
 
 
 def test_one_moment_counts_from_the_start():
