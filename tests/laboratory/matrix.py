@@ -4,6 +4,7 @@ python -m tests.laboratory.matrix               every capture
 python -m tests.laboratory.matrix --half        with half of each capture's files taken away
 python -m tests.laboratory.matrix --only hubd   those whose name begins with this
 python -m tests.laboratory.matrix --set 4       those of the fourth set
+python -m tests.laboratory.matrix --verdicts    the verdict on each, under what was done
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ def main() -> None:
     parser.add_argument("--half", action="store_true", help="take half of each capture away")
     parser.add_argument("--only", default="", help="captures whose name begins with this")
     parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
+    parser.add_argument("--verdicts", action="store_true", help="print what is said of each")
     options = parser.parse_args()
     names = [name for name in names_of(options.set) if name.startswith(options.only)]
     with ProcessPoolExecutor(2) as pool:
         answers = list(pool.map(ask_half if options.half else ask, names))
+    if options.verdicts:
+        _print_verdicts(answers)
+        return
     _print_matrix(answers)
     _print_summary(answers)
     _print_wrong(answers)
@@ -92,6 +97,15 @@ def _told(size: Size) -> str:
         return f"{size.code} names no {size.what}"
     within = ", told as a bound, rightly" if size.bounded else ""
     return f"{size.code} off by {size.off:.0%} ({size.what}){within}"
+
+
+def _print_verdicts(answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        told = truth()[answer.name]
+        done = [told["text"], *(cause["text"] for cause in told["causes"])]
+        print(f"{answer.name}  {_row(answer)}  go{told['go']}")
+        print(f"  done      {' '.join(text for text in done if text)}")
+        print(f"  verdict   {answer.sentence}")
 
 
 def _print_wrong(answers: Sequence[Answer]) -> None:
