@@ -209,17 +209,19 @@ def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
     if peak.moment != one.moment:
         sizes.append(f"{format_bytes(one.bytes)} at {one.moment}")
     given_back = scale.given_back_by(one)
-    gone = f"given back by {given_back}" if given_back else f"no longer so at {last}"
+    gone = f", given back by {given_back}" if given_back else f"; {_PASSED.format(last)}"
+    passed = f"it is over at {last}" if given_back else _PASSED.format(last)
     return replace(
         one,
-        title=f"{was} {' and '.join(sizes)}, {gone}",
-        next_step=_NOTHING_NOW.format(last=last),
+        title=f"{was} {' and '.join(sizes)}{gone}",
+        next_step=_NOTHING_NOW.format(passed),
     )
 
 
 _OF_EARLIER = " (at {}; the files of {} do not show whether it still is so)"
 PAST = {cause.code: cause.past for cause in CAUSES}
+_PASSED = "at {} that no longer stands out"  # it may be as much, of more
 _NOTHING_NOW = (
-    "Nothing at present: it is over at {last}. If the peak itself is the trouble, because of a "
+    "Nothing at present: {}. If the peak itself is the trouble, because of a "
     "limit or a bill, look at what the program does until then."
 )

@@ -54,21 +54,24 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
 
 @pytest.mark.parametrize(
-    ("last_rss", "end"),
+    ("last_rss", "end", "now"),
     [
-        pytest.param(100, "given back by 3", id="rss-fell-by-it"),
-        pytest.param(125, "given back by 3", id="by-half-of-it"),
-        pytest.param(126, "no longer so at 3", id="by-less-than-half-of-it"),
+        pytest.param(100, ", given back by 3", "it is over at 3", id="rss-fell-by-it"),
+        pytest.param(125, ", given back by 3", "it is over at 3", id="by-half-of-it"),
+        pytest.param(
+            126, "; at 3 that no longer stands out", "at 3 that no longer stands out",
+            id="by-less-than-half-of-it",
+        ),
     ],
-)
+)  # fmt: skip
 def test_what_is_over_is_told_in_the_past_and_advises_nothing_that_the_capture_answers(
-    last_rss, end
+    last_rss, end, now
 ):
     (one,) = one_a_cause([finding(moment="2", mib=150)], scale(100, 200, last_rss))
 
     assert not one.now
-    assert f"idle heap that stayed resident was 150 MiB at 2, {end}" == one.title
-    assert one.next_step.startswith("Nothing at present: it is over at 3.")
+    assert f"idle heap that stayed resident was 150 MiB at 2{end}" == one.title
+    assert one.next_step.startswith(f"Nothing at present: {now}. If the peak")
 
 
 def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
