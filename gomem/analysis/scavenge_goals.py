@@ -33,8 +33,6 @@ LIMIT_GOAL_MENDED = GoRelease(22)
 EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
 RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
 MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
-IDLE_SECONDS = 300.0  # before 1.13, how long a span lies idle before it goes back
-ROUND_SECONDS = 150.0  # and how often sysmon looks
 PAGE_BYTES = 4096
 Applies = Literal["yes", "no", "unknown"]
 

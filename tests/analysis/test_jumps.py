@@ -20,6 +20,10 @@ def test_a_burst_that_comes_back():
     assert (161.0, 2, True) == (found.extra, found.high, found.came_back)
 
 
+def test_a_jump_is_one_in_any_unit():
+    assert (5, 0.75) == (jump(*[0.25] * 5, 1, 0.25).peak, jump(*[0.25] * 5, 1, 0.25).extra)
+
+
 def test_a_step_does_not():
     """
     A real database's: eight profiles at 46.7 MiB, two at 137.

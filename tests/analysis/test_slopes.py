@@ -34,3 +34,22 @@ def test_two_at_one_time_have_no_slope_between_them():
     slope, low, high = theil_sen(np.array([0.0, 1.0, 1.0, 2.0]), np.array([[0.0, 3.0, 3.0, 6.0]]))
 
     assert (3.0, 3.0, 3.0) == (slope[0], low[0], high[0])
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pytest.param([1, 2, 4, 8, 16, 32, 64, 128, 256, 512], id="none equal"),
+        pytest.param([1, 2, 4, 8, 8, 8, 8, 8, 256, 512], id="five equal"),
+    ],
+)
+def test_equal_values_make_the_interval_narrower(levels):
+    """
+    Kendall's count of 45 pairs has a variance of 125, and of 108.3 with five equal values.
+    """
+    seconds = np.arange(10.0)
+
+    ends = [end[0] for end in theil_sen(seconds, np.array([levels], float))]
+
+    slope, _, low, high = theilslopes(levels, seconds, LEVEL)
+    assert [slope, low, high] == pytest.approx(ends)

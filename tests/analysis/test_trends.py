@@ -70,6 +70,24 @@ def test_lows_follow_from_half_of_the_slope_on():
     # Lows: 0 at 0 and last_low at 9; the slope of the other pairs stays 10.
     assert lows_follow(45.0)
     assert not lows_follow(44.0)
+    assert trend(*(levels[:-1] + 100), 145.0).lows_follow
+    assert not trend(*(levels[:-1] + 100), 144.0).lows_follow
+
+
+def test_a_low_before_the_last_third_is_not_of_the_last():
+    """
+    At 5 of 9 seconds it comes back to 10; from 6 on the lowest is 60.
+    """
+    assert trend(0, 10, 20, 30, 40, 10, 60, 70, 80, 90).lows_follow
+    assert not trend(0, 10, 20, 30, 40, 50, 10, 70, 80, 90).lows_follow
+
+
+@pytest.mark.parametrize(("moments", "may_rise"), [(2, False), (3, True), (4, True), (5, False)])
+def test_of_three_or_four_moments_in_a_line_it_may_rise(moments, may_rise):
+    """
+    Of two nobody knows; of five it does, or does not.
+    """
+    assert may_rise == trend(*range(10, 10 + moments)).may_rise
 
 
 @pytest.mark.parametrize("levels", [[], [5]])
@@ -156,6 +174,7 @@ def test_without_times_half_of_the_intervals_rise():
     assert trend(0, 1, 2, 2, 2, 14).in_line
     assert not trend(0, 0.27, 0.27, 0.54, 0.54, 14).in_line
     assert trend(0, 0.28, 0.28, 0.56, 0.56, 14).in_line
+    assert trend(0, 1, 2, 3, 26.5, 50).in_line  # three by a tenth of 10, and no more
 
 
 def test_without_times_what_stands_still_between_most_is_not_in_line():

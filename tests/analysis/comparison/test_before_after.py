@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
 from gomem.analysis.comparison.before_after import (
+    CHANGED,
     METRICS,
+    NO_WORSE,
+    NOT_SHOWN,
+    _word,
     better_by_unit,
     can_tell,
     compare_bench,
@@ -24,6 +28,7 @@ from gomem.analysis.comparison.before_after import (
     geometric_means,
     holm,
     interval_ranks,
+    most_by_chance,
     rank_sum_p,
     rank_sum_tails,
     summarise,
@@ -337,6 +342,12 @@ def test_an_exact_value_needs_no_second_measurement(before, after, verdict):
     assert pd.NA is row["p_value"]
 
 
+def test_an_exact_value_needs_no_interval_either():
+    notes = only_row(samples([3, 3, 3, 3], exact=True), samples([4, 4, 4, 4], exact=True))["note"]
+
+    assert "" == notes
+
+
 def test_a_value_that_varies_is_not_exact_whatever_is_said():
     row = only_row(samples([1, 2, 3], exact=True), samples([5, 6, 7], exact=True))
 
@@ -540,6 +551,29 @@ def test_no_worse_is_shown_and_not_taken_for_granted(before, after, better, show
     Within 10 %. Four values a side that lie wholly apart have a one-sided p of 1/70.
     """
     assert shown == equivalence(np.array(before, float), np.array(after, float), 0.1, better)[0]
+
+
+@pytest.mark.parametrize(("odd", "shown"), [(92, NO_WORSE), (100.5, NOT_SHOWN)])
+def test_no_worse_may_be_wrong_in_one_of_twenty(odd, shown):
+    """
+    Of six values that come in any order, three wholly below the others come in one of 20: 5 %.
+    """
+    before, after = np.array([100.0, 101, 102]), np.array([90, 91, odd])
+
+    assert shown == equivalence(before, after, 0.0, "lower")[0]
+
+
+@pytest.mark.parametrize(("compared", "most"), [(1, 0), (2, 0), (3, 1), (14, 1), (15, 2)])
+def test_how_many_come_out_on_one_side_by_chance(compared, most):
+    """
+    None of two in 0.975^2 = 95.06 % of all tables; of three in 92.7. At most one of 14 in 95.3.
+    """
+    assert most == most_by_chance(compared)
+
+
+@pytest.mark.parametrize("difference", [0.0, None])
+def test_what_differs_with_equal_medians_has_no_direction(difference):
+    assert CHANGED == _word(difference, "lower")
 
 
 def test_the_p_of_no_worse_is_one_sided():
