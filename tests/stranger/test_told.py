@@ -67,6 +67,35 @@ def test_a_size_that_the_wholes_title_calls_a_bound_bounds_the_less(word, less, 
     assert said == contradicts(whole, finding("idle-heap-kept", less * MIB))
 
 
+@pytest.mark.parametrize(
+    ("whole", "less", "said"),
+    [
+        pytest.param("2.00 MiB/s: 20 MiB in 9.9 s", "1.90 MiB/s: 35 MiB in 15.0 s", False, id="so"),
+        pytest.param("2.00 MiB/s: 20 MiB in 15.0 s", "1.90 MiB/s: 35 MiB in 15.0 s", True,
+                     id="in the same time"),
+        pytest.param("2.00 MiB/s: 20 MiB in 9.9 s", "1.30 MiB/s: 35 MiB in 15.0 s", True,
+                     id="a third slower"),
+        pytest.param("2.00 MiB/s: 20 MiB in 9.9 s", "at least 1.00 MiB/s: 35 MiB in 15.0 s", False,
+                     id="at least less"),
+        pytest.param("2.00 MiB/s: 20 MiB in 9.9 s", "at least 2048 KiB/s: 35 MiB in 15.0 s", False,
+                     id="at least as much"),
+        pytest.param("2.00 MiB/s: 20 MiB in 9.9 s", "at least 2.01 MiB/s: 35 MiB in 15.0 s", True,
+                     id="at least more"),
+        pytest.param("at least 2.00 MiB/s: 20 MiB in 9.9 s", "1.99 MiB/s: 35 MiB in 15.0 s", True,
+                     id="less than at least"),
+        pytest.param("at least 2.00 MiB/s: 20 MiB in 9.9 s", "5.00 MiB/s: 35 MiB in 15.0 s", False,
+                     id="more than at least"),
+    ],
+)  # fmt: skip
+def test_growth_over_another_time_is_held_to_its_rate(whole, less, said):
+    mine, yours = (
+        finding("heap-growth", size * MIB, title=f"the heap grows by {title}")
+        for size, title in ((20, whole), (35, less))
+    )
+
+    assert said == contradicts(mine, yours)
+
+
 def test_a_bound_of_another_number_is_none():
     less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
 

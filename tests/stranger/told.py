@@ -16,7 +16,8 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - A cause explains as many bytes at a moment as before, or it is less certain than before, or the
   title of one of both says that its size is a bound ("at least", "up to"), and the other's lies
   within it.
-- What is estimated over all moments or a whole log moves by less than a third.
+- What is estimated over all moments or a whole log moves by less than a third; growth that was
+  watched for another length of time, by its rate.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are; and what is summed over mappings that were
   recognised by shape and place moves by less than a tenth.
@@ -35,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.rss_vs_heap import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
+from gomem.units import KIB, MIB
 from gomem.views.names import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
@@ -51,6 +53,11 @@ BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 100
 OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
+_GROWTH = re.compile(
+    r"grows by (?P<least>at least )?(?P<rate>[\d.]+) (?P<unit>[KMG]?i?B)/s"
+    r".* in (?P<time>[\d.]+ \w+)"
+)
+_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": 1024 * MIB}
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
 # recognised by shape and place, which they are by the other files of the moment.
@@ -261,6 +268,7 @@ def _unlike_numbers(whole: dict[str, Any], less: dict[str, Any]) -> list[str]:
     code = f"{less['code']} at {less['moment']}"
     said = []
     like = _alike(less, whole) or _bounds(less, whole) or _bounds(whole, less)
+    like = like or _grow_alike(less, whole)
     if not like and _sureness(less) <= _sureness(whole):
         said.append(f"{code}: {less['bytes']} bytes, not {whole['bytes']}, and as sure of it")
     if less["code"] in ESTIMATED:
@@ -291,6 +299,17 @@ def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
     """Whether another file of the moment proves it, by another value of the same field."""
     values = {each[:2]: each[2] for each in one["evidence"]}
     return any(values.get(each[:2], each[2]) != each[2] for each in two["evidence"])
+
+
+def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
+    """Whether they name another time each, and rates that agree, or bounds that allow it."""
+    one, two = (_GROWTH.search(each["title"]) for each in (less, whole))
+    if one is None or two is None or one["time"] == two["time"]:
+        return False
+    mine, yours = (float(each["rate"]) * _UNITS[each["unit"]] for each in (one, two))
+    if one["least"] or two["least"]:
+        return bool((two["least"] or mine <= yours) and (one["least"] or yours <= mine))
+    return abs(mine - yours) <= MOVED * yours
 
 
 def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
