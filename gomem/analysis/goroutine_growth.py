@@ -36,7 +36,10 @@ class GoroutineGrowth:
 
     Attributes:
         count: How many there are; None if fewer than two moments say.
-        stacks: StackInuse; None if fewer than two moments say.
+        counted_beside: By how much the number grew between the moments of `stacks`; None if those
+            are not counted.
+        stacks: StackInuse, at moments that count the goroutines too if any does; None if fewer than
+            two say.
         descriptors_bytes: By how much descriptors surely rise in heap profiles.
         waiting: The function in which those that came wait; empty if no profile says.
         created: The function that they began with; empty if no profile says.
@@ -44,6 +47,7 @@ class GoroutineGrowth:
     """
 
     count: Trend | None
+    counted_beside: float | None
     stacks: Trend | None
     descriptors_bytes: float
     waiting: str
@@ -66,15 +70,17 @@ class GoroutineGrowth:
     @property
     def stack_bytes_each(self) -> float | None:
         """By how much stacks rose for each goroutine more; None if that is not known."""
-        if self.count is None or self.stacks is None or self.count.grown <= 0:
+        if self.stacks is None or self.counted_beside is None or self.counted_beside <= 0:
             return None
-        return max(0.0, self.stacks.grown) / self.count.grown
+        return max(0.0, self.stacks.grown) / self.counted_beside
 
 
 def goroutine_growth(
     counts: FloatArray,
     seconds: FloatArray | None = None,
+    *,
     stacks: Trend | None = None,
+    counted_beside: float | None = None,
     profiles: Sequence[pd.DataFrame] = (),
     growth: pd.DataFrame | None = None,
 ) -> GoroutineGrowth:
@@ -84,6 +90,7 @@ def goroutine_growth(
         counts: How many there are, at the moments that say so, in order.
         seconds: When those moments were; None if only their order is known.
         stacks: How StackInuse moves over the moments.
+        counted_beside: By how much the number grew between those moments, if they count it.
         profiles: Goroutines by stack, of the moments that have a goroutine profile: `goroutines`,
             `function`, and `stack`, innermost first.
         growth: How stacks of the heap profiles grow; see `analysis.profiles.growth.GROWTH`.
@@ -91,6 +98,7 @@ def goroutine_growth(
     waiting, created = _where(profiles)
     return GoroutineGrowth(
         count=trend_of(counts, seconds),
+        counted_beside=counted_beside,
         stacks=stacks,
         descriptors_bytes=_surely_grown(growth, descriptors=True),
         waiting=waiting,

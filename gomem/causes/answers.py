@@ -431,15 +431,19 @@ class Answers:
     def goroutines(self) -> GoroutineGrowth:
         """How the number of goroutines moves over the moments, and what goes with it."""
         counted = [one for one in self.moments if one.goroutine_count is not None]
-        stacked = [one for one in self.moments if one.memstats is not None]
+        several = len(counted) > 1
+        told = counted if several else self.moments
+        stacked = [one for one in told if one.memstats is not None]
         stacks = [one.memstats["StackInuse"] for one in stacked if one.memstats is not None]
+        beside = [one.goroutine_count or 0 for one in stacked]
         profiles = [one.goroutines for one in self.moments if one.goroutines is not None]
         return goroutine_growth(
             np.array([one.goroutine_count for one in counted], np.float64),
             _seconds(counted),
-            trend_of(np.array(stacks, np.float64), _seconds(stacked)),
-            [one for one in profiles if len(one)],
-            self.growth,
+            stacks=trend_of(np.array(stacks, np.float64), _seconds(stacked)),
+            counted_beside=beside[-1] - beside[0] if several and beside else None,
+            profiles=[one for one in profiles if len(one)],
+            growth=self.growth,
         )
 
     @cached_property

@@ -16,7 +16,8 @@ expert would put it:
 5. What one holds is its stack, 2 KiB at least where nothing says how much, and the heap that its
    own functions allocate and that stays; where no other site rises, all of the heap that does. The
    size is of those that came, since of the first nobody knows whether they wait in vain; and it is
-   the least where MemStats do not show both, for a heap profile lags.
+   the least where MemStats do not show both, for a heap profile lags, or do not show all moments
+   that count them: what each holds is then of the moments that do.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def find(answers: Answers) -> list[Finding]:
     """One finding: they grow, or have grown, or are very many and nothing says more."""
     counted = [one for one in answers.moments if one.goroutine_count is not None]
     if answers.goroutines_pile_up:
-        return [_growing(counted, answers) if counted else _uncounted(answers)]
+        several = answers.goroutines.count is not None  # one count has no direction
+        return [_growing(counted, answers) if several else _uncounted(answers)]
     if answers.goroutines_grew and answers.goroutines.stopped:
         return [_has_grown(counted)]
     if 0 < len(counted) < answers.thresholds.goroutine_growth_moments:
@@ -190,8 +192,10 @@ def _stacks_that_came(answers: Answers) -> float:
     """By how much stacks grew; where nothing says, what as many take at least."""
     found = answers.goroutines
     assert found.count is not None
-    least = found.count.grown * SMALLEST_STACK
-    return least if found.stacks is None or found.stacks.grown <= 0 else found.stacks.grown
+    if found.stacks is None or found.stacks.grown <= 0:
+        return found.count.grown * SMALLEST_STACK
+    unseen = found.count.grown - (found.counted_beside or 0.0)
+    return found.stacks.grown + max(0.0, unseen) * SMALLEST_STACK
 
 
 def _where(answers: Answers) -> str:
@@ -209,9 +213,11 @@ def _each(answers: Answers) -> str:
     assert found.count is not None
     each = found.stack_bytes_each
     parts = [f"{format_bytes(each or SMALLEST_STACK)} of stack"]
+    by_moments = heap > found.heap_bytes
+    came = found.counted_beside if by_moments and found.counted_beside else found.count.grown
     if heap:
-        parts.append(f"{format_bytes(heap / found.count.grown)} of heap")
-    least = "" if each and heap > found.heap_bytes else "at least "
+        parts.append(f"{format_bytes(heap / came)} of heap")
+    least = "" if each and by_moments and came == found.count.grown else "at least "
     size = format_bytes(round(_stacks_that_came(answers) + heap))
     return f"; they hold {least}{size}, each {' and '.join(parts)}"
 

@@ -76,7 +76,7 @@ def test_of_few_moments_each_has_more_than_the_one_before(counts, rises):
 def test_stacks_that_fell_are_none_each():
     fell = trend_of(np.array([4196.0, 2148, 100]))
 
-    assert 0.0 == grown(1, 2, 3, stacks=fell).stack_bytes_each
+    assert 0.0 == grown(1, 2, 3, stacks=fell, counted_beside=2).stack_bytes_each
 
 
 def test_descriptors_count_where_they_surely_rise():
@@ -99,9 +99,11 @@ def test_descriptors_count_where_they_surely_rise():
 def test_the_stack_of_each():
     stacks = trend_of(np.array([100.0, 2148, 4196]))
 
-    assert 2048.0 == grown(1, 2, 3, stacks=stacks).stack_bytes_each
+    assert 2048.0 == grown(1, 2, 3, stacks=stacks, counted_beside=2).stack_bytes_each
     assert grown(1, 2, 3).stack_bytes_each is None
-    assert grown(3, 3, 3, stacks=stacks).stack_bytes_each is None
+    assert 4096.0 == grown(1, 2, 3, stacks=stacks, counted_beside=1).stack_bytes_each
+    assert grown(1, 2, 3, stacks=stacks).stack_bytes_each is None
+    assert grown(3, 3, 3, stacks=stacks, counted_beside=0).stack_bytes_each is None
 
 
 def test_the_heap_of_their_own_functions_counts_where_it_surely_rises():

@@ -31,6 +31,27 @@ def test_goroutines_that_only_grow_are_a_leak():
     assert ("goroutines in main.wait", 3000) in {(one.field, one.value) for one in found.evidence}
 
 
+def test_a_last_moment_without_memstats_makes_no_smaller_stacks():
+    """
+    2 MiB for 1000 goroutines of 2000 that came: 2.05 KiB each, and for the others 2 KiB at least.
+    """
+    told = [
+        facts(name=str(n), goroutines=goroutines(1000 * n), StackInuse=2 * n) for n in (1, 2, 3)
+    ]
+    (whole,) = find(answers(*told))
+    (less,) = find(answers(*told[:2], replace(told[2], memstats=None)))
+
+    assert "they hold at least 4.00 MiB, each 2.05 KiB of stack" in whole.title
+    assert "they hold at least 3.95 MiB, each 2.05 KiB of stack" in less.title
+
+
+def test_a_single_count_leaves_the_stacks_to_tell():
+    told = [facts(name=str(n), StackInuse=size) for n, size in enumerate((4, 10, 16, 22, 28))]
+    counted = replace(told[0], goroutines=goroutines(3))
+
+    assert ["goroutine-leak"] == [one.code for one in find(answers(counted, *told[1:]))]
+
+
 def test_goroutines_that_come_and_go_are_load():
     assert [] == find(answers(*moments(100, 3000, 200, 2900)))
 

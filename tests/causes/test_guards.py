@@ -675,11 +675,35 @@ def test_what_goroutines_hold(stack, heap, profiled, told):
         stack_bytes_each=stack,
         stacks=stacks,
         heap_bytes=profiled,
+        counted_beside=1000,
         count=SimpleNamespace(grown=1000),
     )
     case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=heap)
 
     assert goroutine_leak._each(case).startswith(f"; they hold {told}")
+
+
+@pytest.mark.parametrize(
+    ("profiled", "told"),
+    [
+        pytest.param(0, "of stack and 8.00 KiB of heap", id="heap of the moments"),
+        pytest.param(4096_000, "of stack and 4.00 KiB of heap", id="heap by profiles"),
+    ],
+)
+def test_what_each_holds_is_of_the_moments_that_show_it(profiled, told):
+    """
+    1000 came, and MemStats saw 500 of them: 2 MiB of stacks, and at least 2 KiB for each other.
+    """
+    growth = SimpleNamespace(
+        stack_bytes_each=4096.0,
+        stacks=SimpleNamespace(grown=500 * 4096.0),
+        heap_bytes=profiled,
+        counted_beside=500.0,
+        count=SimpleNamespace(grown=1000.0),
+    )
+    case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=4096_000)
+
+    assert f"; they hold at least 6.84 MiB, each 4.00 KiB {told}" == goroutine_leak._each(case)
 
 
 def test_two_signs_of_uncounted_goroutines_are_likely():
