@@ -119,7 +119,7 @@ def chosen(
 
     there = [item for item in items if gets_there(item)]
     own = f"test_{mutant.path.stem}"
-    there.sort(key=lambda item: (item.path.stem != own, table[item.nodeid].seconds))
+    there.sort(key=lambda item: (not item.path.stem.startswith(own), table[item.nodeid].seconds))
     spent, kept = 0.0, []
     for item in there:
         spent += table[item.nodeid].seconds

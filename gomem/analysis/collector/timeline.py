@@ -129,7 +129,7 @@ def _by_windows(cycles: Cycles, edges: np.ndarray) -> Iterator[Part]:
     for piece in pieces_of(cycles, COLUMNS):
         at = clock.seconds(piece).to_numpy(float)
         held.append((piece, at, _places(at, edges)))
-        if held[-1][2].size and held[0][2].size and held[-1][2][-1] > held[0][2][0]:
+        if held[0][2].size and held[-1][2][-1] > held[0][2][0]:
             together = _together(held)
             whole = int(np.searchsorted(together[2], together[2][-1]))
             yield _cut(together, slice(0, whole))

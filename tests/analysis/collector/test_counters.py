@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -195,3 +197,9 @@ def test_what_was_allocated_between_is_counted_and_what_nobody_counts_is_unknown
 
     assert 7 == collector_counters(readings).allocated_bytes
     assert collector_counters([reading("a")]).allocated_bytes is None
+
+
+def test_of_no_collection_none_was_forced():
+    nothing = replace(collector_counters([reading("a")]), cycles=0, forced=0)
+
+    assert 0.0 == nothing.forced_fraction

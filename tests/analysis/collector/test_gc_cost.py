@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.collector.gc_cost import Quantiles, cost_of_collection
+from gomem.analysis.collector.gc_cost import Allocated, Quantiles, cost_of_collection
+from gomem.analysis.collector.steps import gc_steps
 from gomem.analysis.tally import Tally
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
@@ -273,6 +274,18 @@ def test_a_gap_in_the_log_makes_the_bounds_of_the_rate_wider():
     rate = cost_of_collection(cycles).allocation_rate
 
     assert (5 * MIB, 7 * MIB, 9 * MIB) == (rate.low, rate.value, rate.high)
+
+
+def test_before_any_step_nothing_was_allocated():
+    """
+    And to a byte: of two steps 7 MiB each were freed, known to 1 MiB, and the heap did not grow.
+    """
+    so_far = Allocated()
+
+    assert (0, 0, 0) == (so_far.freed, so_far.least_freed, so_far.grown)
+    so_far.add(gc_steps(read_gctrace(log_of({}, {}, {})).cycles))
+    rate = so_far.rate
+    assert (5.5 * MIB, 7 * MIB, 8.5 * MIB) == (rate.low, rate.value, rate.high)
 
 
 def test_a_rate_below_nothing_is_nothing():

@@ -13,7 +13,7 @@ from gomem.analysis.collector.mutator_utilization import (
     mutator_utilization,
 )
 from tests.builders import CAPTURES
-from tests.gc_logs import captured, log_of
+from tests.gc_logs import captured, log_of, packed_cycles
 
 TICK = 0.001  # of the random logs, so that brute force can try every window
 
@@ -110,6 +110,19 @@ def test_the_worst_window_may_end_where_a_stop_ends():
     Of 4 ms the last stop takes 3, and marking half of the one before.
     """
     assert 0.125 == pytest.approx(minimum(cycles_of({"at": 0.1}), 0.004))
+
+
+def test_in_pieces_a_stop_is_lost_once():
+    """
+    The first of three, of 300 ms, is the last of its piece.
+    """
+    whole = cycles_of({"last": 300}, {}, {})
+
+    cut = packed_cycles(whole, 1)
+
+    assert mutator_utilization(whole).mean_fraction == pytest.approx(
+        mutator_utilization(cut).mean_fraction
+    )
 
 
 def test_missing_collections_are_told():

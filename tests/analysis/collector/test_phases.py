@@ -1,9 +1,10 @@
 """Phases: a start-up, a burst and a quiet time, each of known length."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.phases import gc_phases
+from gomem.analysis.collector.phases import _start_up, gc_phases
 from tests.builders import CAPTURES
 from tests.gc_logs import captured, cycles_of
 
@@ -127,6 +128,14 @@ def test_half_of_the_usual_live_heap_is_no_start_up(live, phases):
     filled = [{"live": 10}] * 19
 
     assert phases == named(gc_phases(cycles_of({"live": live}, *filled)))
+
+
+def test_where_no_live_heap_is_known_nothing_is_a_start_up():
+    """
+    Lines that a person cut before the heap.
+    """
+    assert 0 == _start_up(np.array([np.nan, np.nan]))
+    assert 2 == _start_up(np.array([1.0, np.nan, 10, 10]))
 
 
 def test_rounding_makes_no_phase():

@@ -1,10 +1,12 @@
 """Why collections ran: what the log says, and what only its goals tell."""
 
 import math
+from collections import Counter
 
+import pandas as pd
 import pytest
 
-from gomem.analysis.collector.triggers import gc_triggers
+from gomem.analysis.collector.triggers import METRICS, _Limited, _runs_with_lower, gc_triggers
 from tests.gc_logs import cycles_of
 
 FIRST = {"start": 3, "end": 4, "live": 4, "goal": 4}  # of a program with GOGC=100
@@ -164,6 +166,29 @@ def test_goals_lower_than_the_others_agree_on_are_a_limits():
     lower = [LOW | {"goal": goal} for goal in (120, 130, 140)]
 
     assert [*["pacer"] * 5, *["limit"] * 3] == triggers(*[BIG] * 5, *lower)
+
+
+def of_runs(*rows):
+    """What lower goals of runs allow: run, from and to how many per cent, how many goals."""
+    return pd.DataFrame(rows, columns=["run", "low", "high", "goals"])
+
+
+@pytest.mark.parametrize(("count", "proven"), [(2, False), (3, True)])
+def test_three_lower_goals_of_a_run_prove_a_limit(count, proven):
+    allowed = of_runs(*((1, low, low, 1) for low in range(10, 10 + count)))
+
+    assert proven == (1 in _runs_with_lower(Counter({1: count}), allowed))
+
+
+@pytest.mark.parametrize(("known_from", "lower"), [("4 of 4 goals", set()), (METRICS, {1})])
+def test_two_lower_goals_are_a_limits_where_gogc_is_known(known_from, lower):
+    """
+    What the metrics say is certain; what the goals themselves tell is not.
+    """
+    cycles = cycles_of(LOW, LOW, LOW | {"goal": 130})
+    gogc = pd.DataFrame({"gogc_fraction": [1.0], "known_from": [known_from]}, index=[1])
+
+    assert lower == _Limited.of(cycles, gogc, set_to=None).lower
 
 
 def test_two_lower_goals_prove_no_limit():

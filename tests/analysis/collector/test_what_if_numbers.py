@@ -13,6 +13,7 @@ from gomem.analysis.collector.pacer import Era
 from gomem.analysis.collector.replay import REPLAYED, Load
 from gomem.analysis.collector.watched import Watched
 from gomem.analysis.collector.what_if import (
+    GOGC_GRID,
     MOST_CELLS,
     OFF,
     Asked,
@@ -424,7 +425,7 @@ def test_no_more_settings_than_a_page_holds():
 
 
 def test_without_a_question_half_twice_four_times_the_usual_gogc_and_none_are_looked_at():
-    assert (50, 100, 200, 400, OFF) == Asked().gogc
+    assert (50, 100, 200, 400, OFF) == GOGC_GRID == Asked().gogc
 
 
 def test_before_1_19_no_limit_is_looked_at():

@@ -146,6 +146,17 @@ def test_without_rss_the_groups_are_claims():
     assert MIB == groups.claimed_bytes_of("go_live")
 
 
+def test_what_is_drawn_is_resident_and_beyond_it_what_go_claims():
+    """
+    Of what nobody claims, such as files, nothing lies beyond; without RSS the claims are drawn.
+    """
+    parts = parts_of(heap_objects=MIB, mapped_files=MIB)
+    known, unknown = memory_groups(parts, 2 * MIB), memory_groups(parts, None)
+
+    assert ({"go_objects": MIB, "files": MIB}, 0) == known.drawn(2 * MIB)
+    assert ({"go_objects": MIB}, 0) == unknown.drawn(None)
+
+
 def test_side_by_side_the_go_heap_stands_above_its_groups_where_one_moment_has_it_as_one():
     whole = memory_groups(parts_of(heap_objects=2 * MIB, stacks=MIB), 3 * MIB)
     one = memory_groups(parts_of(heap_objects=90 * MIB, heap_untouched=-80 * MIB), 10 * MIB)

@@ -130,7 +130,13 @@ def test_marks_that_stay_have_stopped_only_where_collections_renewed_them():
 
 
 def test_few_moments_have_not_stopped():
-    assert not held([20, 100, 100, 100], [40, 200, 200, 200], (0, 2, 4, 6)).stopped
+    """
+    Four have filled and stayed, and a fifth would say so.
+    """
+    levels, goals = [20, 60, 100, 101, 101], [40, 120, 200, 202, 202]
+
+    assert not held(levels[:4], goals[:4], (0, 2, 4, 6)).stopped
+    assert held(levels, goals).stopped
 
 
 def test_what_still_rises_by_its_marks_has_not_stopped():

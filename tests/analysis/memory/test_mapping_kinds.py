@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gomem.analysis.memory.arenas import legacy_arena
 from gomem.analysis.memory.mapping_kinds import KINDS, classify_mappings, work_buffer_bytes
-from gomem.analysis.memory.mapping_rows import Cut, cut
+from gomem.analysis.memory.mapping_rows import Cut, MappingRows, cut
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.units import KIB, MIB
@@ -487,6 +488,16 @@ def test_before_go_1_11_spans_and_bitmap_lie_below_the_arena(arena):
     heap = smaps_entry(arena, arena + 5 * MIB, rss_kib=100)
 
     assert ["go-runtime", "go-runtime", "go-heap"] == kinds_of(PROGRAM, spans, bitmap, heap)[1:]
+
+
+@pytest.mark.parametrize(("size", "arena"), [(2 * MIB, None), (2 * MIB + 4096, 0xC420000000)])
+def test_what_ends_where_an_arena_would_begin_is_none(size, arena):
+    spans = smaps_entry(HEAP, HEAP + 0x15000, rss_kib=84)
+    begin = 0xC420000000 - 2 * MIB
+
+    rows = MappingRows.of(mappings(spans, smaps_entry(begin, begin + size, rss_kib=64)))
+
+    assert arena == legacy_arena(rows)
 
 
 STACK = 0x7F1000000000

@@ -10,6 +10,7 @@ from gomem.analysis.memory.scavenge_verdicts import (
     LEAST_BYTES,
     PAUSE_SECONDS,
     VERDICTS,
+    _steps,
     episodes,
     verdicts,
 )
@@ -104,6 +105,33 @@ def test_a_pause_is_counted_over_all_readings_in_it():
 
     expected = ["as-intended/going-back", "starved/asleep", "starved/asleep", "as-intended/little"]
     assert expected == told("go1.19.13", *rows)
+
+
+def steps(*released, above=None):
+    """Of readings a second apart with so many MiB given back: since when, how long nothing is."""
+    rows = [
+        {"seconds": float(at), "HeapReleased": size * MIB, "retained_bytes": (100 - size) * MIB}
+        for at, size in enumerate(released)
+    ]
+    found = list(_steps(rows, [MIB] * len(rows) if above is None else above))
+    silent = [None if one.goes_back else one.silent_seconds for one in found]
+    return [(one.since["seconds"], seconds) for one, seconds in zip(found, silent, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("released", "above", "expected"),
+    [
+        pytest.param((0, 0, 0), None, [(0, 2), (0, 2)], id="silent"),
+        pytest.param((0, 0, 9), None, [(0, 1), (0, None)], id="then some goes back"),
+        pytest.param((0, 9, 9, 9), None, [(0, None), (0, 2), (0, 2)], id="first some goes back"),
+        pytest.param((0, 0, 0), [0, 1, 1], [(1, 2), (1, 1)], id="above from the second on"),
+        pytest.param((0, 0, 0), [1, 1, 0], [(0, 2), (2, 1)], id="above up to the second"),
+    ],
+)
+def test_since_when_heap_lies_above_the_goal_and_how_long_nothing_goes_back(
+    released, above, expected
+):
+    assert expected == steps(*released, above=above)
 
 
 def test_before_1_13_idle_heap_waits_for_five_minutes():
