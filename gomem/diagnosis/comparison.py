@@ -43,6 +43,7 @@ from gomem.analysis.comparison.before_after import (
 )
 from gomem.analysis.comparison.load_values import REQUESTS, load_levels, load_values
 from gomem.analysis.comparison.single_values import GC_CPU, levels_of
+from gomem.analysis.memory.groups import NAMES, UNDIVIDED, alike
 from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
 from gomem.analysis.profiles.renames import rename_of
 from gomem.capture.capture import Capture
@@ -92,6 +93,13 @@ LEDGER = (
     Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot say."),
     Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
     Column("change", "Int64", "B", "After less before."),
+)
+
+GROUPS = (
+    *LEDGER[:2],
+    Column("group", "str", "", "Whose memory it is; one of `analysis.memory.groups.GROUPS`."),
+    Column("name", "str", "", "What sentences call it."),
+    *LEDGER[3:],
 )
 
 
@@ -238,6 +246,7 @@ def compare_diagnoses(
         geomeans=benches.geomeans,
         moments=_moments(old, new, pairs, profiled),
         ledger=_ledgers(old, new, pairs),
+        groups=_groups(old, new, pairs),
         sites=compared_sites.sites,
         site_rates=compared_sites.rates,
         notes=(*notes, *compared_sites.notes),
@@ -487,6 +496,29 @@ def _part_bytes(facts: MomentFacts, part: str) -> int | None:
     if facts.ledger.has(part):
         return facts.ledger.part(part)
     return 0 if facts.mappings is not None and part in PART_OF_KIND.values() else None
+
+
+def _groups(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """As finely as all of both sides tell them apart."""
+    rows = []
+    for first, second in pairs:
+        sides = [
+            [facts.groups for one in side if (facts := _facts_at(one, name)) and facts.groups]
+            for side, name in ((old, first), (new, second))
+        ]
+        told = alike([*sides[0], *sides[1]])
+        before, after = told[: len(sides[0])], told[len(sides[0]) :]
+        for group in (one for one in NAMES if any(one in sizes for sizes in told)):
+            sizes = _of_group(before, group), _of_group(after, group)
+            rows.append((first, second, group, NAMES[group], *sizes, _difference(*sizes)))
+    return build_rows(rows, GROUPS)
+
+
+def _of_group(side: Sequence[Mapping[str, int]], group: str) -> int | None:
+    """Median of a group's bytes, which are 0 where memory is divided and has none of it."""
+    return _median(sizes.get(group, None if UNDIVIDED in sizes else 0) for sizes in side)
 
 
 def _median(values: Iterable[int | None]) -> int | None:

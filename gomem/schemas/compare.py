@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gomem.analysis.comparison.before_after import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.analysis.memory.groups import GROUPS
 from gomem.analysis.memory.rss_vs_heap import PARTS
 from gomem.analysis.profiles.site_changes import STATES
 from gomem.causes.finding import Severity
 from gomem.diagnosis.budgets import BUDGETS
 from gomem.diagnosis.budgets import STATES as BUDGET_STATES
 from gomem.diagnosis.builds import BUILD_METRICS
+from gomem.diagnosis.comparison import GROUPS as COMPARED_GROUPS
 from gomem.diagnosis.comparison import LEDGER, MOMENTS
 from gomem.diagnosis.direction import JUDGEMENTS
 from gomem.diagnosis.judgement import FINDINGS
@@ -131,6 +133,11 @@ def _body() -> Schema:
             side=words(("before", "after")),
         ),
         ledger=rows(LEDGER, "Parts of resident memory at these moments.", part=words(PARTS)),
+        groups=rows(
+            COMPARED_GROUPS,
+            "Whose the resident memory is at these moments, as both sides tell it apart.",
+            group=words(GROUPS),
+        ),
         sites=rows(
             SITE_CHANGES,
             "Allocation sites, the largest change first.",

@@ -7,6 +7,7 @@ import pytest
 
 import gomem
 from gomem.diagnosis.comparison import (
+    GROUPS,
     LEDGER,
     MOMENTS,
     _joined,
@@ -17,6 +18,7 @@ from gomem.diagnosis.site_comparison import SITE_CHANGES, SITE_RATES, compare_pr
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
 from gomem.inputs.pprof.read import read_pprof
+from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.pprof_messages import field, function, location, message, packed, strings
 
@@ -107,6 +109,32 @@ def test_the_changes_of_the_parts_add_up_to_the_change_of_rss(before, after):
 
     assert len(of_rss)
     assert of_rss.to_dict() == pairs.to_dict()
+
+
+@pytest.mark.parametrize(("before", "after"), NEIGHBOURS)
+def test_so_do_those_of_the_groups_which_are_never_below_zero(before, after):
+    comparison = compare_diagnoses(diagnosed(before), diagnosed(after))
+    groups = comparison.groups
+    pairs = groups.groupby(["before_moment", "after_moment"])["change"].sum()
+    of_rss = comparison.moments.set_index(["before", "after"])["change_bytes"].dropna()
+
+    assert of_rss.to_dict() == pairs.to_dict()
+    assert (groups[["before", "after"]] >= 0).all(axis=None)
+    assert not groups.duplicated(["before_moment", "after_moment", "group"]).any()
+
+
+def test_groups_are_as_fine_as_every_capture_tells_them_apart(shrunk, processes):
+    """
+    At 3-collected neither divides its heap wholly; status alone divides nothing.
+    """
+    freed = shrunk.groups[shrunk.groups["after_moment"] == "4-freed"].set_index("name")
+    bare = gomem.compare(processes("before", 1000)[0], EAGER).groups.set_index("group")
+
+    assert -161 == round(freed.loc["free Go heap", "change"] / MIB)
+    assert "Go objects in use" in freed.index
+    assert pd.isna(bare.loc["native", "before"])
+    assert pd.isna(bare.loc["native", "change"])
+    assert 1000 * 1024 == bare.loc["undivided", "before"]
 
 
 def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
@@ -344,6 +372,7 @@ def test_frames_have_their_columns_whatever_there_is_to_compare(processes, poole
         for frame, schema in (
             (comparison.moments, MOMENTS),
             (comparison.ledger, LEDGER),
+            (comparison.groups, GROUPS),
             (comparison.sites, SITE_CHANGES),
             (comparison.site_rates, SITE_RATES),
         ):

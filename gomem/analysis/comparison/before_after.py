@@ -161,6 +161,7 @@ class Comparison:
         geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
         moments: Which moments of the captures were compared; see `gomem.diagnosis.comparison`.
         ledger: The parts of resident memory at these moments, in bytes; see there.
+        groups: Whose the resident memory is at these moments, in bytes; see there.
         sites: Allocation sites by sample type; see `gomem.diagnosis.site_comparison`.
         windows: What lies between the first and the last moment compared, of each side; see
             `gomem.diagnosis.windows`.
@@ -186,6 +187,7 @@ class Comparison:
     geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     windows: pd.DataFrame = field(default_factory=pd.DataFrame)

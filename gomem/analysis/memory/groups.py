@@ -192,15 +192,21 @@ def group_changes(before: MemoryGroups, after: MemoryGroups) -> dict[str, int]:
         Bytes by group, the largest change first. A group that one side does not have is 0 there,
         unless something on a side is undivided: then it is left out.
     """
-    old, new = before.sizes, after.sizes
-    if HEAP in old or HEAP in new:
-        old, new = (_with_one_heap(sizes) for sizes in (old, new))
-    elif OBJECTS in old or OBJECTS in new:
-        old, new = (_with_one_kind_of_objects(sizes) for sizes in (old, new))
+    old, new = alike([before, after])
     either = old.keys() | new.keys()
     both = old.keys() & new.keys() if UNDIVIDED in either else either
     changes = {group: new.get(group, 0) - old.get(group, 0) for group in GROUPS if group in both}
     return dict(sorted(changes.items(), key=lambda one: -abs(one[1])))
+
+
+def alike(several: Sequence[MemoryGroups]) -> list[dict[str, int]]:
+    """Bytes by group of each, as finely as all of them tell the groups apart."""
+    sizes = [one.sizes for one in several]
+    if any(HEAP in one for one in sizes):
+        return [_with_one_heap(one) for one in sizes]
+    if any(OBJECTS in one for one in sizes):
+        return [_with_one_kind_of_objects(one) for one in sizes]
+    return sizes
 
 
 def _with_one_heap(sizes: Mapping[str, int]) -> dict[str, int]:

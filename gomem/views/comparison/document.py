@@ -21,6 +21,7 @@ from gomem.views.comparison.words import (
     benchmarks_of,
     changed_sites,
     covered,
+    groups_of,
     ledger_of,
     level_name,
     metrics_of,
@@ -171,8 +172,11 @@ def _ledger_section(comparison: Comparison) -> Section | None:
 
 
 def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
-    parts = ledger_of(comparison, pair)
-    return (tables.ledger_table(parts, pair),) if len(parts) else ()
+    parts, groups = ledger_of(comparison, pair), groups_of(comparison, pair)
+    whose = (tables.groups_table(groups, pair),) if len(groups) else ()
+    if parts.empty:
+        return whose
+    return (*whose, Folded("Part by part, to the byte", (tables.ledger_table(parts, pair),)))
 
 
 def _folded_parts(comparison: Comparison, moment: dict[str, Any]) -> Folded | None:

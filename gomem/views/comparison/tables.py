@@ -25,6 +25,7 @@ from gomem.views.measurements import (
     format_value,
 )
 from gomem.views.values import NOTHING, between, bytes_cell, change_cell
+from gomem.views.words import GROUPS as WHOSE
 from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:
@@ -289,6 +290,20 @@ def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
         for row in ledger.to_dict("records")
     )
     return Table(f"Resident memory by part, {pair}", ("part", *SIDES, "difference"), "<>>>", rows)
+
+
+def groups_table(groups: pd.DataFrame, pair: Pair) -> Table:
+    """Whose the resident memory is; where all is known, it adds up to RSS."""
+    rows = tuple(
+        (
+            Cell(row["name"], note=WHOSE[row["group"]]),
+            *(bytes_cell(row[side]) for side in SIDES),
+            change_cell(row["change"]),
+        )
+        for row in groups.to_dict("records")
+    )
+    columns = ("whose", *SIDES, "difference")
+    return Table(f"Resident memory by whose it is, {pair}", columns, "<>>>", rows)
 
 
 def sites_table(sites: pd.DataFrame, caption: str) -> Table:

@@ -101,6 +101,13 @@ def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
     return ledger[of_pair & (ledger[["before", "after"]].fillna(0) != 0).any(axis=1)]
 
 
+def groups_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
+    """Whose the memory is at one pair of moments, without what is 0 or unknown on both sides."""
+    groups = comparison.groups
+    of_pair = (groups["before_moment"] == pair.before) & (groups["after_moment"] == pair.after)
+    return groups[of_pair & (groups[["before", "after"]].fillna(0) != 0).any(axis=1)]
+
+
 def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
     """The sites of one sample type, the largest change first."""
     sites = comparison.sites

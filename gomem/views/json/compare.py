@@ -51,6 +51,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         "moments": rows_json(comparison.moments),
         "windows": rows_json(comparison.windows),
         "ledger": rows_json(comparison.ledger),
+        "groups": rows_json(comparison.groups),
         "sites": rows_json(comparison.sites),
         "site_rates": rows_json(comparison.site_rates),
         "notes": list(comparison.notes),
