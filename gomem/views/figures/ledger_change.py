@@ -27,7 +27,7 @@ AXIS = 0.38
 TOP = 0.08
 BAR = 0.62  # of a row
 SMALL = 0.002  # of the largest change: below, a bar cannot be seen, and the table has the number
-_TOTAL = "RSS"
+_TOTAL, _UNTOUCHED = "RSS", "heap_untouched"
 
 
 def plot_ledger_change(
@@ -70,8 +70,15 @@ def _draw_bars(panel: Panel, rows: list[tuple[str, int]]) -> None:
         look = Look(colour, hatch, edge_of(colour, INK), opacity=opacity)
         panel.bar(0, place - BAR / 2, size, BAR, look)
         words: dict[str, Any] = {"y": place, "anchor": "end", "bold": total}
-        panel.words(part_name(part), "left", right=-7, **words)
+        panel.words(_label(part, size), "left", right=-7, **words)
         panel.words(minus(format_change(size)), "right", right=NUMBERS * POINTS, **words)
+
+
+def _label(part: str, size: int) -> str:
+    """A part's name; of what was never touched, which is taken off, RSS rises where it is less."""
+    if part == _UNTOUCHED:
+        return f"{'less' if size > 0 else 'more'} {part_name(part)}"
+    return part_name(part)
 
 
 def _frame(panel: Panel, rows: list[tuple[str, int]]) -> None:
@@ -85,7 +92,7 @@ def _frame(panel: Panel, rows: list[tuple[str, int]]) -> None:
 
 
 def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
-    parts = [f"{part_name(part)} {format_change(size)}" for part, size in rows if part != _TOTAL]
+    parts = [f"{_label(part, size)} {format_change(size)}" for part, size in rows if part != _TOTAL]
     unknown = change.parts.loc[change.parts["change_bytes"].map(pd.isna), "part"]
     lacking = (
         f" Unknown on at least one side: {', '.join(map(part_name, unknown))}."

@@ -1,6 +1,7 @@
 """A change as bars: what was drawn, not its pixels."""
 
 import pandas as pd
+import pytest
 
 from gomem.analysis.memory.ledger_change import LedgerChange, change_ledger
 from gomem.units import MIB
@@ -41,6 +42,14 @@ def test_names_and_signed_bytes_stand_beside_the_bars():
     assert [
         "heap objects", "\u221280.0 MiB", "heap idle", "+60.0 MiB", "RSS", "\u221220.0 MiB"
     ] == words(plot_ledger_change(MOVED))  # fmt: skip
+
+
+@pytest.mark.parametrize(("after", "label"), [(-2, "less"), (-20, "more")])
+def test_rss_rises_where_less_was_never_touched(after, label):
+    drawing = plot_ledger_change(change({"heap_untouched": -9}, {"heap_untouched": after}))
+
+    assert f"{label} heap untouched" == words(drawing)[0]
+    assert f"By part: {label} heap untouched " in drawing.description
 
 
 def test_the_words_for_who_cannot_see_it_say_the_verdict():
