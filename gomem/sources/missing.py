@@ -21,8 +21,8 @@ _URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)  # a path has one slash
 def no_such_path(path: str | PathLike[str]) -> CaptureError:
     """What to raise over a path that is not there."""
     text = readable_name(str(path))
-    url, is_url = _URL.subn(lambda found: f"{found[1].lower()}://", text, count=1)
-    if is_url and _URL.match(text):
+    if _URL.match(text):
+        url = _URL.sub(lambda found: f"{found[1].lower()}://", text, count=1)
         file = re.split(r"[?#]", url)[0].rstrip("/").rpartition("/")[2]
         fetch = f"curl -f -o {shlex.quote(file)} {shlex.quote(url)}"
         what = f"is a URL, wanted a file; fetch it first: {fetch}"

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 import gomem
-from gomem.errors import CaptureError
+from gomem.capture import load
+from gomem.errors import CaptureError, Damage
+from gomem.sources.artefact import Source
 from tests.builders import FIXTURES
 
 CAPTURE = FIXTURES / "captures/zeroing-go1.24.2"
@@ -48,6 +51,29 @@ def test_what_is_called_a_manifest_and_is_none_is_damage(content, tmp_path):
     assert ["gomem.json"] == [one.source for one in capture.damaged]
     assert "not a gomem manifest" in capture.damaged[0].what
     assert ["capture"] == list(capture.by_moment)
+
+
+def test_what_was_lost_of_a_manifest_is_damage():
+    cut = Damage("gomem.json", "", "cut")
+    manifest = json.dumps({"schema": "gomem.capture/1"}).encode()
+    gathering = SimpleNamespace(damage=[])
+
+    load._manifest([Source("gomem.json", manifest, b"", damage=(cut,))], gathering)
+
+    assert [cut] == gathering.damage
+
+
+@pytest.mark.parametrize(
+    ("data", "in_pieces"), [(b"gc 1 @0.010s 4%: 0.027+4.2+0.058 ms clock\n", True), (b"{}", False)]
+)
+def test_of_long_files_a_gc_log_is_read_piece_by_piece(monkeypatch, data, in_pieces):
+    beginning = Source("app.log", data, b"")
+    monkeypatch.setattr(load, "long_source", lambda _: beginning)
+    whole = Source("app.log", b"whole", b"")
+
+    opened = load._open(SimpleNamespace(name="app.log", open=lambda: whole))
+
+    assert opened is (beginning if in_pieces else whole)
 
 
 def test_the_first_manifest_counts_and_one_behind_what_is_none(tmp_path):

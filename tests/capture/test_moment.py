@@ -1,13 +1,17 @@
 """A moment holds its own frames; a capture stacks them when they are asked for."""
 
 import shutil
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 import gomem
-from gomem.capture.moment import FRAMES
+from gomem.capture.capture import Capture
+from gomem.capture.levels import _mapped
+from gomem.capture.moment import FRAMES, Moment
+from gomem.releases import GoVersion
 from gomem.views.report.limits import limits_section
 from tests.builders import FIXTURES, diagnosed
 
@@ -32,6 +36,38 @@ def test_a_moment_is_found_by_its_name():
     assert {"2-steady"} == set(capture["2-steady"].smaps["moment"])
     with pytest.raises(KeyError, match="has no moment 9; it has 1-start, 2-steady, 3-later"):
         capture["9"]
+
+
+def test_a_capture_without_a_moment_has_none():
+    with pytest.raises(KeyError, match="api has no moment 1; it has none"):
+        Capture("api", {}, (), (), (), {}, GoVersion())["1"]
+
+
+@pytest.mark.parametrize(
+    ("profiles", "cut", "chosen"),
+    [
+        pytest.param((), (True, False), 1, id="the whole one"),
+        pytest.param((), (True, True), 0, id="a cut one if there is no other"),
+        pytest.param(("goroutine",), (True, False), 1, id="the whole one beside a profile"),
+        pytest.param(("goroutine",), (True, True), None, id="the profile counts them"),
+    ],
+)
+def test_of_stacks_in_text_the_whole_ones_count(profiles, cut, chosen):
+    kind = SimpleNamespace(name="goroutines")
+    dumps = [SimpleNamespace(kind=kind, parsed=SimpleNamespace(damaged=one)) for one in cut]
+
+    found = Moment._goroutine_dump.fget(SimpleNamespace(artefacts=dumps, profiles=profiles))
+
+    assert found is (None if chosen is None else dumps[chosen])
+
+
+def test_levels_have_what_some_mapping_tells():
+    """
+    A kernel may print fewer fields, or no number in one.
+    """
+    smaps = pd.DataFrame({"Rss": [4096, 8192], "Pss": [None, None]})
+
+    assert {"Rss": 12288} == _mapped(SimpleNamespace(smaps=smaps))
 
 
 def test_a_frame_that_there_is_not_is_named_with_those_there_are():

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -12,7 +13,7 @@ from gomem.errors import CaptureError
 from gomem.sources import long
 from gomem.sources.artefact import open_source
 from gomem.sources.bounds import Bounds
-from gomem.sources.long import open_stream
+from gomem.sources.long import LongSource, long_source, open_stream
 from tests.gc_logs import GCLOGS
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(300_000))
@@ -54,6 +55,26 @@ def test_pieces_are_the_whole_and_so_is_their_damage(stored, tmp_path, monkeypat
 @pytest.mark.parametrize("readable", [CONTENT, io.BytesIO(CONTENT), bytearray(CONTENT)])
 def test_bytes_and_files_are_read_like_paths(readable):
     assert CONTENT == b"".join(open_stream(readable).pieces())
+
+
+def test_of_a_long_file_so_much_is_read_as_is_asked_for(tmp_path):
+    """
+    Or, where nobody asks, as is left of its capture.
+    """
+    path = tmp_path / "app.log"
+    path.write_bytes(CONTENT[:5000])
+    source = LongSource("app.log", b"", b"", path=path, bounds=Bounds(artefact_bytes=2000))
+
+    read = [
+        sum(map(len, open_stream(source, bounds=bounds).pieces()))
+        for bounds in (None, Bounds(artefact_bytes=1000), Bounds())
+    ]
+
+    assert [2000, 1000, 5000] == read
+
+
+def test_what_lies_in_an_archive_is_not_long():
+    assert long_source(SimpleNamespace(path=None)) is None
 
 
 def test_what_passes_the_limit_is_damage():

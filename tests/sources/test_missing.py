@@ -12,6 +12,7 @@ from gomem.sources.missing import no_such_path
         ("http://api:6060/debug/pprof/heap", "heap", "http://api:6060/debug/pprof/heap"),
         ("HTTPS:/api/metrics?x=1#y", "metrics", "'https://api/metrics?x=1#y'"),
         ("http://api:6060/", "api:6060", "http://api:6060/"),
+        ("http:/proxy/HTTP:/api", "api", "http://proxy/HTTP:/api"),
     ],
 )
 def test_a_url_is_told_with_the_command_that_fetches_it(path, file, url):
@@ -22,6 +23,10 @@ def test_a_url_is_told_with_the_command_that_fetches_it(path, file, url):
 
     assert "is a URL, wanted a file" in said
     assert f"curl -f -o {file} {url}, then name {file} to gomem" in said
+
+
+def test_a_folder_that_is_called_like_a_scheme_is_no_url():
+    assert str(no_such_path("a/http:/x")).startswith("a/http:/x: no such file or folder")
 
 
 def test_the_nearest_of_the_first_thousand_names_is_told(tmp_path):

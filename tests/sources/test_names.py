@@ -13,6 +13,10 @@ def test_numbers_come_before_longer_names():
     assert ["a1", "a2b", "ab"] == sorted(["ab", "a2b", "a1"], key=natural_key)
 
 
+def test_letters_count_before_the_number_behind_them():
+    assert ["a", "b1"] == sorted(["b1", "a"], key=natural_key)
+
+
 def test_zeros_before_a_number_do_not_count():
     assert natural_key("heap-007") == natural_key("heap-7")
 

@@ -1,6 +1,7 @@
 """Goroutines with their stacks in text: every release's form, the runtime's marks, cut dumps."""
 
 import gzip
+import re
 
 import pandas as pd
 import pytest
@@ -256,6 +257,15 @@ def test_goroutines_that_are_alike_are_one_row():
     dump = b"\n".join([ONE, ONE.replace(b"0xc000112000", b"0xc000112777"), ONE])
 
     assert [3] == gomem.read_goroutines(dump).goroutines["goroutines"].to_list()
+
+
+@pytest.mark.parametrize(("kinds", "shown"), [(20, 20), (21, 20)])
+def test_a_notebook_shows_twenty_rows(kinds, shown):
+    dump = b"\n".join(ONE.replace(b"main.", b"main.%c" % (97 + n)) for n in range(kinds))
+    html = gomem.read_goroutines(dump)._repr_html_()
+
+    rows = re.findall(r"<th>(\d+)</th>", html)
+    assert (shown, kinds > shown) == (len(rows), "<th>...</th>" in html)
 
 
 @pytest.mark.parametrize("left_out", [9, 25, 90, len(ONE) - 60])

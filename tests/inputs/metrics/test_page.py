@@ -85,7 +85,7 @@ def test_a_page_gives_memstats_the_release_rss_and_the_settings():
 
     stats, process = read.stats.iloc[0], read.process.iloc[0]
     assert () == read.damaged
-    assert "go1.27.3" == read.go_version
+    assert "go1.27.3" == read.go_version == process["go_version"]
     assert (9832200, 10887168, 9560064, 7872512) == tuple(
         stats[["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased"]]
     )

@@ -39,6 +39,8 @@ def test_more_entries_than_are_read_at_once_are_in_order():
         pytest.param(ENTRY.replace("      12 kB", "     1 2 kB", 1), id="blank-inside"),
         pytest.param(ENTRY.replace("      12 kB", "     -12 kB", 1), id="minus"),
         pytest.param(ENTRY.replace("      12 kB", "      1: kB", 1), id="behind-nine"),
+        pytest.param(ENTRY.replace("      12 kB", "     @12 kB", 1), id="alike-a-blank"),
+        pytest.param(ENTRY.replace("      12 kB", "     p12 kB", 1), id="alike-a-zero"),
         pytest.param(ENTRY.replace("      12 kB", "         kB", 1), id="no-number"),
         pytest.param(ENTRY.replace("      12 kB", "100000012 kB", 1), id="nine-digits"),
         pytest.param(ENTRY.replace("      12 kB", "      12 MB", 1), id="other-unit"),

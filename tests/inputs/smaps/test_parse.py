@@ -341,6 +341,7 @@ def test_a_file_that_ends_in_the_flags_of_a_mapping_is_cut(kept, cut):
     _, damage = parse_smaps((whole * 3 + last).encode(), source="smaps")
 
     assert ["VmFlags are cut" in one.what for one in damage] == ([True] if cut else [])
+    assert [entry.partition("\n")[0]] * cut == [one.text for one in damage]
 
 
 def extents(*pairs):
