@@ -24,6 +24,10 @@ def test_a_jump_is_one_in_any_unit():
     assert (5, 0.75) == (jump(*[0.25] * 5, 1, 0.25).peak, jump(*[0.25] * 5, 1, 0.25).extra)
 
 
+def test_the_second_moment_may_be_a_jump():
+    assert (0, 1) == (jump(20, 181, 20, 20, 20).before, jump(20, 181, 20, 20, 20).peak)
+
+
 def test_a_step_does_not():
     """
     A real database's: eight profiles at 46.7 MiB, two at 137.

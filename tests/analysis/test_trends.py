@@ -33,6 +33,8 @@ def test_without_times_the_slope_is_by_moment():
         pytest.param([10, 20, 30, 30, 50], False, id="the slope may be 0"),
         pytest.param([10, 20, 30, 31, 50], True, id="the slope is above 0"),
         pytest.param([10, 20, 40, 50, 50], False, id="it has stopped"),
+        pytest.param([0, 40, 80, 95, 98, 100], False, id="it has filled, and still grows a little"),
+        pytest.param([0, 1, 2, 3, 40, 41], False, id="a step"),
         pytest.param([50, 40, 30, 20, 10], False, id="it falls"),
     ],
 )

@@ -342,6 +342,30 @@ def test_an_exact_value_needs_no_second_measurement(before, after, verdict):
     assert pd.NA is row["p_value"]
 
 
+@pytest.mark.parametrize(("before", "after"), [([3, 4], [3, 3]), ([3, 3], [3, 4])])
+def test_a_value_that_varies_on_one_side_is_not_exact(before, after):
+    row = only_row(samples(before, exact=True), samples(after, exact=True))
+
+    assert "declared exact, but the values vary" in row["note"]
+
+
+def test_two_values_are_enough_to_count_among_the_comparisons():
+    """
+    One a side; beside another metric, either p is doubled.
+    """
+    before = pd.concat([samples([3, 3, 3, 3]), samples([1, 2, 3, 4], name="other")])
+    after = pd.concat([samples([4, 4, 4, 4]), samples([11, 12, 13, 14], name="other")])
+
+    metrics = compare_samples(before, after).metrics
+
+    assert [2 / 70, 2 / 70] == pytest.approx(metrics["p_value"].tolist())
+    assert [4 / 70, 4 / 70] == pytest.approx(metrics["p_adjusted"].tolist())
+
+
+def test_no_layer_and_an_empty_one_are_the_same():
+    assert 1 == len(compare_samples(samples([1.0]), samples([2.0], layer="")).metrics)
+
+
 def test_an_exact_value_needs_no_interval_either():
     notes = only_row(samples([3, 3, 3, 3], exact=True), samples([4, 4, 4, 4], exact=True))["note"]
 
