@@ -74,6 +74,17 @@ def test_the_next_distance_is_foretold_by_the_rate_of_the_five_before():
     assert backtest(cycles_of(*times[:6]), MADE).interval_error_p50 is None
 
 
+def test_five_distances_within_a_second_have_a_rate():
+    """
+    9 MiB in each eighth of one.
+    """
+    times = [{"at": number / 8} for number in range(7)]
+
+    found = backtest(cycles_of(*times), MADE).interval_error_p50
+
+    assert found == pytest.approx(abs(8 * (0.00103 + 10.5 * 45 / 64 / 72) - 1))
+
+
 def test_without_a_goal_no_distance_is_foretold():
     made = Made(math.inf, math.inf, 0.0, Era.HEADROOM)
 

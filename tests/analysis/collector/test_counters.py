@@ -10,6 +10,7 @@ from gomem.analysis.collector.counters import (
     STOPS,
     CounterReading,
     collector_counters,
+    gc_cpu_between,
 )
 from tests.builders import collector_row
 
@@ -203,3 +204,25 @@ def test_of_no_collection_none_was_forced():
     nothing = replace(collector_counters([reading("a")]), cycles=0, forced=0)
 
     assert 0.0 == nothing.forced_fraction
+
+
+def test_no_more_than_all_cpu_was_the_collectors():
+    """
+    The classes are estimates, read one after the other.
+    """
+    found = collector_counters([reading("a", **cpu(1, 0, 10)), reading("b", 30, **cpu(13, 0, 20))])
+
+    assert 1.0 == found.cpu_fraction
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "seconds"),
+    [
+        (cpu(1, 0.5, 10), cpu(1.75, 0.75, 20), 0.5),
+        (cpu(1, 0.5, 10), cpu(1, 0.75, 20), 0.0),
+        (cpu(1, 0.5, 10), {}, None),
+        ({}, cpu(1, 0.5, 10), None),
+    ],
+)
+def test_the_collectors_cpu_is_without_idle_marking(before, after, seconds):
+    assert seconds == gc_cpu_between(before, after)

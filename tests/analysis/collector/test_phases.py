@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.phases import _start_up, gc_phases
+from gomem.analysis.collector.phases import _start_up, _usual, gc_phases
 from tests.builders import CAPTURES
 from tests.gc_logs import captured, cycles_of
 
@@ -136,6 +136,17 @@ def test_where_no_live_heap_is_known_nothing_is_a_start_up():
     """
     assert 0 == _start_up(np.array([np.nan, np.nan]))
     assert 2 == _start_up(np.array([1.0, np.nan, 10, 10]))
+
+
+def test_the_usual_rate_is_that_which_half_of_the_time_is_spent_below():
+    """
+    10 and less for two of three seconds, 1 for one; and of what is not known nothing counts.
+    """
+    rates = np.array([100.0, 1, 10, np.nan])
+
+    assert 10 == _usual(rates, np.array([1.0, 1, 1, 9]))
+    assert 100 == _usual(rates, np.array([9.0, 1, 1, 9]))
+    assert 0 == _usual(rates[3:], np.ones(1))
 
 
 def test_rounding_makes_no_phase():

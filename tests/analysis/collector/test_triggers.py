@@ -191,6 +191,19 @@ def test_two_lower_goals_are_a_limits_where_gogc_is_known(known_from, lower):
     assert lower == _Limited.of(cycles, gogc, set_to=None).lower
 
 
+@pytest.mark.parametrize(("count", "sure"), [(2, False), (3, True)])
+@pytest.mark.parametrize("goals", [(100, 100, 100), (120, 130, 140)], ids=["no room", "lower"])
+def test_of_a_limit_three_goals_are_sure(goals, count, sure):
+    """
+    Behind the first collection, which none is before.
+    """
+    cycles = cycles_of(BIG, *(LOW | {"goal": goal} for goal in goals[:count]))
+    gogc = pd.DataFrame({"gogc_fraction": [1.0], "known_from": ["4 of 4 goals"]}, index=[1])
+
+    assert sure == (1 in _Limited.of(cycles, gogc, set_to=None).sure)
+    assert 1 in _Limited.of(cycles, gogc, set_to=300.0).sure
+
+
 def test_two_lower_goals_prove_no_limit():
     assert ["pacer"] * 7 == triggers(*[BIG] * 5, LOW, LOW | {"goal": 130})
 

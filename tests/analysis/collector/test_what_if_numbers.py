@@ -26,6 +26,7 @@ from gomem.analysis.collector.what_if import (
     _half_width,
     _Known,
     _present,
+    _whole,
     settings_of,
 )
 from gomem.units import MIB
@@ -426,6 +427,17 @@ def test_no_more_settings_than_a_page_holds():
 
 def test_without_a_question_half_twice_four_times_the_usual_gogc_and_none_are_looked_at():
     assert (50, 100, 200, 400, OFF) == GOGC_GRID == Asked().gogc
+
+
+def test_a_size_that_is_none_is_missing():
+    """
+    From 2^62 bytes on it is no limit, or no goal.
+    """
+    most = float(1 << 62)
+
+    sizes = _whole(np.array([1.6, math.inf, math.nan, most, -most, most / 2]))
+
+    assert [2, None, None, None, None, 1 << 61] == [None if one is pd.NA else one for one in sizes]
 
 
 def test_before_1_19_no_limit_is_looked_at():
