@@ -31,7 +31,8 @@ grows. As an expert would put it:
    is another's if a site that is not theirs rises over five profiles; fewer do not tell two leaks
    from one, whose goroutines are handed what somebody else allocates. That too is `possible`, no
    more: what goroutines refer to, no file says.
-7. What rises in HeapAlloc, and by a mark of which there is one alone, is thin: that is said.
+7. A mark is a reading, and moments between which no collection ran show the same one: it takes as
+   many marks as moments. What rises in HeapAlloc, and by fewer, is thin: that is said.
 
 A cache that fills during all of the capture looks the same, so a short watch is `possible`; a long
 one, or two kinds of evidence that agree, is `likely`. What knows its own slope to less than half of
@@ -145,7 +146,7 @@ def _lack_of_moments(answers: Answers) -> Lack | None:
         f"over {format_count(seen.moments)} moments",
         had=f"collections ran in {format_count(held.marks - 1)} of the "
         f"{format_count(seen.moments - 1)} intervals between them",
-        needed=f"{format_count(FEWEST - 1)} such intervals, to tell what is held from garbage",
+        needed=f"{format_count(SURE_FROM - 1)} such intervals, to tell what is held from garbage",
         next_step="Take MemStats again when more collections have run. " + _TAKE_TWO,
         evidence=(
             Evidence(first.path("memstats"), "HeapAlloc", int(seen.first), "B"),

@@ -438,7 +438,7 @@ def test_a_rise_over_one_collection_is_thin():
 
     assert "the heap in use rises from 20.0 MiB to 60.0 MiB over 3 moments" == lack.seen
     assert "collections ran in 1 of the 2 intervals between them" == lack.had
-    assert "2 such intervals, to tell what is held from garbage" == lack.needed
+    assert "4 such intervals, to tell what is held from garbage" == lack.needed
     assert [20 * MIB, 60 * MIB, 3] == [one.value for one in lack.evidence]
 
 

@@ -8,8 +8,9 @@ size, not the direction.
 
 Of a program that only adds, HeapAlloc is the more exact: marks are as old as the last collection.
 So both are looked at. HeapAlloc alone proves nothing until collections have run in between, and
-their marks have risen as well. Where only two of the moments differ in their collections, what
-rises among the others may all be garbage: two marks show a difference, three a direction.
+their marks have risen as well. A mark is renewed by a collection alone: what rises among moments
+between which none ran may all be garbage. So it takes as many marks as it takes moments: five to be
+sure, three or four if what rises does so in a line; two show a difference and no direction.
 
 How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since, and
 as much of it stays as of all that was allocated between the first mark and the last: by how much
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.trends import FEWEST, SURE_FROM, Trend, trend_of
+from gomem.analysis.trends import FEWEST, MOVES, SURE_FROM, Trend, is_steady, trend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ GOGC_BY_DEFAULT = 1.0
 # each collection doubles them: after two they have grown by 3/7 of the most that HeapAlloc can have
 # until the third.
 FOLLOWS = 0.25
-LATE_COLLECTIONS = 2  # in the last third of the time: one may find what filled before
+LATE_COLLECTIONS = 2  # since marks stay: one may find what filled before
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class HeldHeap:
         marked: What collections marked, in bytes; None if nothing says.
         marked_field: Where that is from: `/gc/heap/live:bytes` or NextGC.
         collections: From the first moment to the last.
-        late_collections: In the last third of that time.
+        late_collections: Since marks came within a tenth of their range of what they are at last.
         marks: How many different marks the moments show: those between which no collection ran
             show the same.
         held: The marks, and the share of what was allocated since that stays; None if the moments
@@ -60,14 +61,14 @@ class HeldHeap:
     marked: Trend | None
     marked_field: str
     collections: int
-    late_collections: float
+    late_collections: int
     marks: int
     held: Trend | None = None
 
     @property
     def rising(self) -> Trend | None:
         """What surely rises: HeapAlloc, or what is held of it, if its marks follow; else these."""
-        if self.marked is None or not self._has_direction:
+        if self.marked is None or self.marks < SURE_FROM or self._has_filled:
             return None
         held = self.held is not None and self.held.rises
         if (self.allocated.rises or held) and self._marks_follow:
@@ -76,21 +77,21 @@ class HeldHeap:
 
     @property
     def may_be_rising(self) -> Trend | None:
-        """HeapAlloc, if it rises in a line over few moments, and its marks with it."""
-        if not self._has_direction or not self._marks_follow:
+        """HeapAlloc, if what is held rises in a line, by few moments or by few marks."""
+        if not FEWEST <= self.marks < SURE_FROM or not self._marks_follow or self._has_filled:
             return None
-        return self.allocated if self.allocated.may_rise else None
+        told = self.allocated if self.held is None else self.held
+        rises = told.rises and is_steady(told.slope, told.low)
+        return self.allocated if rises or self.allocated.may_rise else None
 
     @property
     def without_direction(self) -> Trend | None:
-        """HeapAlloc, if it rises like that, but the moments show too few marks for a direction."""
-        if self._has_direction or not self._marks_follow:
+        """HeapAlloc, if it rises, but the moments show too few marks for a direction."""
+        if self.marks >= SURE_FROM or self.may_be_rising is not None:
+            return None
+        if not self._marks_follow or self._has_filled:
             return None
         return self.allocated if self.allocated.rises or self.allocated.may_rise else None
-
-    @property
-    def _has_direction(self) -> bool:
-        return self.marks >= FEWEST
 
     @property
     def _marks_follow(self) -> bool:
@@ -101,9 +102,13 @@ class HeldHeap:
         """Whether it has filled and then stayed, by HeapAlloc or by marks of late collections."""
         if self.allocated.moments < SURE_FROM or self.rising is not None:
             return False
+        return self.allocated.shape == "plateau" or self._has_filled
+
+    @property
+    def _has_filled(self) -> bool:
+        """Whether marks rose and then stayed, as collections say that ran since."""
         marked = self.marked is not None and self.marked.shape == "plateau"
-        renewed = self.late_collections >= LATE_COLLECTIONS
-        return self.allocated.shape == "plateau" or (marked and renewed)
+        return marked and self.late_collections >= LATE_COLLECTIONS
 
 
 def held_heap(
@@ -150,7 +155,7 @@ def held_heap(
         marked=_trend_where(said, marks, seconds),
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
-        late_collections=_in_last_third(fields["NumGC"].to_numpy(), seconds),
+        late_collections=_since_they_stay(marks[said], fields["NumGC"].to_numpy()[said]),
         marks=int(fields["NumGC"].nunique()),
         held=_held(fields, marks, seconds),
     )
@@ -182,11 +187,16 @@ def _held(fields: pd.DataFrame, marks: FloatArray, seconds: FloatArray | None) -
     return trend_of(marks + stays * since, seconds)
 
 
-def _in_last_third(counts: FloatArray, seconds: FloatArray | None) -> float:
-    """How much a count has risen in the last third of the time."""
-    times = np.arange(len(counts), dtype=np.float64) if seconds is None else seconds
-    late = np.interp(times[0] + (times[-1] - times[0]) * 2 / 3, times, counts)
-    return float(counts[-1] - late)
+def _since_they_stay(marks: FloatArray, collections: FloatArray) -> int:
+    """How many collections ran since marks came near what they are at last, and stayed there."""
+    known = ~np.isnan(marks)
+    if not known.any():
+        return 0
+    marks, collections = marks[known], collections[known]
+    near = np.abs(marks - marks[-1]) <= MOVES * (marks.max() - marks.min())
+    elsewhere = np.flatnonzero(~near)
+    first = int(elsewhere[-1]) + 1 if len(elsewhere) else 0
+    return int(collections[-1] - collections[first])
 
 
 def _restarted(fields: pd.DataFrame) -> bool:
