@@ -147,6 +147,6 @@ def _climb(levels: FloatArray, times: FloatArray, burst: Burst) -> float:
 
 def _is_sudden(levels: FloatArray, burst: Burst) -> bool:
     rising = levels[burst.before : burst.peak + 1]
-    within = min(WITHIN, len(rising) - 1)
-    fastest = (rising[within:] - rising[:-within]).max()
+    steps = [rising[one:] - rising[:-one] for one in range(1, min(WITHIN, len(rising) - 1) + 1)]
+    fastest = max(one.max() for one in steps)
     return bool(fastest >= SUDDEN * (rising[-1] - rising[0]))

@@ -85,6 +85,7 @@ def test_three_quarters_of_the_rise_come_within_two_intervals():
     assert bursts(0, 10, 60, 80, 0)
     assert bursts(0, 10, 61, 85, 100, 0) is not None
     assert bursts(0, 11, 50, 74, 100, 0) is None
+    assert bursts(0, 80, 70, 100, 0) is not None  # within one, and a little more later
 
 
 @pytest.mark.parametrize(

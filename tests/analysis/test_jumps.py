@@ -66,22 +66,30 @@ def test_what_is_none(levels):
 
 def test_half_of_the_moments_are_at_the_usual_level():
     """
-    Four of eight at 50, which is the median of both; then three.
+    Three of six at 50, which is the median; then three of seven.
     """
-    assert jump(50, 50, 10, 10, 50, 50, 200, 200).usual == 50.0
-    assert jump(50, 10, 10, 10, 50, 50, 200, 200) is None
+    assert jump(50, 50, 50, 10, 200, 200).usual == 50.0
+    assert jump(50, 50, 50, 10, 200, 200, 200) is None
+
+
+def test_so_are_three_quarters_of_those_that_are_not_high():
+    """
+    Six of eight at 50, beside two at 10; then five of seven.
+    """
+    assert jump(50, 50, 50, 10, 10, 200, 50, 50, 50).usual == 50.0
+    assert jump(50, 50, 50, 10, 10, 200, 50, 50) is None
 
 
 def test_near_is_a_quarter_of_the_way():
     """
-    From 100 to 260: 60 and 140 are just near, and with them half of the moments.
+    From 100 to 260: 60 and 140 are just near, and with them five of six that are not high.
     """
-    found = jump(100, 0, 0, 60, 100, 140, 260, 260)
+    found = jump(100, 100, 0, 60, 140, 100, 260)
 
     assert (100.0, 40.0) == (found.usual, found.near)
     assert found.is_usual(60)
     assert not found.is_usual(59.9)
-    assert jump(100, 0, 0, 60, 100, 140.1, 260, 260) is None
+    assert jump(100, 100, 0, 60, 140.1, 100, 260) is None
 
 
 def test_one_interval_has_half_of_the_way():
