@@ -21,6 +21,8 @@ import numpy as np
 from gomem.analysis.slopes import theil_sen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
@@ -124,6 +126,12 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
 def is_steady(slope: float, low: float) -> bool:
     """Whether even the lower end of a slope's interval is half of it: of few moments, any pair."""
     return slope > 0 and low >= HALF * slope
+
+
+def above_the_lowest(levels: Sequence[float]) -> list[float]:
+    """By how much each level lies above the lowest before it; 0 of the first, or if it does not."""
+    lowest = np.minimum.accumulate(levels) if len(levels) else levels
+    return [float(level - least) for level, least in zip(levels, lowest, strict=True)]
 
 
 def shape_of(

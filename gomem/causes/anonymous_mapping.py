@@ -4,6 +4,9 @@ It is neither in one of Go's arenas nor within what the runtime counts for its o
 it does not have the shape of malloc's arenas; what is most likely malloc's is native-memory. What
 maps the rest: syscall.Mmap and libraries built on it
 (off-heap caches, arenas), and C's malloc for pieces of 128 KiB and more.
+
+It is the growth that tells, not the size: what stays as large is how the program works, and of one
+moment nobody knows. That is a note, and says whose the memory is.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.trends import above_the_lowest
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -25,13 +29,15 @@ SHOWN = 3  # mappings named as evidence
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much unexplained anonymous memory; only smaps shows it."""
-    limits = answers.thresholds
-    return [
-        _finding(moment, limits.large_rss_fraction)
-        for moment in answers.moments
-        if unnamed_mappings(moment)["Rss"].sum()
-        >= limits.notable(limits.anonymous_bytes, moment.rss_bytes)
-    ]
+    limits, findings = answers.thresholds, []
+    mapped = [one for one in answers.moments if one.mappings is not None]
+    sizes = [int(unnamed_mappings(one)["Rss"].sum()) for one in mapped]
+    for moment, size, grown in zip(mapped, sizes, above_the_lowest(sizes), strict=True):
+        least = limits.notable(limits.anonymous_bytes, moment.rss_bytes)
+        if size >= least:
+            large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
+            findings.append(_finding(moment, warns=large and grown >= least))
+    return findings
 
 
 _MECHANISM = (
@@ -61,7 +67,7 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     return moment.mappings[mine]
 
 
-def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
+def _finding(moment: MomentFacts, *, warns: bool) -> Finding:
     assert moment.mappings is not None
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
@@ -77,7 +83,7 @@ def _finding(moment: MomentFacts, large_fraction: float) -> Finding:
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
     return CAUSE.finding(
-        Severity.WARNING if size >= large_fraction * rss else Severity.INFO,
+        Severity.WARNING if warns else Severity.INFO,
         f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS) is anonymous memory that "
         "Go's runtime did not map",
         moment=moment.name,

@@ -4,6 +4,9 @@ Only a program with cgo, or one that loads C libraries, has it. It stands in sma
 `[heap]`, in malloc's own arenas of 64 MiB, in mappings that malloc makes for single large blocks,
 and in the stacks of threads. A heap profile does not show it and GOMEMLIMIT does not count it, so a
 leak of it looks like a leak of Go's.
+
+It is the growth that tells, not the size: what stays as large is how the program works, and of one
+moment nobody knows. That is a note, and says whose the memory is.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.trends import above_the_lowest
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -30,13 +34,15 @@ _BLOCKS = (
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much of C's memory."""
-    limits = answers.thresholds
+    limits, findings = answers.thresholds, []
     seen = [one for one in answers.moments if one.mappings is not None]
-    return [
-        _finding(moment, seen[0], limits.large_rss_fraction)
-        for moment in seen
-        if native_memory(moment).bytes >= limits.notable(limits.native_bytes, moment.rss_bytes)
-    ]
+    sizes = [native_memory(one).bytes for one in seen]
+    for moment, size, grown in zip(seen, sizes, above_the_lowest(sizes), strict=True):
+        least = limits.notable(limits.native_bytes, moment.rss_bytes)
+        if size >= least:
+            large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
+            findings.append(_finding(moment, seen[0], warns=large and grown >= least))
+    return findings
 
 
 CAUSE = Cause(
@@ -81,7 +87,7 @@ def native_memory(moment: MomentFacts) -> NativeMemory:
     return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 
-def _finding(moment: MomentFacts, first: MomentFacts, large_fraction: float) -> Finding:
+def _finding(moment: MomentFacts, first: MomentFacts, *, warns: bool) -> Finding:
     assert moment.ledger is not None
     native, rss = native_memory(moment), moment.rss_bytes or 0
     smaps = moment.path("smaps")
@@ -101,7 +107,7 @@ def _finding(moment: MomentFacts, first: MomentFacts, large_fraction: float) -> 
         held = int(moment.memstats["HeapInuse"])
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     return CAUSE.finding(
-        Severity.WARNING if native.bytes >= large_fraction * rss else Severity.INFO,
+        Severity.WARNING if warns else Severity.INFO,
         _title(native, rss),
         moment=moment.name,
         size=native.bytes,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.trends import shape_of, trend_of
+from gomem.analysis.trends import above_the_lowest, shape_of, trend_of
 
 
 def trend(*levels, seconds=None):
@@ -197,3 +197,8 @@ def test_what_rises_at_each_moment_needs_no_line():
     found = trend_of(levels, np.arange(12, dtype=float))
 
     assert (found.in_line, found.only_rises) == (False, True)
+
+
+def test_how_far_levels_lie_above_the_lowest_before_them():
+    assert [0, 3, 0, 1, 6] == above_the_lowest([4, 7, 2, 3, 8])
+    assert [] == above_the_lowest([])

@@ -1,5 +1,7 @@
 """Anonymous memory beyond what Go counts is named, with the mappings that hold it."""
 
+import pytest
+
 from gomem.causes.anonymous_mapping import find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
@@ -11,16 +13,33 @@ def foreign(rss_mib: int) -> str:
     return smaps_entry(HIGH, HIGH + rss_mib * MIB, rss_kib=rss_mib * 1024)
 
 
-def test_a_mapping_of_the_programs_own_is_a_warning_with_its_place():
+def test_a_mapping_of_the_programs_own_is_told_with_its_place():
     """
     Up to 1 MiB can be the runtime's own that it counts nowhere; the rest is not.
     """
     (found,) = find(answers(facts(foreign(96))))
 
-    assert ("anonymous-mapping", Severity.WARNING) == (found.code, found.severity)
+    assert ("anonymous-mapping", Severity.INFO) == (found.code, found.severity)
     assert 95 * MIB <= found.bytes <= 96 * MIB
     (place,) = [one for one in found.evidence if one.field.startswith("Rss at 7f0")]
     assert ("1/smaps", found.bytes) == (place.artefact, place.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "severities"),
+    [
+        pytest.param(80, {Severity.INFO, Severity.WARNING}, id="it grew"),
+        pytest.param(88, {Severity.INFO}, id="by less than a tenth of RSS"),
+        pytest.param(120, {Severity.INFO}, id="it shrank"),
+    ],
+)
+def test_it_is_a_warning_where_it_has_grown(first, severities):
+    """
+    To 96 MiB, of an RSS of 105.
+    """
+    found = find(answers(facts(foreign(first), name="1"), facts(foreign(96), name="2")))
+
+    assert severities == {one.severity for one in found}
 
 
 def test_what_the_runtime_counts_for_itself_is_none():

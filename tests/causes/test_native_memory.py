@@ -15,15 +15,29 @@ def brk(rss_mib: int) -> str:
                        rss_kib=rss_mib * 1024)  # fmt: skip
 
 
-def test_a_large_heap_of_cs_is_a_warning():
+def test_a_large_heap_of_cs_is_named():
     """
     40 of 40 + 8 + 1 MiB and a page of stack.
     """
     (found,) = find(answers(facts(brk(40), HeapAlloc=8, HeapInuse=8)))
 
-    assert ("native-memory", Severity.WARNING) == (found.code, found.severity)
+    assert ("native-memory", Severity.INFO) == (found.code, found.severity)
     assert 40 * MIB + 16 * KIB == found.bytes
     assert "81.6 % of RSS" in found.title
+
+
+@pytest.mark.parametrize(
+    ("first", "severities"),
+    [
+        pytest.param(32, {Severity.INFO, Severity.WARNING}, id="it grew"),
+        pytest.param(33, {Severity.INFO}, id="by less than 8 MiB"),
+        pytest.param(60, {Severity.INFO}, id="it shrank"),
+    ],
+)
+def test_it_is_a_warning_where_it_has_grown(first, severities):
+    found = find(answers(facts(brk(first), name="1"), facts(brk(40), name="2")))
+
+    assert severities == {one.severity for one in found}
 
 
 def test_stacks_of_threads_are_cs_too():
