@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.trends import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
@@ -22,14 +28,18 @@ def find(answers: Answers) -> list[Finding]:
 
     Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
     Where the stacks take a large part of RSS and none is large, that is a note, too: no heap
-    profile shows it. Not where the goroutines pile up: then goroutine-leak says it.
+    profile shows it. Not where the goroutines pile up: then goroutine-leak says it. What comes and
+    goes is a note as well: a burst of goroutines leaves its stacks until the next collection.
     """
-    limits = answers.thresholds
+    limits, lasting = answers.thresholds, not _come_and_go(answers.moments)
     return [
-        _finding(moment, limits)
+        _finding(moment, _whose_stacks(moment, answers.moments), limits, lasting=lasting)
         for moment in answers.moments
         if _much(moment, limits)
-        and (_each_is_large(moment, limits) or _make_much_of_rss(moment, answers))
+        and (
+            _are_large(moment, _whose_stacks(moment, answers.moments), limits)
+            or _make_much_of_rss(moment, answers)
+        )
     ]
 
 
@@ -63,10 +73,29 @@ def _much(moment: MomentFacts, limits: Thresholds) -> bool:
     return stack_bytes(moment) >= limits.notable(limits.stack_bytes, moment.rss_bytes)
 
 
-def _each_is_large(moment: MomentFacts, limits: Thresholds) -> bool:
+def _whose_stacks(moment: MomentFacts, moments: Sequence[MomentFacts]) -> int | None:
+    """How many goroutines the stacks are of; None if nobody counted.
+
+    One that has ended leaves its stack until the next collection: so those are counted that any
+    moment shows between the same two.
+    """
+    if moment.goroutine_count is None or moment.memstats is None:
+        return moment.goroutine_count
+    number = moment.memstats.get("NumGC")
+    together = (
+        one.goroutine_count
+        for one in moments
+        if one.goroutine_count is not None
+        and one.memstats is not None
+        and pd.notna(number)
+        and one.memstats.get("NumGC") == number
+    )
+    return max(together, default=moment.goroutine_count)
+
+
+def _are_large(moment: MomentFacts, goroutines: int | None, limits: Thresholds) -> bool:
     """Whether the average stack is large; without a count, it may be."""
-    count = moment.goroutine_count
-    return count is None or stack_bytes(moment) >= limits.stack_each_bytes * count
+    return goroutines is None or stack_bytes(moment) >= limits.stack_each_bytes * goroutines
 
 
 def _make_much_of_rss(moment: MomentFacts, answers: Answers) -> bool:
@@ -78,17 +107,28 @@ def _make_much_of_rss(moment: MomentFacts, answers: Answers) -> bool:
     return few and stack_bytes(moment) >= limits.large_rss_fraction * rss
 
 
-def _finding(moment: MomentFacts, limits: Thresholds) -> Finding:
+def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
+    """Whether stacks fell by half between two moments, and rose by as much again."""
+    sizes = np.array([stack_bytes(one) for one in moments if one.memstats is not None], np.float64)
+    for place in range(1, len(sizes) - 1):
+        if HALF * min(sizes[:place].max(), sizes[place + 1 :].max()) >= sizes[place]:
+            return True
+    return False
+
+
+def _finding(
+    moment: MomentFacts, goroutines: int | None, limits: Thresholds, *, lasting: bool
+) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
     evidence += moment.rss_evidence
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
-    counted = count is not None and _each_is_large(moment, limits)
-    large = counted and size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
+    counted = count is not None and _are_large(moment, goroutines, limits)
+    large = lasting and counted and size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
     return CAUSE.finding(
         Severity.WARNING if large else Severity.INFO,
-        _title(size, count),
+        _title(size, goroutines, count or 0),
         moment=moment.name,
         size=size,
         evidence=evidence,
@@ -98,8 +138,12 @@ def _finding(moment: MomentFacts, limits: Thresholds) -> Finding:
     )
 
 
-def _title(size: int, count: int | None) -> str:
-    if count is None:
+def _title(size: int, goroutines: int | None, now: int) -> str:
+    if goroutines is None:
         return f"stacks take {format_bytes(size)}; nothing says how many goroutines there are"
-    each = format_bytes(size / max(1, count))
-    return f"{format_count(count)} goroutines have {format_bytes(size)} of stacks: {each} each"
+    each = format_bytes(size / max(1, goroutines))
+    told = f"{format_count(goroutines)} goroutines have {format_bytes(size)} of stacks: {each} each"
+    ended = goroutines - now
+    if not ended:
+        return told
+    return f"{told}; {format_count(ended)} of them have ended, and no collection has run since"

@@ -1,5 +1,7 @@
 """Large stacks, told from many."""
 
+import pytest
+
 from gomem.causes.finding import Severity
 from gomem.causes.stack_growth import find
 from gomem.units import MIB
@@ -17,6 +19,41 @@ def test_few_goroutines_with_large_stacks_are_deep():
         found.bytes,
     )
     assert "2.00 MiB each" in found.title
+
+
+def test_stacks_of_goroutines_that_have_ended_stay_until_a_collection():
+    """
+    40 MiB of 1000, of which 980 have ended: 41 KiB each. Once one has run they are of 20.
+    """
+    busy = facts(**STACKS, name="1", goroutines=goroutines(1_000))
+    told = [facts(**STACKS, name="2", goroutines=goroutines(20)) for _ in range(2)]
+    for one, number in ((busy, 5), (told[0], 5), (told[1], 6)):
+        one.memstats["NumGC"] = number
+
+    (note,) = [one for one in find(answers(busy, told[0])) if one.moment == "2"]
+    (warned,) = [one for one in find(answers(busy, told[1])) if one.moment == "2"]
+
+    assert Severity.INFO == note.severity
+    assert note.title.endswith(
+        "41.0 KiB each; 980 of them have ended, and no collection has run since"
+    )
+    assert (Severity.WARNING, True) == (warned.severity, warned.title.endswith("2.00 MiB each"))
+
+
+@pytest.mark.parametrize(
+    ("low", "severity"), [(20, Severity.INFO), (21, Severity.WARNING)], ids=["half", "more"]
+)
+def test_stacks_that_come_and_go_are_a_note(low, severity):
+    """
+    40 MiB, then so much, then 42.
+    """
+    told = [
+        facts(**{**STACKS, "StackInuse": mib}, name=str(n), goroutines=goroutines(20))
+        for n, mib in enumerate((40, low, 42))
+    ]
+
+    assert {severity} == {one.severity for one in find(answers(*told))}
+    assert {Severity.WARNING} == {one.severity for one in find(answers(*told[:2]))}
 
 
 def test_many_goroutines_with_small_stacks_are_many():
