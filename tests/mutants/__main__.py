@@ -92,7 +92,7 @@ class Loop:
         for number, item in enumerate(unknown, start=1):
             seen = forked(partial(reached, item), seconds=TEST_SECONDS)
             known[self._key(item)] = seen or Reached(seconds=math.inf)
-            if number % 20 == 0 or number == len(unknown):
+            if number % 200 == 0 or number == len(unknown):
                 self.traces.write_bytes(pickle.dumps(known))
 
     def _key(self, item: pytest.Item) -> tuple[str, str, str]:
