@@ -1,9 +1,10 @@
 """Does a level jump up from where it usually is, when, and does it come back?
 
 A level is usual if at least half of the moments are at it, give or take a quarter of the way from
-it to the highest, and three quarters of those that are not high: so a saw-tooth and a ramp have
-none, for they are as long at one height as at another. A jump leaves the lower half of the way in
-one interval, by half of the way at least: what climbs for several is no jump.
+it to the highest, and most of those that are not high lie within half of that way of each other: so
+a saw-tooth and a ramp have none, for they are as long at one height as at another. A jump leaves
+the lower half of the way in one interval, by half of the way at least: what climbs for several is
+no jump.
 
 It has come back if a later moment lies in the lower half again. Of several jumps, the highest that
 came back is told; if none did, the one that the series ends with: a step.
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 NEAR = 0.25  # of the way from the usual level to the highest
 HALF = 0.5  # of the moments, and of the way
-MOST = 0.75  # of the moments that are not high
+MOST = 0.1, 0.9  # quantiles: between them lie most of the moments that are not high
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def find_jump(levels: FloatArray, times: FloatArray | None = None) -> Jump | Non
     if way <= 0:
         return None
     above, at_it = levels >= usual + HALF * way, np.abs(levels - usual) <= near
-    if at_it.mean() < HALF or at_it[~above].mean() < MOST:
+    if at_it.mean() < HALF or np.ptp(np.quantile(levels[~above], MOST)) > HALF * way:
         return None
     edges = np.flatnonzero(np.diff(above)) + 1
     runs = np.split(np.arange(len(levels)), edges)

@@ -72,24 +72,36 @@ def test_half_of_the_moments_are_at_the_usual_level():
     assert jump(50, 50, 50, 10, 200, 200, 200) is None
 
 
-def test_so_are_three_quarters_of_those_that_are_not_high():
+@pytest.mark.parametrize(("low", "found"), [(25, True), (24.9, False)])
+def test_most_of_those_that_are_not_high_lie_within_half_of_the_way(low, found):
     """
-    Six of eight at 50, beside two at 10; then five of seven.
+    From 50 to 150: of eleven, nine lie between 75 and `low`.
     """
-    assert jump(50, 50, 50, 10, 10, 200, 50, 50, 50).usual == 50.0
-    assert jump(50, 50, 50, 10, 10, 200, 50, 50) is None
+    usual = jump(0, low, 50, 50, 50, 50, 50, 50, 75, 99, 150, 50)
+
+    assert found == (usual is not None)
+
+
+def test_the_tops_of_a_saw_tooth_are_no_jumps():
+    """
+    A table of tariffs, by the profiles that say something new, and one of them less.
+    """
+    levels = [15.5, 25.5, 7.5, 13.6, 25.4, 48.5, 19.0, 39.1, 72.2, 55.9, 35.9, 55.5, 28.8]
+
+    assert jump(*levels) is None
+    assert {None} == {jump(*levels[:gone], *levels[gone + 1 :]) for gone in range(len(levels))}
 
 
 def test_near_is_a_quarter_of_the_way():
     """
-    From 100 to 260: 60 and 140 are just near, and with them five of six that are not high.
+    From 100 to 260: 60 and 140 are just near.
     """
-    found = jump(100, 100, 0, 60, 140, 100, 260)
+    found = jump(100, 100, 100, 60, 140, 100, 260)
 
     assert (100.0, 40.0) == (found.usual, found.near)
     assert found.is_usual(60)
+    assert found.is_usual(140)
     assert not found.is_usual(59.9)
-    assert jump(100, 100, 0, 60, 140.1, 100, 260) is None
 
 
 def test_one_interval_has_half_of_the_way():

@@ -100,7 +100,9 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     own = list(diagnosis.capture.by_moment)
     renamed = set(own) - set(moments) and len(own) == len(moments)
     names = dict(zip(own, moments, strict=True)) if renamed else {name: name for name in own}
-    files = {one.source.name: "a file" for one in diagnosis.capture.files}
+    # A file that is called by a plain word, such as smaps, is not told from the word.
+    sources = [one.source.name for one in diagnosis.capture.files]
+    files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
     words = _renamer(files | names)
     headline = share(verdict(diagnosis), hidden(diagnosis))
     return Told(
