@@ -9,7 +9,7 @@ A log and a benchmark file belong to the whole capture.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
@@ -85,10 +85,17 @@ def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str,
     """Files by folder, those of `smaps/t01` and `heap/t01.pb.gz` in the folder above.
 
     A folder that is called like a kind of file, and holds a kind several times, says what they are;
-    their names say when they were. So do the others beside it that are called like one.
+    their names say when they were. So do the others beside it that are called like one. Two such
+    folders do, too, that hold files of one name.
     """
     of_kinds = {folder for folder in by_folder if folder and not stem_of(_parts(folder)[1])}
     divided = {_parts(folder)[0] for folder in of_kinds if _repeated(by_folder[folder])}
+    stems = Counter(
+        (_parts(folder)[0], stem)
+        for folder in of_kinds
+        for stem in {stem_of(_parts(one.source.name)[1]) for one in by_folder[folder]}
+    )
+    divided |= {above for (above, stem), folders in stems.items() if stem and folders > 1}
     placed: dict[str, list[Artefact]] = defaultdict(list)
     for folder, group in by_folder.items():
         above = _parts(folder)[0]

@@ -72,6 +72,18 @@ def test_folders_of_kinds_say_what_files_are_and_names_when_they_were():
     assert ["api/t01", "api/t02", "api/t02", "api/last", "db/smaps"] == list(found.values())
 
 
+def test_two_folders_of_kinds_with_one_name_are_one_moment():
+    """
+    Of two moments one is left; without a name in common, each folder is a moment.
+    """
+    both, _ = placed(artefact("smaps/2.txt"), artefact("status/2.txt", "status"))
+    apart, _ = placed(artefact("smaps/2.txt"), artefact("status/1.txt", "status"))
+    nameless, _ = placed(artefact("smaps/smaps.txt"), artefact("status/status.txt", "status"))
+
+    assert 1 == len(set(both.values()))
+    assert ["smaps", "status"] == list(apart.values()) == list(nameless.values())
+
+
 def test_folders_of_kinds_at_the_top_leave_nothing_but_the_names():
     names = ("smaps/t01", "smaps/t02", "status/t01", "status/t02")
 
