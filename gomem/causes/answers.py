@@ -252,6 +252,12 @@ class MomentFacts:
             return None
         return float(self.memstats["NextGC"]) / (1 + gogc_fraction) or None
 
+    @property
+    def hides_untouched(self) -> bool:
+        """Whether memory that is not Go's may stand in RSS for heap that was never touched."""
+        divided = self.ledger is not None and self.ledger.has("mapped_files")
+        return self.mappings is None and not divided
+
     def path(self, kind: str) -> str:
         """The artefact of a kind, as evidence names it."""
         if kind == "memstats":

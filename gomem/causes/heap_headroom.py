@@ -156,10 +156,11 @@ def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
         return None
     assert moment.heap is not None
     heap, memstats = moment.heap, moment.path("memstats")
+    share = f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS)"
     return CAUSE.finding(
         Severity.INFO,
-        f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS) is idle heap, kept for the "
-        f"heap goal of {format_bytes(heap['NextGC'])}: {format_bytes(heap['HeapInuse'])} is in use",
+        f"{'up to ' if moment.hides_untouched else ''}{share} is idle heap, kept for the heap goal "
+        f"of {format_bytes(heap['NextGC'])}: {format_bytes(heap['HeapInuse'])} is in use",
         moment=moment.name,
         size=idle,
         evidence=(

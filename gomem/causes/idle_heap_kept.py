@@ -191,9 +191,7 @@ def _title(moment: MomentFacts, kept: int, in_use: int, bound: str) -> str:
             f"{format_bytes(kept)} of heap is idle beyond the heap goal and was not given back: "
             f"{used}, and no file says how much is resident"
         )
-    assert moment.ledger is not None
-    # Without smaps, what is not Go's can hide what of the idle heap was never touched.
-    if moment.mappings is None and not moment.ledger.has("mapped_files"):
+    if moment.hides_untouched:
         bound = bound or UP_TO
     return (
         f"{bound}{format_bytes(kept)} of heap is idle and still resident beyond the heap goal: "

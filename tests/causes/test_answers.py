@@ -131,6 +131,16 @@ def test_without_anything_live_there_is_no_share_of_room():
     assert (7, None) == (gomemlimit_of({GOMEMLIMIT: 7.0}), gomemlimit_of({}))
 
 
+@pytest.mark.parametrize(("files", "hides"), [(None, True), (3, False)])
+def test_rss_that_no_file_divides_may_hide_what_was_never_touched(files, hides):
+    parts = {"stacks": 1} if files is None else {"stacks": 1, "mapped_files": files}
+    told = MomentFacts("1", ledger=ledger(9, **parts))
+
+    assert hides == told.hides_untouched
+    assert not replace(told, mappings=pd.DataFrame()).hides_untouched
+    assert MomentFacts("1").hides_untouched
+
+
 def test_the_arenas_are_what_is_resident_of_the_go_heap():
     assert (8 * MIB, None) == (moment(arenas=7).arenas_rss_bytes, moment().arenas_rss_bytes)
 

@@ -110,6 +110,16 @@ def test_idle_heap_below_the_goal_is_room_at_least():
     assert finding.title.endswith("of 100 MiB: 12.0 MiB is in use")
 
 
+def test_where_rss_is_one_number_idle_room_is_the_most_there_can_be():
+    """
+    Files that the program maps may stand in RSS for heap that was never touched.
+    """
+    (finding,) = find(answers(replace(idle(), mappings=None), **SMALL))
+
+    assert finding.title.startswith("up to 48.0 MiB (78.7 % of RSS) is idle heap")
+    assert "likely" == finding.confidence
+
+
 def test_idle_heap_above_the_goal_is_no_room():
     """
     1.1 × 20 = 22, less 12.
