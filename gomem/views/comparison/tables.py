@@ -281,29 +281,23 @@ def moments_table(moments: pd.DataFrame) -> Table:
 
 def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
     """Resident memory part by part; where all parts are known, they add up to RSS."""
-    rows = tuple(
-        (
-            Cell(part_name(row["part"])),
-            *(bytes_cell(row[side]) for side in SIDES),
-            change_cell(row["change"]),
-        )
-        for row in ledger.to_dict("records")
-    )
-    return Table(f"Resident memory by part, {pair}", ("part", *SIDES, "difference"), "<>>>", rows)
+    names = [Cell(part_name(part)) for part in ledger["part"]]
+    return _sizes_table(f"Resident memory by part, {pair}", "part", names, ledger)
 
 
 def groups_table(groups: pd.DataFrame, pair: Pair) -> Table:
     """Whose the resident memory is; where all is known, it adds up to RSS."""
+    named = zip(groups["group"], groups["name"], strict=True)
+    names = [Cell(name, note=WHOSE[group]) for group, name in named]
+    return _sizes_table(f"Resident memory by whose it is, {pair}", "whose", names, groups)
+
+
+def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFrame) -> Table:
     rows = tuple(
-        (
-            Cell(row["name"], note=WHOSE[row["group"]]),
-            *(bytes_cell(row[side]) for side in SIDES),
-            change_cell(row["change"]),
-        )
-        for row in groups.to_dict("records")
+        (name, *(bytes_cell(row[side]) for side in SIDES), change_cell(row["change"]))
+        for name, row in zip(names, sizes.to_dict("records"), strict=True)
     )
-    columns = ("whose", *SIDES, "difference")
-    return Table(f"Resident memory by whose it is, {pair}", columns, "<>>>", rows)
+    return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
 
 
 def sites_table(sites: pd.DataFrame, caption: str) -> Table:

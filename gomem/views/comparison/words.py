@@ -96,16 +96,17 @@ def pair_of(comparison: Comparison, question: str) -> Pair | None:
 
 def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
     """The parts of one pair of moments, without those that are 0 or unknown on both sides."""
-    ledger = comparison.ledger
-    of_pair = (ledger["before_moment"] == pair.before) & (ledger["after_moment"] == pair.after)
-    return ledger[of_pair & (ledger[["before", "after"]].fillna(0) != 0).any(axis=1)]
+    return _of_pair(comparison.ledger, pair)
 
 
 def groups_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
     """Whose the memory is at one pair of moments, without what is 0 or unknown on both sides."""
-    groups = comparison.groups
-    of_pair = (groups["before_moment"] == pair.before) & (groups["after_moment"] == pair.after)
-    return groups[of_pair & (groups[["before", "after"]].fillna(0) != 0).any(axis=1)]
+    return _of_pair(comparison.groups, pair)
+
+
+def _of_pair(sizes: pd.DataFrame, pair: Pair) -> pd.DataFrame:
+    of_pair = (sizes["before_moment"] == pair.before) & (sizes["after_moment"] == pair.after)
+    return sizes[of_pair & (sizes[["before", "after"]].fillna(0) != 0).any(axis=1)]
 
 
 def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
