@@ -302,22 +302,14 @@ def _of_marks(answers: Answers) -> list[Finding]:
     if levels is None or not _come_again(levels, len(told), answers.thresholds):
         return []
     top, last = told[levels.top.peak], told[levels.each[-1].last]
-    finding = CAUSE.finding(
-        Severity.INFO,
-        f"what collections mark comes in bursts: {len(levels.each)} in {len(told)} moments, from "
-        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
-        moment=last.name,
-        size=round(levels.extra),
-        evidence=(
-            Evidence(told[levels.top.before].path("memstats"), "marked", round(levels.low), "B"),
-            Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
-            *top.rss_evidence,
-        ),
-        mechanism=_AGAIN,
-        next_step=_TAKE_PROFILES,
-        confidence="possible",
+    evidence = (
+        Evidence(told[levels.top.before].path("memstats"), "marked", round(levels.low), "B"),
+        Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
+        *top.rss_evidence,
     )
-    return [finding]
+    return [
+        _of_marked("what collections mark", levels, f"{len(told)} moments", evidence, last.name)
+    ]
 
 
 def _of_log(answers: Answers) -> list[Finding]:
@@ -327,21 +319,33 @@ def _of_log(answers: Answers) -> list[Finding]:
     if facts is None or found is None or not _come_again(found.levels, found.cycles, limits):
         return []
     levels = found.levels
-    finding = CAUSE.finding(
+    evidence = (
+        Evidence(facts.path, "heap_live_bytes, usual low", round(levels.low), "B"),
+        Evidence(facts.path, "heap_live_bytes, highest", round(levels.highest), "B"),
+        Evidence(facts.path, "bursts", len(levels.each), "count"),
+    )
+    return [_of_marked("the live heap", levels, format_seconds(found.seconds), evidence)]
+
+
+def _of_marked(
+    what: str,
+    levels: Bursts,
+    watched: str,
+    evidence: tuple[Evidence, ...],
+    moment: str | None = None,
+) -> Finding:
+    """Bursts of what collections marked: whose they are, nothing says."""
+    return CAUSE.finding(
         Severity.INFO,
-        f"the live heap comes in bursts: {len(levels.each)} in {format_seconds(found.seconds)}, "
-        f"from {format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
+        f"{what} comes in bursts: {len(levels.each)} in {watched}, from "
+        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
+        moment=moment,
         size=round(levels.extra),
-        evidence=(
-            Evidence(facts.path, "heap_live_bytes, usual low", round(levels.low), "B"),
-            Evidence(facts.path, "heap_live_bytes, highest", round(levels.highest), "B"),
-            Evidence(facts.path, "bursts", len(levels.each), "count"),
-        ),
+        evidence=evidence,
         mechanism=_AGAIN,
         next_step=_TAKE_PROFILES,
         confidence="possible",
     )
-    return [finding]
 
 
 def _who(function: str, caller: str) -> str:
