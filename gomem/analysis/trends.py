@@ -14,6 +14,7 @@ is for the cause to say.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,8 +131,7 @@ def is_steady(slope: float, low: float) -> bool:
 
 def above_the_lowest(levels: Sequence[float]) -> list[float]:
     """By how much each level lies above the lowest before it; 0 of the first, or if it does not."""
-    lowest = np.minimum.accumulate(levels) if len(levels) else levels
-    return [float(level - least) for level, least in zip(levels, lowest, strict=True)]
+    return [level - lowest for level, lowest in zip(levels, accumulate(levels, min), strict=True)]
 
 
 def shape_of(

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.trends import above_the_lowest
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.finding import Severity
 
 KIND = "anonymous-other"
 SHOWN = 3  # mappings named as evidence
@@ -29,15 +29,10 @@ SHOWN = 3  # mappings named as evidence
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much unexplained anonymous memory; only smaps shows it."""
-    limits, findings = answers.thresholds, []
-    mapped = [one for one in answers.moments if one.mappings is not None]
-    sizes = [int(unnamed_mappings(one)["Rss"].sum()) for one in mapped]
-    for moment, size, grown in zip(mapped, sizes, above_the_lowest(sizes), strict=True):
-        least = limits.notable(limits.anonymous_bytes, moment.rss_bytes)
-        if size >= least:
-            large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
-            findings.append(_finding(moment, warns=large and grown >= least))
-    return findings
+    found = answers.outside_go(
+        lambda one: int(unnamed_mappings(one)["Rss"].sum()), answers.thresholds.anonymous_bytes
+    )
+    return [_finding(moment, severity) for moment, severity in found]
 
 
 _MECHANISM = (
@@ -67,7 +62,7 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     return moment.mappings[mine]
 
 
-def _finding(moment: MomentFacts, *, warns: bool) -> Finding:
+def _finding(moment: MomentFacts, severity: Severity) -> Finding:
     assert moment.mappings is not None
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
@@ -83,7 +78,7 @@ def _finding(moment: MomentFacts, *, warns: bool) -> Finding:
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
     return CAUSE.finding(
-        Severity.WARNING if warns else Severity.INFO,
+        severity,
         f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS) is anonymous memory that "
         "Go's runtime did not map",
         moment=moment.name,

@@ -37,13 +37,13 @@ from gomem.analysis.memory.limits import (
 from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
-from gomem.analysis.trends import Trend, trend_of
-from gomem.causes.finding import Evidence
+from gomem.analysis.trends import Trend, above_the_lowest, trend_of
+from gomem.causes.finding import Evidence, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import METRICS_PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -253,6 +253,13 @@ class MomentFacts:
         return float(self.memstats["NextGC"]) / (1 + gogc_fraction) or None
 
     @property
+    def idle_heap_bytes(self) -> int:
+        """Idle heap that is resident: without what nobody has touched; 0 without a ledger."""
+        if self.ledger is None:
+            return 0
+        return self.ledger.part("heap_idle") + self.ledger.part("heap_untouched")
+
+    @property
     def hides_untouched(self) -> bool:
         """Whether memory that is not Go's may stand in RSS for heap that was never touched."""
         divided = self.ledger is not None and self.ledger.has("mapped_files")
@@ -404,6 +411,28 @@ class Answers:
         told = [one for one in self.moments if one.arenas_rss_bytes is not None]
         levels = np.array([one.arenas_rss_bytes for one in told], np.float64)
         return trend_of(levels, _seconds(told))
+
+    def outside_go(
+        self, size_of: Callable[[MomentFacts], int], least_bytes: int
+    ) -> list[tuple[MomentFacts, Severity]]:
+        """The moments with much memory that is not Go's, each with how severe that is.
+
+        A warning is a large part of RSS that has grown since an earlier moment; the rest are notes.
+
+        Args:
+            size_of: The resident bytes of it at a moment that has mappings.
+            least_bytes: The cause's own threshold, of the size and of the growth.
+        """
+        limits, found = self.thresholds, []
+        mapped = [one for one in self.moments if one.mappings is not None]
+        sizes = [size_of(one) for one in mapped]
+        for moment, size, grown in zip(mapped, sizes, above_the_lowest(sizes), strict=True):
+            least = limits.notable(least_bytes, moment.rss_bytes)
+            if size >= least:
+                large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
+                warns = large and grown >= least
+                found.append((moment, Severity.WARNING if warns else Severity.INFO))
+        return found
 
     @cached_property
     def heap_alloc_jump(self) -> Jump | None:

@@ -143,9 +143,10 @@ class CollectorAnswers:
         """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
         if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
             return False
+        if not self.triggers.gogc["gogc_fraction"].isna().any():
+            return False
         stacks = pieces_of(self.cycles, ["stacks_bytes"])
-        knows_limits = any(one["stacks_bytes"].notna().any() for one in stacks)
-        return knows_limits and bool(self.triggers.gogc["gogc_fraction"].isna().any())
+        return any(one["stacks_bytes"].notna().any() for one in stacks)
 
     @cached_property
     def live(self) -> tuple[LiveHeap, ...]:

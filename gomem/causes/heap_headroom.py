@@ -137,13 +137,12 @@ def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
 
 def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
     """Resident idle heap below the scavenger's goal, where GOGC sets that; 0 if it is not known."""
-    heap, ledger = moment.heap, moment.ledger
-    if heap is None or ledger is None or moment.skew.crosses_a_collection:
+    heap = moment.heap
+    if heap is None or moment.skew.crosses_a_collection or not has_scavenger(version):
         return 0
-    if not has_scavenger(version) or pd.isna(heap["goal_bytes"]) or _by_limit(heap):
+    if pd.isna(heap["goal_bytes"]) or _by_limit(heap):
         return 0
-    idle = ledger.part("heap_idle") + ledger.part("heap_untouched")
-    return max(0, min(idle, int(heap["goal_bytes"]) - int(heap["HeapInuse"])))
+    return max(0, min(moment.idle_heap_bytes, int(heap["goal_bytes"]) - int(heap["HeapInuse"])))
 
 
 def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:

@@ -80,9 +80,7 @@ def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Findi
     """
     findings = []
     for one in told:
-        assert one.ledger is not None
-        goal, rss = one.limited_goal, one.rss_bytes
-        idle = one.ledger.part("heap_idle") + one.ledger.part("heap_untouched")
+        goal, rss, idle = one.limited_goal, one.rss_bytes, one.idle_heap_bytes
         if goal is None or rss is None or idle < limits.idle_by_limit_fraction * rss:
             continue
         if idle >= limits.notable(limits.idle_heap_bytes, rss):
@@ -148,13 +146,13 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> tuple[int, int]:
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0, 0
     excess, untouched = int(moment.heap["excess_bytes"]), -moment.ledger.part("heap_untouched")
-    resident = moment.ledger.part("heap_idle") - untouched
     if counts_fresh_as_released(version):
         least = most = excess
     else:
         unseen = moment.mappings is None and version.possibly(WHOLE_ARENAS, BACKGROUND_SCAVENGER)
         least = excess - (max(untouched, ARENA) if unseen else untouched)
         most = least if moment.rss_bytes is None else excess - untouched
+    resident = moment.idle_heap_bytes
     return max(0, min(least, resident)), max(0, min(most, resident))
 
 

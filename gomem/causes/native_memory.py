@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.trends import above_the_lowest
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.finding import Severity
 
 KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
 
@@ -34,15 +34,10 @@ _BLOCKS = (
 
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment with much of C's memory."""
-    limits, findings = answers.thresholds, []
+    least = answers.thresholds.native_bytes
     seen = [one for one in answers.moments if one.mappings is not None]
-    sizes = [native_memory(one).bytes for one in seen]
-    for moment, size, grown in zip(seen, sizes, above_the_lowest(sizes), strict=True):
-        least = limits.notable(limits.native_bytes, moment.rss_bytes)
-        if size >= least:
-            large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
-            findings.append(_finding(moment, seen[0], warns=large and grown >= least))
-    return findings
+    found = answers.outside_go(lambda one: native_memory(one).bytes, least)
+    return [_finding(moment, seen[0], severity) for moment, severity in found]
 
 
 CAUSE = Cause(
@@ -87,7 +82,7 @@ def native_memory(moment: MomentFacts) -> NativeMemory:
     return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 
-def _finding(moment: MomentFacts, first: MomentFacts, *, warns: bool) -> Finding:
+def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity) -> Finding:
     assert moment.ledger is not None
     native, rss = native_memory(moment), moment.rss_bytes or 0
     smaps = moment.path("smaps")
@@ -107,7 +102,7 @@ def _finding(moment: MomentFacts, first: MomentFacts, *, warns: bool) -> Finding
         held = int(moment.memstats["HeapInuse"])
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
     return CAUSE.finding(
-        Severity.WARNING if warns else Severity.INFO,
+        severity,
         _title(native, rss),
         moment=moment.name,
         size=native.bytes,

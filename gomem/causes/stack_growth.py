@@ -32,14 +32,12 @@ def find(answers: Answers) -> list[Finding]:
     goes is a note as well: a burst of goroutines leaves its stacks until the next collection.
     """
     limits, lasting = answers.thresholds, not _come_and_go(answers.moments)
+    much = [one for one in answers.moments if _much(one, limits)]
+    whose = [(one, _whose_stacks(one, answers.moments)) for one in much]
     return [
-        _finding(moment, _whose_stacks(moment, answers.moments), limits, lasting=lasting)
-        for moment in answers.moments
-        if _much(moment, limits)
-        and (
-            _are_large(moment, _whose_stacks(moment, answers.moments), limits)
-            or _make_much_of_rss(moment, answers)
-        )
+        _finding(moment, goroutines, limits, lasting=lasting)
+        for moment, goroutines in whose
+        if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, answers)
     ]
 
 
@@ -82,15 +80,15 @@ def _whose_stacks(moment: MomentFacts, moments: Sequence[MomentFacts]) -> int | 
     if moment.goroutine_count is None or moment.memstats is None:
         return moment.goroutine_count
     number = moment.memstats.get("NumGC")
-    together = (
+    if pd.isna(number):
+        return moment.goroutine_count
+    return max(
         one.goroutine_count
         for one in moments
         if one.goroutine_count is not None
         and one.memstats is not None
-        and pd.notna(number)
         and one.memstats.get("NumGC") == number
     )
-    return max(together, default=moment.goroutine_count)
 
 
 def _are_large(moment: MomentFacts, goroutines: int | None, limits: Thresholds) -> bool:

@@ -213,9 +213,11 @@ def _shares(spent: Mapping[str, float]) -> _Shares:
     """What collections took of all CPU, and stops of that, by the classes of CPU."""
     if not spent[ALL_CPU] > 0:
         return None, None
-    busy = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0)
-    stopped = min(1.0, max(0.0, spent[STOPS] / spent[ALL_CPU])) if STOPS in spent else None
-    return min(1.0, max(0.0, busy / spent[ALL_CPU])), stopped
+    seconds = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0), spent.get(STOPS)
+    busy, stopped = (
+        None if one is None else min(1.0, max(0.0, one / spent[ALL_CPU])) for one in seconds
+    )
+    return busy, stopped
 
 
 def _cpu_since_start(last: CounterReading) -> tuple[_Shares, str, str]:
