@@ -434,6 +434,10 @@ def logged(count=12, **about):
     return Answers((), GoVersion(), gc=gc, thresholds=Thresholds(**about))
 
 
+def test_marks_that_stay_as_they_are_are_no_bursts():
+    assert [] == allocation_spike.find(marked(*[40] * 12))
+
+
 def test_a_log_alone_tells_bursts_of_what_was_marked():
     (finding,) = allocation_spike.find(logged())
 

@@ -154,6 +154,17 @@ def test_a_mean_does_not_say_whether_most_stops_are_long():
     assert "possible" == long_pauses.find(answers(paused_ms=3999))[0].confidence
 
 
+def test_what_stops_took_of_the_time_is_told_where_the_time_is_known():
+    """
+    0.4 s of 20, and of no time.
+    """
+    (told,) = long_pauses.find(answers(paused_ms=400))
+    (silent,) = long_pauses.find(answers(paused_ms=400, seconds=0.0))
+
+    assert told.title.endswith("for 10.0 ms on average; stops took 2.0 % of the time")
+    assert silent.title.endswith("for 10.0 ms on average")
+
+
 def test_what_stops_took_is_no_cost_of_marking():
     """
     3 of 20 CPU seconds are the collector's; the world stood still for 0.499 s of 10, or for 0.501.

@@ -47,7 +47,7 @@ def test_the_first_few_places_are_the_evidence():
         finding.evidence[0].value,
         finding.evidence[0].unit,
     )
-    assert "b" == finding.evidence[1].artefact
+    assert ("b", "line 0") == (finding.evidence[1].artefact, finding.evidence[1].field)
 
 
 def test_a_torn_line_of_the_log_is_no_copys_fault():

@@ -228,6 +228,45 @@ def test_uncounted_goroutines_show_in_their_descriptors():
     assert not pile_up(383_999.0)
 
 
+def test_stacks_that_do_not_grow_are_no_sign_beside_descriptors_that_do():
+    """
+    Five profiles with 5 MiB more of descriptors each, and 4 MiB of stacks all the time.
+    """
+    profiles = [
+        taken(n, heap(seen(10 + 10 * n, 4096), names=("runtime.malg", "runtime.newproc1")))
+        for n in range(5)
+    ]
+    series = series_of({str(n): one for n, one in enumerate(profiles)})
+    case = replace(answers(*stacked(4, 4, 4, 4, 4)), heap_series=series, growth=growth(series))
+
+    (found,) = find(case)
+
+    assert found.title.endswith("nothing here counts them: their descriptors by 20.1 MiB")
+    assert "possible" == found.confidence
+
+
+def test_where_most_wait_and_for_how_long():
+    """
+    Of those in the same function; a dump says for how long, a profile does not.
+    """
+    dump = pd.DataFrame(
+        {
+            "goroutines": [2000, 999, 5],
+            "function": ["main.wait", "main.wait", "main.serve"],
+            "state": ["chan receive", "select", "IO wait"],
+            "wait_seconds": [3600.0, 60.0, 7200.0],
+        }
+    )
+    told = moments(100, 1500, 3004)
+    (found,) = find(answers(*told[:2], replace(told[2], goroutines=dump)))
+    (silent,) = find(answers(*told[:2], replace(told[2], goroutines=dump.assign(wait_seconds=0.0))))
+
+    last = [(one.field, one.value, one.unit) for one in found.evidence[-2:]]
+    waits = ("in state chan receive", 2000, "count")
+    assert [waits, ("longest wait, at least", 3600.0, "s")] == last
+    assert "in state chan receive" == silent.evidence[-1].field
+
+
 def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
     """
     3000 more goroutines with 4 MiB more of stacks, and 12 MiB that main.wait allocates.

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from gomem.analysis.collector import steps
 from gomem.analysis.memory.skew import Skew
 from gomem.causes import (
     anonymous_mapping,
@@ -30,6 +31,7 @@ from gomem.causes import (
     untouched_now_resident,
 )
 from gomem.causes.answers import GOGC, GOMEMLIMIT, GOROUTINES, LIVE, Answers, MomentFacts
+from gomem.causes.collector_answers import CollectorAnswers
 from gomem.causes.collector_answers import every as every_words
 from gomem.causes.finding import Lack, Severity
 from gomem.causes.thresholds import Thresholds
@@ -42,6 +44,7 @@ from tests.causes.test_counted_causes import LIMITED
 from tests.causes.test_counted_causes import moment as counted_moment
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
+from tests.gc_logs import log_of, packed_cycles
 
 ZEROING = known_version("go1.24.2", "test")
 RETURNED = {"HeapAlloc": 10, "HeapInuse": 10, "HeapIdle": 54, "HeapReleased": 54}
@@ -1030,6 +1033,19 @@ def test_a_log_without_a_collection_has_no_long_stop_whatever_the_thresholds():
 
     assert [] == long_pauses.find(replace(of_log(), thresholds=limits))
     assert () == of_log().gc.notes
+
+
+def test_a_long_log_says_of_what_it_is_told(monkeypatch):
+    """
+    Four collections: one by one, or in groups of two where two rows are the most.
+    """
+    log = log_of(*[{}] * 4)
+    long = CollectorAnswers(replace(log, cycles=packed_cycles(log.cycles, 2)), "app.log")
+
+    assert () == long.notes
+    monkeypatch.setattr(steps, "MOST_ROWS", 2)
+    (note,) = long.notes
+    assert note.endswith("are told from groups of 2 collections")
 
 
 def test_a_limit_that_drives_collections_since_the_start():

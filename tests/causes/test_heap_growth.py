@@ -587,6 +587,13 @@ def test_resident_memory_alone_is_a_note():
     assert [] == heap_growth.find(resident(10, 30, 50, 50, 50))
 
 
+def test_resident_memory_is_no_sign_of_growth_where_memstats_say_what_is_in_use():
+    case = resident(10, 20, 30, 40, 50)
+    first = replace(case.moments[0], memstats=facts().memstats)
+
+    assert [] == heap_growth.find(replace(case, moments=(first, *case.moments[1:])))
+
+
 def test_a_thin_log_is_no_veto():
     """
     Three collections say nothing about a slope.

@@ -131,7 +131,7 @@ def test_a_memory_limit_lowers_the_goal():
     ("idle", "gogc", "told"),
     [
         pytest.param(32, math.inf, True, id="half-of-rss"),
-        pytest.param(31, math.inf, False, id="less-than-half"),
+        pytest.param(31.75, math.inf, False, id="less-than-half"),
         pytest.param(32, 100.0, False, id="a-goal-of-gogcs-own"),
     ],
 )
