@@ -199,6 +199,17 @@ def test_a_limit_may_decide_where_goals_leave_little_room(about, may_decide):
     assert not answers_of().limit_may_decide
 
 
+def test_how_little_room_may_be_a_limits():
+    """
+    10 live, and a goal of 15: less than the threshold.
+    """
+    case = answers_of(gc=facts_of(*[{}] * 5, **UNKNOWN | {"goal": 15}))
+
+    assert not replace(case, thresholds=Thresholds(small_room_fraction=0.5)).limit_may_decide
+    above = math.nextafter(0.5, 1)
+    assert replace(case, thresholds=Thresholds(small_room_fraction=above)).limit_may_decide
+
+
 @pytest.mark.parametrize(("goals", "decides"), [((200, 200), False), ((200, 150, 200), True)])
 def test_without_a_log_a_limit_decides_where_it_made_some_moments_goal(goals, decides):
     metrics = {GOMEMLIMIT: 300.0 * MIB, GOGC: 100.0, LIVE: 100.0 * MIB}

@@ -203,6 +203,12 @@ def long_stops(long=8):
     return answers(*lines)
 
 
+def longest_stop():
+    cycles = long_stops().gc.cycles
+    stopped = cycles["sweep_termination_seconds"] + cycles["mark_termination_seconds"]
+    return float(stopped.max())
+
+
 @pytest.mark.parametrize(("name", "at"), [("long_cycles", 8), ("long_fraction", 0.25)])
 def test_long_stops_that_come_again(name, at):
     assert [True, False] == edge(long_pauses, long_stops(), name, at)
@@ -242,6 +248,18 @@ def test_where_most_stops_are_short_long_ones_are_the_kernels_and_a_note():
     assert ("warning", "likely", False) == told(32, worst_pause_seconds=0.01202)
     assert ("warning", "likely", False) == told(32, enough_cycles=32)
     assert ("info", "possible", False) == told(32, enough_cycles=33)
+    assert ("warning", "likely", False) == told(15, deciding_fraction=15 / 32)
+    assert ("info", "possible", True) == told(15, deciding_fraction=nextafter(15 / 32, 1))
+
+
+def test_the_time_in_long_stops_is_that_of_stops_from_the_threshold_on():
+    """
+    8 × 12.02 ms of 31 s: those of 0.04 ms are not long.
+    """
+    (finding,) = found(long_pauses, long_stops(), pause_seconds=longest_stop())
+
+    assert finding.title.startswith("8 of 32 collections stopped the world for 12.0 ms or more")
+    assert finding.cpu_fraction == pytest.approx(8 * 0.01202 / 31)
 
 
 def test_a_log_of_one_collection_has_no_share_of_time():
@@ -261,13 +279,7 @@ def test_a_log_of_one_collection_has_no_share_of_time():
     ],
 )
 def test_a_stop_that_is_long(name, about):
-    case = long_stops()
-    cycles = case.gc.cycles
-    longest = float(
-        (cycles["sweep_termination_seconds"] + cycles["mark_termination_seconds"]).max()
-    )
-
-    assert [True, False] == edge(long_pauses, case, name, longest, **about)
+    assert [True, False] == edge(long_pauses, long_stops(), name, longest_stop(), **about)
 
 
 @pytest.mark.parametrize(
@@ -293,9 +305,20 @@ def test_enough_cpu_in_few_collections(cause, case, spent):
     assert [True, False] == edge(
         cause, case, "enough_cpu_seconds", spent(case.gc), enough_cycles=1000
     )
-    too_high = Thresholds(enough_cycles=1000, enough_cpu_seconds=1e9)
-    assert cause.CAUSE.code == cause.lack(replace(case, thresholds=too_high)).code
+    too_high = Thresholds(enough_cycles=1000, enough_cpu_seconds=3600)
+    lack = cause.lack(replace(case, thresholds=too_high))
+    assert cause.CAUSE.code == lack.code
+    assert "1\u202f000 " in lack.needed
+    assert lack.needed.endswith(" or 1.00 h of marking")
     assert cause.lack(case) is None
+
+
+def test_pressure_in_few_collections_is_likely_and_in_enough_certain():
+    n = slow().gc.cost.steady_cycles
+
+    sure = [found(gc_pressure, slow(), enough_cycles=one)[0].confidence for one in (n, n + 1)]
+
+    assert ["certain", "likely"] == sure
 
 
 def dear():
@@ -337,11 +360,19 @@ def test_forced_collections_that_cost_something_are_a_warning():
 
 
 def test_forced_collections_that_cost_much_in_too_short_a_log_are_said():
-    limits = {"marking_fraction": 0.01, "enough_cpu_seconds": 1e9}
-    case = replace(dear(), thresholds=Thresholds(**limits))
+    """
+    From the share on that would be a finding, were it for longer.
+    """
+    share = dear().gc.marking_share_of("forced")
 
-    assert [] == forced_gc.find(case)
-    assert "forced-gc" == forced_gc.lack(case).code
+    def lack(least):
+        limits = Thresholds(marking_fraction=least, enough_cpu_seconds=3600)
+        assert [] == forced_gc.find(replace(dear(), thresholds=limits))
+        return forced_gc.lack(replace(dear(), thresholds=limits))
+
+    assert "forced-gc" == lack(share).code
+    assert "10 of them, or 1.00 h of marking" == lack(share).needed
+    assert lack(nextafter(share, 1)) is None
     assert forced_gc.lack(dear()) is None
 
 

@@ -66,6 +66,8 @@ def test_where_others_decide_the_pacer_does_not():
     """
     assert ["gc-pressure", "forced-gc"] == found(share=0.2, forced=20)
     assert ["forced-gc"] == found(share=0.9, forced=21)
+    assert ["gc-pressure", "forced-gc"] == found(1000, 500.0, forced=500)
+    assert ["forced-gc"] == found(1000, 500.0, forced=501)
     assert ["memory-limit-thrash"] == found(metrics=LIMITED)
 
 
@@ -75,6 +77,8 @@ def test_where_others_decide_the_pacer_does_not():
         (10, 40, ["forced-gc"]),
         (9, 36, []),
         (10, 41, []),
+        (25, 100, ["forced-gc"]),
+        (25, 101, []),
     ],
 )
 def test_forced_ones_by_number_and_share(forced, cycles, codes):
@@ -121,9 +125,12 @@ def test_a_limit_costs_or_leaves_no_room():
 
     assert ["memory-limit-thrash"] == thrash(share=0.10)
     assert [] == thrash(share=0.0999)
+    assert ["memory-limit-thrash"] == thrash(share=0.05, seconds=4.0)
+    assert [] == thrash(share=0.0499, seconds=4.0)
     assert ["memory-limit-thrash"] == thrash(share=0.01, seconds=4.0, goal_mib=147)
-    assert [] == thrash(share=0.01, seconds=4.0, goal_mib=148)
+    assert [] == thrash(share=0.01, seconds=4.0, goal_mib=147.125)
     assert [] == thrash(share=0.01, seconds=4.01, goal_mib=147)
+    assert ["memory-limit-thrash"] == found(20, metrics=live, share=0.5)
     assert [] == found(19, metrics=live, share=0.5)
 
 

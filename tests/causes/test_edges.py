@@ -450,6 +450,8 @@ def test_a_limit_that_is_nearly_full():
     moment = facts(**USED, cgroup=cgroup(128, 96))
 
     assert [True, False] == edge(limit_risk.find, "limit_full_fraction", 0.75, moment)
+    (finding,) = limit_risk.find(answers(moment, limit_full_fraction=0.75))
+    assert Severity.CRITICAL == finding.severity
 
 
 def test_a_limit_that_is_reached_soon():

@@ -134,6 +134,10 @@ def test_ten_thousand_that_are_there_from_the_start_are_a_design():
     assert ["info"] == [str(one.severity) for one in find(answers(*many(10_000, 20_000)))]
 
 
+def test_of_three_moments_that_go_to_and_fro_many_are_no_note():
+    assert [] == find(answers(*many(10_000, 30_000, 20_000)))
+
+
 def test_those_that_came_and_stayed_are_told_in_the_past():
     (found,) = find(answers(*many(100, 5000, 10_000, 10_000, 10_000, 10_000)))
 

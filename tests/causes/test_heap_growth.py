@@ -314,6 +314,23 @@ def test_the_size_is_of_all_that_rises():
     )
 
 
+def test_what_others_add_is_told_from_its_share_on():
+    """
+    90 sightings more at one site, and 27 at the other.
+    """
+    names = ("main.leaf", "main.root", "main.other")
+    case = answers(*LEAK, others=range(40, 70, 3), names=names)
+    share = case.growing_site.grown_in_all / case.growing_site.grown - 1
+
+    def title(least):
+        (finding,) = heap_growth.find(replace(case, thresholds=Thresholds(growth_fraction=least)))
+        return finding.title
+
+    assert pytest.approx(27 / 90) == share
+    assert "that came and stayed in all" in title(share * (1 - 1e-9))
+    assert "in all" not in title(share * (1 + 1e-9))
+
+
 def test_the_garbage_is_no_growth():
     """
     10 MiB more marked each moment of 100 allocated: of the 40 that HeapAlloc has beyond the mark
@@ -366,6 +383,18 @@ def test_two_kinds_of_evidence_that_agree_are_likely():
 
     assert "likely" == finding.confidence
     assert {"HeapAlloc", "inuse_space of main.leaf"} <= {one.field for one in finding.evidence}
+
+
+@pytest.mark.parametrize(("enough", "sure"), [(5, "likely"), (6, "possible")])
+def test_profiles_agree_where_they_are_enough(enough, sure):
+    """
+    Five of them, each twice the one before.
+    """
+    case = replace(answers(10, 30, 50, 70, 90), moments=counted(moments(20, 30, 40, 50, 60)))
+
+    (finding,) = heap_growth.find(replace(case, thresholds=Thresholds(growth_profiles=enough)))
+
+    assert sure == finding.confidence
 
 
 @pytest.mark.parametrize(("timed", "said"), [(True, 80), (False, 45)])

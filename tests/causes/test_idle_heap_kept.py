@@ -152,6 +152,15 @@ def test_a_heap_that_is_mostly_idle_because_of_a_far_limit_is_a_note(idle, gogc,
     )
 
 
+@pytest.mark.parametrize(("least", "told"), [(32 * MIB, True), (32 * MIB + 1, False)])
+def test_what_a_far_limit_keeps_is_worth_a_word_from_its_size_on(least, told):
+    case = answers(rss_mib=64, HeapAlloc=32, HeapInuse=32, HeapIdle=32, NextGC=1900)
+    metrics = {LIVE: 1.0 * MIB, GOGC: math.inf, GOMEMLIMIT: 2000.0 * MIB}
+    case = replace(case, moments=(replace(case.moments[0], metrics=metrics),))
+
+    assert told == bool(find(replace(case, thresholds=Thresholds(idle_heap_bytes=least))))
+
+
 def test_where_a_collection_ran_between_the_files_it_is_only_possible():
     memstats = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
 
