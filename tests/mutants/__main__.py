@@ -67,6 +67,8 @@ class Loop:
             noticing = partial(noticed_by, mutant, items)
             by = forked(noticing, seconds=SPARE_SECONDS + CHANGE_SECONDS) if items else ""
             self.by.append(by)
+            if by == UNLOADED:
+                print(f"# {UNLOADED}: {mutant.name}", flush=True)
             if by == "":
                 print(f"{mutant.name}  # line {mutant.line}, {len(items)} tests", flush=True)
             if len(self.by) % 25 == 0:

@@ -185,8 +185,8 @@ def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
     olds = {name: space.get(name) for name in names_of(statement)}
     exec(compile(ast.Module([statement], []), str(space["__file__"]), "exec"), space)
     for name, old in olds.items():
-        for other in list(sys.modules.values()):
-            if other.__name__.partition(".")[0] in {"gomem", "tests"}:
+        for path, other in list(sys.modules.items()):
+            if path.partition(".")[0] in {"gomem", "tests"} and other is not None:
                 held = vars(other)
                 if held.get(name, other) is old:
                     held[name] = space[name]
