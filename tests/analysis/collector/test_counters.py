@@ -220,6 +220,7 @@ def test_no_more_than_all_cpu_was_the_collectors():
     [
         (cpu(1, 0.5, 10), cpu(1.75, 0.75, 20), 0.5),
         (cpu(1, 0.5, 10), cpu(1, 0.75, 20), 0.0),
+        ({GC_CPU: 1.0}, {GC_CPU: 3.0}, 2.0),
         (cpu(1, 0.5, 10), {}, None),
         ({}, cpu(1, 0.5, 10), None),
     ],

@@ -5,7 +5,7 @@ import pytest
 
 from gomem.analysis.collector.goal_check import goal_check
 from gomem.analysis.collector.pacer import Era
-from gomem.units import MIB
+from gomem.units import KIB, MIB
 from tests.gc_logs import cycles_of
 
 
@@ -51,6 +51,13 @@ def test_there_is_a_mebibyte_to_sweep_in(goal, is_one):
 
 @pytest.mark.parametrize(("goal", "is_one"), [(26, True), (27, False)])
 def test_a_goal_lies_beyond_a_late_start(goal, is_one):
+    """
+    By 64 KiB, the least that the runtime leaves; 25 to 26 MiB is where it started.
+    """
+    cycles = cycles_of({}, {"goal": goal, "start": 25})
+    (high,) = goal_check(cycles, {1: 1.0}, Era.HEADROOM)["goal_high_bytes"]
+
+    assert 26 * MIB + 64 * KIB == high
     assert is_one == agrees(goal, start=25)
 
 

@@ -56,6 +56,13 @@ def test_frames_are_the_same(packed, answer):
     assert_frame_equal(answer(CYCLES), answer(packed), check_dtype=False)
 
 
+@pytest.mark.parametrize("rows", [1, 7])
+def test_windows_are_the_same_where_a_run_ends_with_a_piece(rows):
+    assert_frame_equal(
+        gc_timeline(CYCLES, 4), gc_timeline(packed_cycles(CYCLES, rows), 4), check_dtype=False
+    )
+
+
 def test_sums_are_the_same(packed):
     assert cost_of_collection(CYCLES).values == pytest.approx(cost_of_collection(packed).values)
     assert gc_triggers(CYCLES).beyond_any == gc_triggers(packed).beyond_any == 2

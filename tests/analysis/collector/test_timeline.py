@@ -60,6 +60,10 @@ def test_as_many_collections_as_windows_share_them():
     assert [1.500515, 2.00103] == pytest.approx(list(frame["end_seconds"]))
 
 
+def test_a_long_log_has_as_many_windows_as_a_figure_has_room_for():
+    assert [399, 400] == [len(gc_timeline(cycles_of(*[{}] * count))) for count in (399, 402)]
+
+
 def test_two_starts_in_one_millisecond_leave_no_time_for_a_rate():
     frame = gc_timeline(cycles_of({"at": 1.0}, {"at": 1.0}, {"at": 3.0}))
 

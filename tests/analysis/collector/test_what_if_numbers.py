@@ -526,6 +526,19 @@ def test_the_largest_gogc_that_stays_below_the_limit(monkeypatch):
     assert (300, 360.0 * MIB) == tuple(found.expected[["gogc", "limit"]])
 
 
+@pytest.mark.parametrize(
+    ("container", "gogc"),
+    [(38, None), (39, 25), (95, 75), (125, 100), (180, 150), (240, 200), (1000, 800)],
+)
+def test_what_is_advised_is_a_round_gogc_and_the_usual_one_where_no_other_fits(
+    monkeypatch, container, gogc
+):
+    """
+    Each per cent takes a MiB beside 10, of nine tenths of the container.
+    """
+    assert gogc == advice(lambda gogc: gogc, monkeypatch, container=container * MIB).gogc
+
+
 @pytest.mark.parametrize(("each", "gogc"), [(350, 800), (351, None)])
 def test_what_go_holds_may_come_up_to_the_limit(monkeypatch, each, gogc):
     assert gogc == advice(lambda _: each, monkeypatch, container=400 * MIB).gogc
