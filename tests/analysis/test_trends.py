@@ -76,6 +76,14 @@ def test_lows_follow_from_half_of_the_slope_on():
     assert not trend(*(levels[:-1] + 100), 144.0).lows_follow
 
 
+def test_a_low_where_the_first_third_ends_is_of_the_first():
+    """
+    Lows: 1 at 1 and 4 at 2. Without it 5 at 0 would be the first, and the lows would fall.
+    """
+    assert trend(5, 1, 4, 6).lows_follow
+    assert not trend(5, 4, 4, 6).lows_follow
+
+
 def test_a_low_before_the_last_third_is_not_of_the_last():
     """
     At 5 of 9 seconds it comes back to 10; from 6 on the lowest is 60.

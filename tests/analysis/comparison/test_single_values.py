@@ -21,6 +21,30 @@ def test_what_is_unknown_is_no_level():
     assert (5, 3) == (found["HeapAlloc"], found["cycles"])
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "least"),
+    [
+        ("stw_p50_seconds", "stw_n", 6),
+        ("interval_p50_seconds", "interval_n", 6),
+        ("stw_p99_seconds", "stw_n", 100),
+    ],
+)
+def test_a_quantile_is_a_level_from_as_many_values_as_carry_it_on(name, count, least):
+    def told(n):
+        return list(levels_of(None, None, None, {name: 0.1, count: n})["name"])
+
+    assert [[], [name]] == [told(least - 1), told(least)]
+
+
+def test_every_difference_matters_but_a_small_one_of_the_collectors_share():
+    collector = {"gc_cpu_fraction": 0.1, "stw_p50_seconds": 0.1, "stw_n": 6}
+
+    levels = levels_of(1, None, 1, collector).set_index("name")["least"]
+
+    assert 0.01 == levels.pop("gc_cpu_fraction")
+    assert {"RSS": 0.0, "goroutines": 0.0, "stw_p50_seconds": 0.0} == levels.to_dict()
+
+
 def test_nothing_known_gives_a_frame_without_rows():
     assert list(COLUMNS) == list(levels_of(None, None, None, None).columns)
     assert 0 == len(levels_of(None, None, None, None))

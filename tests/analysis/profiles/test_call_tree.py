@@ -7,7 +7,7 @@ from gomem.analysis.profiles.call_tree import FRAMES, call_tree
 from gomem.analysis.profiles.site_changes import profile_changes
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
-from tests.heap_profiles import heap, seen, stack
+from tests.heap_profiles import bucket, heap, seen, stack
 
 CAPTURES = FIXTURES / "captures"
 HEAPS = sorted(CAPTURES.glob("*/*/heap.pb.gz"))
@@ -85,6 +85,12 @@ def test_a_frame_is_drawn_from_a_thousandth_of_the_whole_on(others, shown):
     profile = heap(seen(others, 64), seen(1, 64, leaf=3), names=NAMES)
 
     assert shown == ("main.other" in by_name(call_tree(profile, "inuse_space")).index)
+
+
+def test_a_single_object_has_its_frames():
+    tree = by_name(call_tree(heap(bucket(1, 100), rate=1), "inuse_objects"))
+
+    assert [1, 1] == tree.loc[["main.root", "main.leaf"], "value"].tolist()
 
 
 @pytest.mark.parametrize(("calls", "depth"), [(127, 127), (128, 128), (129, 128)])

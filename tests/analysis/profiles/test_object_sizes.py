@@ -10,7 +10,7 @@ import pytest
 import gomem
 from gomem.analysis.profiles.object_sizes import CLASSES, OBJECTS, PAGE, object_sizes
 from tests.builders import FIXTURES
-from tests.heap_profiles import bucket, heap, scale, seen
+from tests.heap_profiles import bucket, heap, scale, seen, stack
 
 LOADED = FIXTURES / "captures" / "alloc-pressure-before-go1.27.3" / "2-loaded" / "heap.pb.gz"
 
@@ -95,6 +95,12 @@ def test_without_sampling_the_size_is_that_of_the_label_or_the_mean():
 
 def test_an_object_can_be_of_one_byte():
     assert 1 == object_sizes(heap(bucket(10, 30, size=1), rate=1)).iloc[0]["object_bytes"]
+
+
+def test_objects_without_a_stack_are_nobodys_and_counted():
+    sizes = object_sizes(heap(stack(), stack(1, 2), rate=1)).set_index("function")
+
+    assert {"": 9, "main.leaf": 9} == sizes["objects"].to_dict()
 
 
 def test_an_empty_profile_has_the_columns():

@@ -74,6 +74,15 @@ def test_two_profiles_have_no_usual_distance():
     assert 2 == len(published(profiles(1, 2, seconds=[0, 0.001])).news)
 
 
+def test_of_two_profiles_nothing_is_known_from_before_as_far_as_they_are_apart():
+    """
+    4 s: the first may be of twice as long before it, the other of once.
+    """
+    found = published(profiles(1, 2, seconds=[0, 4]))
+
+    assert [-8.0, -4.0] == [one.since_seconds for one in found.news]
+
+
 def test_without_profiles_there_are_no_news():
     assert ((), 0) == (published({}).news, published({}).intervals)
 
