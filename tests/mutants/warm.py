@@ -165,19 +165,31 @@ def put_in_place(mutant: Mutant) -> None:
     tree = ast.parse(mutant.text)
     top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
     space = vars(module)
-    code = compile(ast.Module([top], []), str(mutant.path), "exec")
     if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
-        fresh = dict(space)
-        exec(code, fresh)
-        _graft(space[top.name], fresh[top.name], set())
+        _define_again(space, top)
         return
     statements = [top, *made_of(tree, top)]
     for one in statements:
         _run_again(space, one)
     changed = {name for one in statements for name in names_of(one)}
+    for one in tree.body:
+        if isinstance(one, ast.FunctionDef) and changed & _names_of_defaults(one):
+            _define_again(space, one)
     for other, one in made_elsewhere(mutant.path, changed):
         if other in sys.modules:
             _run_again(vars(sys.modules[other]), one)
+
+
+def _define_again(space: dict[str, Any], definition: ast.FunctionDef | ast.ClassDef) -> None:
+    """Make what a module has defined behave as it is defined now."""
+    fresh = dict(space)
+    exec(compile(ast.Module([definition], []), str(space["__file__"]), "exec"), fresh)
+    _graft(space[definition.name], fresh[definition.name], set())
+
+
+def _names_of_defaults(function: ast.FunctionDef) -> set[str]:
+    defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
+    return {one.id for part in defaults for one in ast.walk(part) if isinstance(one, ast.Name)}
 
 
 def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
