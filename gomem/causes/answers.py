@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -37,10 +38,12 @@ from gomem.analysis.memory.limits import (
 from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
-from gomem.analysis.trends import Trend, above_the_lowest, trend_of
+from gomem.analysis.scavenge_goals import MEMORY_LIMIT
+from gomem.analysis.trends import HALF, Trend, above_the_lowest, trend_of
 from gomem.causes.finding import Evidence, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import METRICS_PAGE
+from gomem.releases import GoRelease
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +68,9 @@ LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
+LATER = GoRelease(10**6)
+STACKS_COUNT = GoRelease(18)  # for the goal, all that goroutines have
+SCANNED_COUNT = GoRelease(19)  # what is scanned of them: a fifth of many small ones
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
@@ -241,16 +247,23 @@ class MomentFacts:
             return None
         return int(self.mappings.loc[self.mappings["kind"] == "go-heap", "Rss"].sum())
 
-    def marked_bytes(self, gogc_fraction: float) -> float | None:
+    def marked_bytes(self, gogc_fraction: float, gogc_of_stacks: float = 0.0) -> float | None:
         """What the last collection marked: by runtime/metrics, else by the goal that it set.
 
         None before the first collection, and where nothing says.
         """
         if LIVE in self.metrics:
             return self.metrics[LIVE] or None
-        if self.memstats is None or pd.isna(self.memstats["NextGC"]):
-            return None
-        return float(self.memstats["NextGC"]) / (1 + gogc_fraction) or None
+        goal = self.goal_bytes(gogc_of_stacks)
+        return None if math.isnan(goal) else max(0.0, goal) / (1 + gogc_fraction) or None
+
+    def goal_bytes(self, gogc_of_stacks: float) -> float:
+        """NextGC without what stacks add to it, as a fraction of all of them; NaN if unknown."""
+        if self.memstats is None:
+            return math.nan
+        wanted = self.memstats.reindex(["NextGC", "StackInuse"])
+        goal, stacks = wanted.astype("Float64").to_numpy(float, na_value=math.nan)
+        return goal - gogc_of_stacks * stacks if gogc_of_stacks and stacks > 0 else goal
 
     @property
     def idle_heap_bytes(self) -> int:
@@ -339,6 +352,12 @@ class Answers:
         known = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
         return known.pop() if len(known) == 1 else GOGC_BY_DEFAULT
 
+    @property
+    def _gogc_of_stacks(self) -> float:
+        """By how much of all stacks a goal is raised: from Go 1.19 on by a small part, unknown."""
+        whole = self.go_version.certainly(STACKS_COUNT, SCANNED_COUNT)
+        return self.gogc_fraction if whole else 0.0
+
     @cached_property
     def counters(self) -> CollectorCounters | None:
         """What the process's own counters say of its collections; None where none counts them."""
@@ -365,9 +384,34 @@ class Answers:
     @cached_property
     def limit_may_decide(self) -> bool:
         """Whether goals leave so little room that a limit may make them, and no file says who."""
-        if self.gc is None or not self.gc.limit_is_possible:
+        small = self.thresholds.small_room_fraction
+        if self.gc is not None:
+            return self.gc.limit_is_possible and self.gc.usual_room[0] < small
+        room = None if self.counters is None else self.counters.room_fraction
+        return room is not None and room < small and self._limit_is_possible
+
+    @property
+    def _limit_is_possible(self) -> bool:
+        """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
+        told = any(GOMEMLIMIT in one.metrics for one in self.moments)
+        return not told and self.go_version.possibly(MEMORY_LIMIT, LATER)
+
+    @property
+    def limit_leaves_no_room(self) -> bool:
+        """Whether next to nothing is allocated between collections, which cost much or are many.
+
+        By the counters alone, where a limit may decide: a GOGC of less than 5 would do the same.
+        """
+        counters, limits = self.counters, self.thresholds
+        if self.gc is not None or counters is None or not self.limit_may_decide:
             return False
-        return self.gc.usual_room[0] < self.thresholds.small_room_fraction
+        assert counters.room_fraction is not None  # or it might not decide
+        if counters.cycles < limits.enough_cycles:
+            return False
+        interval, cpu = counters.interval_seconds, counters.cpu_fraction or 0.0
+        frequent = interval is not None and interval <= limits.frequent_interval_seconds
+        dear = counters.limiter_cycle is not None or cpu >= limits.marking_fraction
+        return counters.room_fraction <= limits.limit_room_fraction and (frequent or dear)
 
     @cached_property
     def held_heap(self) -> HeldHeap | None:
@@ -376,8 +420,10 @@ class Answers:
         if len(told) < 2:
             return None
         live = np.array([one.metrics.get(LIVE, np.nan) for one, _ in told], np.float64)
+        stats = pd.DataFrame([row for _, row in told])
+        stats["NextGC"] = [one.goal_bytes(self._gogc_of_stacks) for one, _ in told]
         return held_heap(
-            pd.DataFrame([row for _, row in told]),
+            stats,
             _seconds([one for one, _ in told]),
             live,
             self.gogc_fraction,
@@ -404,6 +450,14 @@ class Answers:
         if site is not None and not self.goroutines_hold(site):
             return found.heap_bytes
         return max(found.heap_bytes, self.held_grown_bytes)
+
+    def may_grow_on(self, grown_bytes: float) -> bool:
+        """Whether what grew by so much may do so without end: not garbage, which a goal bounds."""
+        held = self.held_heap
+        if held is None or held.rising or held.may_be_rising or self.goroutines_pile_up:
+            return True
+        claimed = [sum(one.groups.claimed.values()) for one in self.moments if one.groups]
+        return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes
 
     @cached_property
     def resident_heap(self) -> Trend | None:
@@ -444,7 +498,10 @@ class Answers:
     @cached_property
     def marking(self) -> tuple[MomentFacts, ...]:
         """The moments that say what collections marked, or the goal that follows from it."""
-        return tuple(one for one in self.moments if one.marked_bytes(self.gogc_fraction))
+        return tuple(one for one in self.moments if self._marked(one))
+
+    def _marked(self, moment: MomentFacts) -> float:
+        return moment.marked_bytes(self.gogc_fraction, self._gogc_of_stacks) or 0.0
 
     @cached_property
     def marked_bursts(self) -> Bursts | None:
@@ -452,7 +509,7 @@ class Answers:
 
         Where GOGC is not known, the size may be wrong, but not the way it goes.
         """
-        marks = [one.marked_bytes(self.gogc_fraction) or 0.0 for one in self.marking]
+        marks = [self._marked(one) for one in self.marking]
         return find_bursts(np.array(marks, np.float64), _seconds(self.marking))
 
     @cached_property

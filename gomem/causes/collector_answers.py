@@ -54,8 +54,10 @@ def counted_cost(counters: CollectorCounters) -> str:
             f"collecting took {format_fraction(counters.cpu_fraction)} of the CPU from the start "
             f"to the last collection; none has run since {counters.none_since.moment}"
         )
-    since = " since the start" if counters.cpu_since_start else ""
-    cost = f"collecting takes {format_fraction(counters.cpu_fraction)} of the CPU{since}"
+    share = format_fraction(counters.cpu_fraction)
+    cost = f"collecting takes {share} of the CPU"
+    if counters.cpu_since_start:
+        cost = f"collecting has taken {share} of the CPU since the start"
     interval = counters.interval_seconds
     return cost if interval is None else f"{cost}, a collection {every(interval)} on average"
 

@@ -23,6 +23,7 @@ from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.counters import CollectorCounters
     from gomem.analysis.collector.gc_cost import GcCost
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
@@ -53,6 +54,8 @@ def _by_counters(answers: Answers) -> list[Finding]:
     counters, limits = answers.counters, answers.thresholds
     if counters is None or counters.cpu_fraction is None or answers.limited_moment is not None:
         return []
+    if answers.limit_leaves_no_room:
+        return []
     paced = 1 - counters.forced_fraction
     marking, interval = counters.marking_fraction * paced, counters.interval_seconds
     frequent = interval is not None and interval <= limits.frequent_interval_seconds
@@ -71,10 +74,24 @@ def _by_counters(answers: Answers) -> list[Finding]:
         counted_cost(counters),
         cpu_fraction=counters.cpu_fraction * paced,
         evidence=(*counted_evidence(counters), *sites),
-        next_step=_REMEDY.format(allocate_less=less, room=_MORE_ROOM),
-        confidence="possible" if counters.since_start and not over else "likely",
+        next_step=_REMEDY.format(
+            allocate_less=less,
+            room=_small_room(counters.room_fraction) if answers.limit_may_decide else _MORE_ROOM,
+        ),
+        confidence="likely" if over or _is_told(answers, counters, least / paced) else "possible",
     )
     return [replace(finding, now=not over)]
+
+
+def _is_told(answers: Answers, counters: CollectorCounters, least: float) -> bool:
+    """Whether it is of the time between the moments, and marking by the pacer's goals.
+
+    A share since the start has stops in it, too: those between the moments say whether it could be
+    theirs.
+    """
+    marking = counters.least_marking_fraction
+    sure = marking is not None and marking >= least
+    return sure and not counters.since_start and not answers.limit_may_decide
 
 
 def lack(answers: Answers) -> Lack | None:
@@ -214,9 +231,13 @@ def _room(facts: CollectorAnswers, limits: Thresholds) -> str:
     """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
     share, room = facts.usual_room
     if share < limits.small_room_fraction:
-        return (
-            f"goals leave {format_fraction(share)} above the live heap, so see whether GOGC is set "
-            "that low, or a GOMEMLIMIT holds them down"
-        )
+        return _small_room(share)
     more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""
     return _MORE_ROOM + more
+
+
+def _small_room(share: float | None) -> str:
+    return (
+        f"goals leave {format_fraction(share)} above the live heap, so see whether GOGC is set "
+        "that low, or a GOMEMLIMIT holds them down"
+    )

@@ -203,7 +203,7 @@ def _where(answers: Answers) -> str:
     found = answers.goroutines
     if not found.waiting:
         return ""
-    begun = f", begun as {found.created}" if found.created not in ("", found.waiting) else ""
+    begun = f", started in {found.created}" if found.created not in ("", found.waiting) else ""
     return f", waiting in {found.waiting}{begun}"
 
 
@@ -219,7 +219,7 @@ def _each(answers: Answers) -> str:
         parts.append(f"{format_bytes(heap / came)} of heap")
     least = "" if each and by_moments and came == found.count.grown else "at least "
     size = format_bytes(round(_stacks_that_came(answers) + heap))
-    return f"; they hold {least}{size}, each {' and '.join(parts)}"
+    return f"; those that came hold {least}{size}, each {' and '.join(parts)}"
 
 
 def _heap(answers: Answers) -> list[Evidence]:

@@ -30,17 +30,20 @@ COUNTED = {
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment at risk; what only time brings is found at the last moment."""
     findings = []
+    growth = answers.limit_growth
+    if growth is not None and not answers.may_grow_on(growth.seen_bytes):
+        growth = None
     for moment in answers.moments:
         use = moment.cgroup_use
         if use is None or use.limit_bytes is None:
             continue
-        growth = answers.limit_growth if moment is answers.moments[-1] else None
-        risk = _gravest(moment, use, growth, answers.thresholds)
+        after = growth if moment is answers.moments[-1] else None
+        risk = _gravest(moment, use, after, answers.thresholds)
         if risk is not None:
             severity, title = risk
             if _is_undivided(use):
                 severity, title = Severity.INFO, f"{title}; {_MAY_BE_CACHE}"
-            findings.append(_finding(moment, use, severity, title, growth))
+            findings.append(_finding(moment, use, severity, title, after))
     return findings
 
 
@@ -82,13 +85,13 @@ def _gravest(
         most = COUNTED.get(use.killer, use.killer)
         return (
             Severity.CRITICAL,
-            f"{share} of the limit of {size} cannot be reclaimed, most of it {most}",
+            f"the kernel cannot reclaim {share} of the limit of {size}, most of it {most}",
         )
     if growth is not None and _is_soon(growth, limits):
         near = growth.left_bytes <= limits.limit_reach_times * growth.seen_bytes
         return Severity.WARNING if near else Severity.INFO, (
             f"at a growth of {format_bytes(growth.slope_bytes_per_second)}/s, the limit of {size} "
-            f"is reached in {format_seconds(growth.seconds)} "
+            f"will be reached in {format_seconds(growth.seconds)} "
             f"({format_seconds(growth.soonest_seconds)} to {format_seconds(growth.latest_seconds)})"
             + ("" if near else f"; only {format_bytes(growth.seen_bytes)} of growth was seen")
         )

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.analysis.collector.counters import LIMITER
 from gomem.causes.cause import Cause
 from gomem.causes.collector_answers import counted_cost, counted_evidence, every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.counters import CollectorCounters
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
@@ -26,11 +28,12 @@ LIMIT = "limit"
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much.
 
-    Without a log the last goal that is known and the process's own counters say it.
+    Without a log the last goal that is known and the process's own counters say it; where nothing
+    says whose goals they are, how little is allocated from one collection to the next.
     """
     facts, limits = answers.gc, answers.thresholds
     if facts is None:
-        return _by_counters(answers)
+        return _by_room(answers) or _by_counters(answers)
     if not _cramped(facts, limits) or not _enough(facts, limits):
         return []
     return [_finding(facts, limits)]
@@ -66,6 +69,48 @@ def _by_counters(answers: Answers) -> list[Finding]:
             confidence="likely",
         )
     ]
+
+
+def _by_room(answers: Answers) -> list[Finding]:
+    """GOGC leaves so little only where somebody set it below 5.
+
+    Where the runtime's limiter was on as well, which wakes when collecting takes half of the CPU,
+    that is unlikely.
+    """
+    counters = answers.counters
+    if counters is None or not answers.limit_leaves_no_room:
+        return []
+    goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
+    limited = counters.limiter_cycle is not None
+    held = ", and the runtime's limiter held collecting to half of the CPU" if limited else ""
+    cost = "" if cpu is None else f"; {counted_cost(counters)}"
+    critical = (cpu or 0.0) >= answers.thresholds.critical_marking_fraction
+    return [
+        CAUSE.finding(
+            Severity.CRITICAL if critical else Severity.WARNING,
+            f"goals leave the heap next to no room, as a memory limit does: "
+            f"{format_bytes(goal - live)} is allocated from one collection to the next, beside "
+            f"{format_bytes(live)} that is live{held}{cost}",
+            size=round(live),
+            cpu_fraction=cpu,
+            evidence=(*_room_evidence(counters), *counted_evidence(counters)),
+            confidence="likely" if limited else "possible",
+        )
+    ]
+
+
+def _room_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
+    last = counters.last
+    numbers = (
+        (last.path, "NextGC, the lowest", counters.goal_bytes, "B"),
+        (last.path, "TotalAlloc, last less first", counters.allocated_bytes, "B"),
+        (last.metrics_path, LIMITER, counters.limiter_cycle, "count"),
+    )
+    return tuple(
+        Evidence(path, name, value, unit)
+        for path, name, value, unit in numbers
+        if value is not None
+    )
 
 
 def lack(answers: Answers) -> Lack | None:

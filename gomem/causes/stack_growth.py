@@ -6,6 +6,7 @@ than a quarter of it in use. Stacks lie in the arenas, and are in no heap profil
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,16 +30,29 @@ def find(answers: Answers) -> list[Finding]:
     Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
     Where the stacks take a large part of RSS and none is large, that is a note, too: no heap
     profile shows it. Not where the goroutines pile up: then goroutine-leak says it. What comes and
-    goes is a note as well: a burst of goroutines leaves its stacks until the next collection.
+    goes is a note as well: a burst of goroutines leaves its stacks until the next collection. And
+    it is `possible` where the counts are at odds with the stacks, so were not of the same time.
     """
     limits, lasting = answers.thresholds, not _come_and_go(answers.moments)
     much = [one for one in answers.moments if _much(one, limits)]
     whose = [(one, _whose_stacks(one, answers.moments)) for one in much]
-    return [
+    agree = _agree(whose)
+    findings = [
         _finding(moment, goroutines, limits, lasting=lasting)
         for moment, goroutines in whose
         if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, answers)
     ]
+    return findings if agree else [replace(one, confidence="possible") for one in findings]
+
+
+def _agree(whose: Sequence[tuple[MomentFacts, int | None]]) -> bool:
+    """Whether no moment shows half of another's goroutines, or fewer, each with twice the stack."""
+    counted = [(stack_bytes(one), count) for one, count in whose if count]
+    return not any(
+        count <= HALF * most and least / most <= HALF * size / count
+        for size, count in counted
+        for least, most in counted
+    )
 
 
 CAUSE = Cause(

@@ -21,7 +21,7 @@ from gomem.causes.answers import (
     gomemlimit_of,
 )
 from gomem.causes.thresholds import Thresholds
-from gomem.releases import GoVersion
+from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.gc_logs import facts_of
 from tests.views.ledgers import ledger
@@ -97,6 +97,57 @@ def test_what_a_collection_marked_is_told_or_follows_from_its_goal(metrics, goal
 
     assert marked == facts.marked_bytes(1.0)
     assert MomentFacts("1").marked_bytes(1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "goal"),
+    [
+        pytest.param(GoVersion(), 40, id="unknown"),
+        pytest.param(GoVersion(GoRelease(17), GoRelease(17)), 40, id="not yet"),
+        pytest.param(GoVersion(GoRelease(18), GoRelease(18)), 30, id="stacks count"),
+        pytest.param(GoVersion(None, GoRelease(18)), 40, id="perhaps"),
+        pytest.param(GoVersion(GoRelease(19), GoRelease(19)), 40, id="what is scanned counts"),
+    ],
+)
+def test_stacks_raise_the_goal_of_go_118_and_are_not_marked(version, goal):
+    """
+    10 MiB of stacks, at GOGC=100.
+    """
+    row = {"HeapAlloc": 9, "NextGC": 40, "NumGC": 1, "TotalAlloc": 9, "StackInuse": 10}
+    case = replace(answers_of(moment("1", **row), moment("2", **row)), go_version=version)
+
+    assert goal * MIB / 2 == case.held_heap.marked.first
+    assert goal * MIB / 2 == case.marked_bursts.low if case.marked_bursts else True
+
+
+@pytest.mark.parametrize(
+    ("about", "may"),
+    [
+        pytest.param({}, False, id="garbage up to a goal"),
+        pytest.param({"claimed": (40, 49)}, True, id="less than half of it is Go's"),
+        pytest.param({"claimed": (40, 50)}, False, id="half"),
+        pytest.param({"memstats": None}, True, id="nothing says what is held"),
+        pytest.param({"claimed": ()}, True, id="nothing says what Go claims"),
+        pytest.param({"pile_up": True}, True, id="goroutines pile up"),
+    ],
+)
+def test_what_is_resident_grows_on_unless_it_is_garbage(about, may):
+    """
+    20 MiB have come, and Go claims 40, then 60; what is marked stays.
+    """
+    told = {"claimed": (40, 60)} | about
+    moments = []
+    for number, claimed in enumerate(told["claimed"]):
+        groups = SimpleNamespace(claimed={"go_objects": claimed * MIB})
+        one = moment(str(number), HeapAlloc=40 + number, NextGC=80, NumGC=number, TotalAlloc=90)
+        vars(one)["groups"] = groups
+        if told.get("memstats", ...) is None:
+            vars(one)["memstats"] = None
+        moments.append(one)
+    case = answers_of(*moments)
+    vars(case)["goroutines_pile_up"] = told.get("pile_up", False)
+
+    assert may == case.may_grow_on(20 * MIB)
 
 
 @pytest.mark.parametrize(

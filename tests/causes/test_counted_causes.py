@@ -3,33 +3,42 @@
 import pandas as pd
 import pytest
 
+from gomem.analysis.collector.counters import LIMITER
 from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
 from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
-from gomem.releases import GoVersion
+from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.builders import collector_row
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
 
 CAUSES = (gc_pressure, forced_gc, memory_limit_thrash, long_pauses)
+GO_118 = GoVersion(GoRelease(18), GoRelease(18))
 LIMITED = {GOMEMLIMIT: 170.0 * MIB, LIVE: 146.0 * MIB, GOGC: 100.0}
 
 
-def moment(name, cycles, at, share=0.2, forced=0, paused_ms=0.0, goal_mib=150, **metrics):
+def moment(
+    name, cycles, at, share=0.2, forced=0, paused_ms=0.0, goal_mib=150, allocated=None, **metrics
+):
     sizes = {"NextGC": goal_mib * MIB, "HeapAlloc": 100 * MIB}
+    if allocated is not None:
+        sizes["TotalAlloc"] = allocated * MIB
     row = collector_row(cycles, forced, paused_ms, at, share, **sizes)
     return MomentFacts(name, memstats=row, metrics=metrics)
 
 
-def answers(cycles=40, seconds=20.0, *, thresholds=None, metrics=None, **about):
+def answers(
+    cycles=40, seconds=20.0, *, thresholds=None, metrics=None, version=None, allocated=None, **about
+):
     """Two moments so many collections and seconds apart."""
     metrics = metrics or {}
     moments = (
-        moment("1", 5, 100.0, goal_mib=about.get("goal_mib", 150), **metrics),
-        moment("2", 5 + cycles, 100.0 + seconds, **about, **metrics),
-    )
-    return Answers(moments, GoVersion(), thresholds=Thresholds(**(thresholds or {})))
+        moment("1", 5, 100.0, goal_mib=about.get("goal_mib", 150), allocated=allocated and 0,
+               **metrics),
+        moment("2", 5 + cycles, 100.0 + seconds, allocated=allocated, **about, **metrics),
+    )  # fmt: skip
+    return Answers(moments, version or GoVersion(), thresholds=Thresholds(**(thresholds or {})))
 
 
 def found(*args, **about):
@@ -139,6 +148,84 @@ def test_a_limit_that_takes_a_quarter_is_critical():
     assert "warning" == severity(memory_limit_thrash, metrics=LIMITED, share=0.2499)
 
 
+def confidence(cause, **about):
+    return cause.find(answers(**about))[0].confidence
+
+
+def test_a_share_since_the_start_has_stops_in_it_too():
+    """
+    A fifth of the CPU; the world stood still for a tenth of the time between the moments, and for
+    a little more.
+    """
+    assert "likely" == confidence(gc_pressure, paused_ms=2000)
+    assert "possible" == confidence(gc_pressure, paused_ms=2001)
+    assert "possible" == confidence(gc_pressure, paused_ms=pd.NA)
+
+
+def test_where_goals_leave_little_room_a_limit_may_make_them():
+    """
+    Goals of 150 MiB: 50 MiB are allocated between collections, and a little less.
+    """
+    assert "likely" == confidence(gc_pressure, allocated=50 * 40)
+    assert "possible" == confidence(gc_pressure, allocated=49 * 40)
+    (cramped,) = gc_pressure.find(answers(allocated=30 * 40))
+    assert "goals leave 25.0 % above the live heap, so see whether GOGC" in cramped.next_step
+
+
+SINCE_FIVE = {LIMITER: 6.0}  # the limiter was on after the first moment's fifth collection
+
+
+def test_next_to_no_room_is_a_limit_s():
+    """
+    147 MiB of goals, 7 MiB between collections, forty of them; the limiter was on, or it was not.
+    """
+    cramped = {"allocated": 7 * 40, "goal_mib": 147}
+
+    assert ["memory-limit-thrash"] == found(**cramped)
+    assert ["gc-pressure"] == found(**cramped | {"allocated": 7 * 40 + 1})
+    assert ["gc-pressure"] == found(**cramped, version=GO_118)
+    assert ["gc-pressure"] == found(**cramped, metrics={GOMEMLIMIT: 2.0**63})
+    assert [] == found(19, **cramped | {"allocated": 7 * 19})
+    assert "possible" == confidence(memory_limit_thrash, **cramped)
+    assert "likely" == confidence(memory_limit_thrash, **cramped, metrics=SINCE_FIVE)
+    assert "possible" == confidence(memory_limit_thrash, **cramped, metrics={LIMITER: 5.0})
+
+
+@pytest.mark.parametrize(
+    ("about", "codes"),
+    [
+        pytest.param({"share": 0.10}, ["memory-limit-thrash"], id="dear"),
+        pytest.param({"share": 0.0999}, [], id="cheap"),
+        pytest.param({"share": 0.01, "seconds": 4.0}, ["memory-limit-thrash"], id="many"),
+        pytest.param({"share": 0.01, "seconds": 4.001}, [], id="fewer"),
+        pytest.param(
+            {"share": None, "metrics": SINCE_FIVE}, ["memory-limit-thrash"], id="held down"
+        ),
+    ],
+)
+def test_no_room_is_a_finding_where_collections_cost_much_or_are_many(about, codes):
+    assert codes == found(allocated=7 * 40, goal_mib=147, **about)
+
+
+def test_no_room_says_what_is_live_and_what_is_allocated():
+    (said,) = memory_limit_thrash.find(
+        answers(allocated=7 * 40, goal_mib=147, share=0.25, metrics=SINCE_FIVE)
+    )
+
+    assert said.title == (
+        "goals leave the heap next to no room, as a memory limit does: 7.00 MiB is allocated from "
+        "one collection to the next, beside 140 MiB that is live, and the runtime's limiter held "
+        "collecting to half of the CPU; collecting has taken 25.0 % of the CPU since the start, a "
+        "collection every 500 ms on average"
+    )
+    assert ("critical", 140 * MIB, 0.25) == (str(said.severity), said.bytes, said.cpu_fraction)
+    evidence = {one.field: one.value for one in said.evidence}
+    assert 147 * MIB == evidence["NextGC, the lowest"]
+    assert 280 * MIB == evidence["TotalAlloc, last less first"]
+    assert 6 == evidence[LIMITER]
+    assert "warning" == severity(memory_limit_thrash, allocated=7 * 40, goal_mib=147, share=0.2499)
+
+
 def test_stops_that_are_long_on_average():
     """
     40 × 10 ms, and a little less; 3 × 10 ms, and two.
@@ -191,7 +278,10 @@ def test_what_stops_took_is_no_cost_of_marking():
 
 def test_titles_say_since_when():
     (since_start,) = gc_pressure.find(answers())
-    assert "20.0 % of the CPU since the start, a collection every 500 ms on av" in since_start.title
+    assert (
+        "taken 20.0 % of the CPU since the start, a collection every 500 ms on av"
+        in since_start.title
+    )
     assert "likely" == since_start.confidence
 
     (alone,) = gc_pressure.find(Answers((moment("1", 40, 100.0),), GoVersion()))

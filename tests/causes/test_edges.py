@@ -3,7 +3,7 @@
 A situation is fixed, and its threshold is set to the very number found there, then to the next.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from math import inf, nextafter
 
@@ -460,8 +460,8 @@ def test_a_limit_that_is_reached_soon():
     """
     noon = pd.Timestamp("2026-11-20T12:00:00Z")
     moments = [
-        facts(name=str(n), **USED, cgroup=cgroup(200, 70 + 10 * n),
-              time=noon + pd.Timedelta(seconds=10 * n))
+        replace(facts(name=str(n), **USED, cgroup=cgroup(200, 70 + 10 * n),
+                      time=noon + pd.Timedelta(seconds=10 * n)), memstats=None)
         for n in range(4)
     ]  # fmt: skip
     soonest = answers(*moments).limit_growth.soonest_seconds

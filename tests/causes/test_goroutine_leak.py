@@ -41,8 +41,8 @@ def test_a_last_moment_without_memstats_makes_no_smaller_stacks():
     (whole,) = find(answers(*told))
     (less,) = find(answers(*told[:2], replace(told[2], memstats=None)))
 
-    assert "they hold at least 4.00 MiB, each 2.05 KiB of stack" in whole.title
-    assert "they hold at least 3.95 MiB, each 2.05 KiB of stack" in less.title
+    assert "those that came hold at least 4.00 MiB, each 2.05 KiB of stack" in whole.title
+    assert "those that came hold at least 3.95 MiB, each 2.05 KiB of stack" in less.title
 
 
 def test_a_single_count_leaves_the_stacks_to_tell():
@@ -286,7 +286,7 @@ def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
 
     (found,) = find(case)
 
-    held = "they hold at least 16.0 MiB, each 1.37 KiB of stack and 4.10 KiB of heap"
+    held = "those that came hold at least 16.0 MiB, each 1.37 KiB of stack and 4.10 KiB of heap"
     assert f"waiting in main.wait; {held}" in found.title
     assert (4 + 12) * MIB == found.bytes
 
@@ -307,8 +307,10 @@ def test_the_heap_that_rises_with_them_is_theirs_unless_another_site_rises():
     (found,), (apart,) = find(case), find(other)
 
     assert (4 + 40) * MIB == found.bytes
-    assert "they hold 44.0 MiB, each 1.02 KiB of stack and 10.2 KiB of heap" in found.title
-    assert "they hold at least 4.00 MiB, each 1.02 KiB of stack" in apart.title
+    assert (
+        "those that came hold 44.0 MiB, each 1.02 KiB of stack and 10.2 KiB of heap" in found.title
+    )
+    assert "those that came hold at least 4.00 MiB, each 1.02 KiB of stack" in apart.title
     assert ("HeapAlloc without garbage, growth", 40 * MIB) in {
         (one.field, one.value) for one in found.evidence
     }

@@ -643,7 +643,7 @@ def test_without_a_ledger_a_stack_is_taken_for_the_smallest():
 @pytest.mark.parametrize(
     ("created", "told"),
     [
-        ("main.serve", ", waiting in main.wait, begun as main.serve"),
+        ("main.serve", ", waiting in main.wait, started in main.serve"),
         ("main.wait", ", waiting in main.wait"),
         ("", ", waiting in main.wait"),
     ],
@@ -683,7 +683,7 @@ def test_what_goroutines_hold(stack, heap, profiled, told):
     )
     case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=heap)
 
-    assert goroutine_leak._each(case).startswith(f"; they hold {told}")
+    assert goroutine_leak._each(case).startswith(f"; those that came hold {told}")
 
 
 @pytest.mark.parametrize(
@@ -706,7 +706,10 @@ def test_what_each_holds_is_of_the_moments_that_show_it(profiled, told):
     )
     case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=4096_000)
 
-    assert f"; they hold at least 6.84 MiB, each 4.00 KiB {told}" == goroutine_leak._each(case)
+    assert (
+        f"; those that came hold at least 6.84 MiB, each 4.00 KiB {told}"
+        == goroutine_leak._each(case)
+    )
 
 
 def test_two_signs_of_uncounted_goroutines_are_likely():

@@ -73,7 +73,7 @@ def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():
     (found,) = find(answers(*moments))
 
     assert "3" == found.moment
-    assert "is reached in 1.67 min" in found.title
+    assert "will be reached in 1.67 min" in found.title
     assert "slope, 95 % interval, n=4" in {one.field for one in found.evidence}
 
 

@@ -56,6 +56,29 @@ def test_stacks_that_come_and_go_are_a_note(low, severity):
     assert {Severity.WARNING} == {one.severity for one in find(answers(*told[:2]))}
 
 
+@pytest.mark.parametrize(
+    ("counts", "sizes", "confidence"),
+    [
+        pytest.param((20, 40), (40, 80), "likely", id="as much each"),
+        pytest.param((20, 40), (40, 40), "possible", id="half, with twice as much each"),
+        pytest.param((20, 40), (40, 41), "likely", id="less than twice"),
+        pytest.param((40, 81), (80, 80), "possible", id="less than half"),
+        pytest.param((40, 79), (80, 70), "likely", id="more than half"),
+    ],
+)
+def test_counts_that_are_at_odds_with_the_stacks_are_of_another_time(counts, sizes, confidence):
+    told = [
+        facts(
+            **{**STACKS, "StackInuse": mib, "HeapSys": 24}, name=str(n), goroutines=goroutines(of)
+        )
+        for n, (of, mib) in enumerate(zip(counts, sizes, strict=True))
+    ]
+    for number, one in enumerate(told):
+        one.memstats["NumGC"] = number
+
+    assert {confidence} == {one.confidence for one in find(answers(*told))}
+
+
 def test_many_goroutines_with_small_stacks_are_many():
     assert [] == find(answers(facts(**STACKS, goroutines=goroutines(20_000))))
 

@@ -3,7 +3,9 @@
 MemStats and runtime/metrics count from the process's start; the difference of two readings is what
 lies between them. LastGC is the runtime's own clock, so how far collections lie apart needs no
 other. The CPU of collections is /cpu/classes/gc/total without idle marking, of /cpu/classes/total,
-since Go 1.20; before that there is GCCPUFraction, the same since the process's start.
+since Go 1.20; before that there is GCCPUFraction, the same since the process's start. Since Go 1.19
+/gc/limiter/last-enabled tells at which collection the runtime last held collecting down to about
+half of the CPU.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ GC_CPU = "/cpu/classes/gc/total:cpu-seconds"
 IDLE_MARKING = "/cpu/classes/gc/mark/idle:cpu-seconds"
 STOPS = "/cpu/classes/gc/pause:cpu-seconds"  # of it, each stop's length times GOMAXPROCS
 ALL_CPU = "/cpu/classes/total:cpu-seconds"
+LIMITER = "/gc/limiter/last-enabled:gc-cycle"
 _CLASSES = {GC_CPU, IDLE_MARKING, STOPS, ALL_CPU}
 _Shares = tuple[float | None, float | None]
 
@@ -59,6 +62,10 @@ class CollectorCounters:
             None since the start.
         paused_seconds: For how long they stopped the world; None where that is not counted.
         allocated_bytes: TotalAlloc's difference; None where that is not counted.
+        goal_bytes: The lowest NextGC of the readings, because room is a mean: a heap that grew
+            meanwhile had less while its goals were low. None where it is not told.
+        limiter_cycle: The last of them, by number, at which the runtime's limiter held collecting
+            down to half of the CPU; None where it did not, or nobody says.
         cpu_fraction: Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
         cpu_stopped_fraction: What of that the stops are; None where the same source does not say.
         cpu_field: What says so.
@@ -75,6 +82,8 @@ class CollectorCounters:
     seconds: float | None
     paused_seconds: float | None
     allocated_bytes: int | None
+    goal_bytes: int | None
+    limiter_cycle: int | None
     cpu_fraction: float | None
     cpu_stopped_fraction: float | None
     cpu_field: str
@@ -109,6 +118,38 @@ class CollectorCounters:
         return max(0.0, (self.cpu_fraction or 0.0) - (stopped or 0.0))
 
     @property
+    def least_marking_fraction(self) -> float | None:
+        """The same, less the stops of another time where the share is since the start.
+
+        None where those are not known either.
+        """
+        if not self.cpu_since_start or self.cpu_stopped_fraction is not None:
+            return self.marking_fraction
+        if self.stopped_fraction is None:
+            return None
+        return max(0.0, self.marking_fraction - self.stopped_fraction)
+
+    @property
+    def live_bytes(self) -> float | None:
+        """What the goal leaves when as much is taken off as is allocated between collections.
+
+        Collections that the program asks for come before the goal, so they are not counted. None
+        since the start, when goals were others, and where it is not known.
+        """
+        if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
+            return None
+        automatic = self.cycles - (self.forced or 0)
+        return max(0.0, self.goal_bytes - self.allocated_bytes / automatic) if automatic else None
+
+    @property
+    def room_fraction(self) -> float | None:
+        """Room that goals leave above what is live, as a part of that; None if it is not known."""
+        live = self.live_bytes
+        if not live or self.goal_bytes is None:
+            return None
+        return (self.goal_bytes - live) / live
+
+    @property
     def forced_fraction(self) -> float:
         """Share of the collections that were forced; 0 where nobody counted."""
         return (self.forced or 0) / self.cycles if self.cycles else 0.0
@@ -129,14 +170,15 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
     counted = [(one, cycles) for one in readings if (cycles := one.count("NumGC")) is not None]
     if not counted:
         return None
-    first, before = last, cycles = counted[-1]
+    last, cycles = counted[-1]
+    run, before = [last], cycles
     for one, number in reversed(counted[:-1]):
         if number > before:
             break
-        first, before = one, number
+        run, before = [one, *run], number
     if before == cycles:
-        return replace(_since_start(last, cycles), none_since=None if first is last else first)
-    return _between(first, last, cycles - before)
+        return replace(_since_start(last, cycles), none_since=run[0] if len(run) > 1 else None)
+    return _between(run, cycles - before)
 
 
 def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
@@ -148,6 +190,8 @@ def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
         seconds=None,
         paused_seconds=None if paused is None else paused / 1e9,
         allocated_bytes=last.count("TotalAlloc"),
+        goal_bytes=last.count("NextGC"),
+        limiter_cycle=_limiter_cycle(last, 0),
         cpu_fraction=fraction,
         cpu_stopped_fraction=stopped,
         cpu_field=field,
@@ -158,10 +202,10 @@ def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
     )
 
 
-def _between(first: CounterReading, last: CounterReading, cycles: int) -> CollectorCounters:
+def _between(run: Sequence[CounterReading], cycles: int) -> CollectorCounters:
+    first, last = run[0], run[-1]
     paused = _difference(first, last, "PauseTotalNs")
-    fraction, stopped = _cpu_between(first.metrics, last.metrics)
-    field, path = f"{GC_CPU}, since {first.moment}", last.metrics_path
+    (fraction, stopped), field, path = _cpu_of(run)
     if by_start := fraction is None:
         (fraction, stopped), field, path = _cpu_since_start(last)
     return CollectorCounters(
@@ -170,6 +214,8 @@ def _between(first: CounterReading, last: CounterReading, cycles: int) -> Collec
         seconds=_seconds_between(first, last),
         paused_seconds=None if paused is None else paused / 1e9,
         allocated_bytes=_difference(first, last, "TotalAlloc"),
+        goal_bytes=min((goal for one in run if (goal := one.count("NextGC"))), default=None),
+        limiter_cycle=_limiter_cycle(last, first.count("NumGC") or 0),
         cpu_fraction=fraction,
         cpu_stopped_fraction=stopped,
         cpu_field=field,
@@ -178,6 +224,12 @@ def _between(first: CounterReading, last: CounterReading, cycles: int) -> Collec
         last=last,
         since_start=False,
     )
+
+
+def _limiter_cycle(last: CounterReading, before: int) -> int | None:
+    """At which collection the limiter was on, if that was after so many."""
+    cycle = last.metrics.get(LIMITER, 0)
+    return int(cycle) if cycle > before else None
 
 
 def _difference(first: CounterReading, last: CounterReading, name: str) -> int | None:
@@ -202,11 +254,16 @@ def gc_cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> f
     return max(0.0, spent[0] - spent[1])
 
 
-def _cpu_between(before: Mapping[str, float], after: Mapping[str, float]) -> _Shares:
-    if not {GC_CPU, ALL_CPU} <= before.keys() & after.keys():
-        return None, None
-    known = before.keys() & after.keys()
-    return _shares({name: after[name] - before[name] for name in known & _CLASSES})
+def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
+    """Between the first and the last reading that have the classes of CPU."""
+    told = [one for one in run if {GC_CPU, ALL_CPU} <= one.metrics.keys()]
+    if len(told) < 2:
+        return (None, None), "", ""
+    before, after = told[0], told[-1]
+    known = before.metrics.keys() & after.metrics.keys() & _CLASSES
+    shares = _shares({name: after.metrics[name] - before.metrics[name] for name in known})
+    until = "" if after is run[-1] else f", until {after.moment}"
+    return shares, f"{GC_CPU}, since {before.moment}{until}", after.metrics_path
 
 
 def _shares(spent: Mapping[str, float]) -> _Shares:

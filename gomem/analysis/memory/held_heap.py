@@ -52,7 +52,8 @@ class HeldHeap:
         collections: From the first moment to the last.
         late_collections: Since marks came within a tenth of their range of what they are at last.
         marks: How many different marks the moments show: those between which no collection ran
-            show the same.
+            show the same. Where MemStats were read a little before the metrics, one may lie
+            between that these have and NumGC has not.
         held: The marks, and the share of what was allocated since that stays; None if the moments
             do not say what was allocated in all, or what collections marked.
     """
@@ -156,9 +157,13 @@ def held_heap(
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
         late_collections=_since_they_stay(marks[said], fields["NumGC"].to_numpy()[said]),
-        marks=int(fields["NumGC"].nunique()),
+        marks=max(int(fields["NumGC"].nunique()), 0 if live_bytes is None else _different(marks)),
         held=_held(fields, marks, seconds),
     )
+
+
+def _different(marks: FloatArray) -> int:
+    return len(np.unique(marks[~np.isnan(marks)]))
 
 
 def _are_enough(said: NDArray[np.bool_]) -> bool:

@@ -7,6 +7,7 @@ from gomem.analysis.collector.counters import (
     ALL_CPU,
     GC_CPU,
     IDLE_MARKING,
+    LIMITER,
     STOPS,
     CounterReading,
     collector_counters,
@@ -114,6 +115,81 @@ def test_classes_of_cpu_speak_for_metrics_alone(share):
     one = reading("a", share=share, **cpu(4, 1, 30))
 
     assert 0.1 == collector_counters([one]).cpu_fraction
+
+
+def test_cpu_is_taken_between_the_moments_that_have_its_classes():
+    """
+    The first and the last have none, one of the classes, or all of them.
+    """
+    between = [
+        reading("b", 15, **cpu(1, 0, 10), **{STOPS: 0.5}),
+        reading("c", 20, **cpu(2, 0, 15), **{STOPS: 1.0}),
+        reading("d", 25, **cpu(4, 0, 30), **{STOPS: 2.5}),
+    ]
+    ends = reading("a"), reading("e", 30, share=0.4)
+
+    found = collector_counters([ends[0], *between, ends[1]])
+
+    assert (20, 3 / 20, 2 / 20) == (found.cycles, found.cpu_fraction, found.cpu_stopped_fraction)
+    assert (f"{GC_CPU}, since b, until d", "d/metrics") == (found.cpu_field, found.cpu_path)
+    assert not found.cpu_since_start
+    assert f"{GC_CPU}, since b" == collector_counters([ends[0], *between]).cpu_field
+    alone = collector_counters([ends[0], between[0], ends[1]])
+    assert (0.4, True) == (alone.cpu_fraction, alone.cpu_since_start)
+
+
+def test_of_a_share_since_the_start_stops_between_the_moments_may_be_a_part():
+    """
+    0.5 s of 10 s between the moments.
+    """
+    both = [reading("a"), reading("b", 30, 12, 530, 110.0, 0.31)]
+    unknown = [reading("a", paused_ms=pd.NA), both[1]]
+    told = [reading("a", **cpu(1, 0, 10)), reading("b", 30, 12, 530, 110.0, **cpu(6, 0, 30))]
+
+    assert collector_counters(both).least_marking_fraction == pytest.approx(0.31 - 0.05)
+    assert collector_counters(unknown).least_marking_fraction is None
+    between = collector_counters(told)
+    assert between.least_marking_fraction == between.marking_fraction == pytest.approx(0.25 - 0.05)
+
+
+def sized(moment, cycles, goal, allocated, forced=0, **metrics):
+    row = collector_row(cycles, forced, 0, 100.0, 0.1, NextGC=goal, TotalAlloc=allocated)
+    return CounterReading(row, metrics, "m", "r", moment)
+
+
+def test_room_is_what_is_allocated_between_collections():
+    """
+    20 collections, half of them forced, allocate 200: 20 from one of the others to the next. The
+    lowest goal is 120.
+    """
+    first, last = sized("a", 10, 150, 1000), sized("c", 30, 120, 1200, 10)
+    found = collector_counters([first, sized("b", 20, 130, 1100), last])
+
+    assert (120, 100.0) == (found.goal_bytes, found.live_bytes)
+    assert found.room_fraction == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [
+        pytest.param([sized("a", 10, 120, 1000)], id="since the start"),
+        pytest.param([sized("a", 10, 9, 0), sized("b", 30, 9, 20, 20)], id="all forced"),
+        pytest.param([sized("a", 10, pd.NA, 0), sized("b", 30, pd.NA, 20)], id="no goal"),
+        pytest.param([sized("a", 10, 9, pd.NA), sized("b", 30, 9, 20)], id="not counted"),
+        pytest.param([sized("a", 10, 9, 0), sized("b", 30, 9, 180)], id="more than the goal"),
+    ],
+)
+def test_no_room_is_told_where_it_is_not_known(readings):
+    assert collector_counters(readings).room_fraction is None
+
+
+@pytest.mark.parametrize(("cycle", "told"), [(10, None), (11, 11), (30, 30)])
+def test_the_limiter_counts_if_it_was_on_between_the_moments(cycle, told):
+    between = [sized("a", 10, 9, 0), sized("b", 30, 9, 0, **{LIMITER: float(cycle)})]
+
+    assert told == collector_counters(between).limiter_cycle
+    assert cycle == collector_counters(between[1:]).limiter_cycle
+    assert collector_counters(between[:1]).limiter_cycle is None
 
 
 @pytest.mark.parametrize("total", [0, 10])

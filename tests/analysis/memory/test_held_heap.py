@@ -55,6 +55,19 @@ def test_garbage_on_top_leaves_the_marks():
     assert 40 * MIB == found.rising.grown
 
 
+def test_marks_that_metrics_have_and_memstats_do_not_yet():
+    """
+    NumGC has four; a collection ran before the metrics of the third were read.
+    """
+    live = np.array([10, 20, 30, 40, 50.0]) * MIB
+
+    found = held([40, 31, 70, 52, 90], [40, 60, 60, 100, 120], (0, 2, 2, 6, 8), live_bytes=live)
+    without = held([40, 31, 70, 52, 90], [40, 60, 60, 100, 120], (0, 2, 2, 6, 8))
+
+    assert (5, True) == (found.marks, found.rising is found.marked)
+    assert (4, None) == (without.marks, without.rising)
+
+
 def test_live_bytes_stand_before_the_goal():
     live = np.array([10, 20, 30, 40, 50.0]) * MIB
 
