@@ -125,7 +125,7 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
     release = f"{version} touches" if known else "Go 1.24.0 to 1.24.5 would touch"
     return CAUSE.finding(
         Severity.INFO,
-        f"{size} are large pointer-bearing allocations; {release} all of such memory itself, "
+        f"{size} are large pointer-bearing allocations; {release} all such memory itself, "
         "written or not: compare with a build with go1.24.6 (--baseline)",
         moment=moment.name,
         size=large.resident_bytes,

@@ -43,6 +43,7 @@ ROSE = 1.2  # by a fifth: never without a word
 PEAK = 1.25  # times the last RSS: an earlier moment worth naming
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+OF_C = "native-memory"  # says itself what memory outside Go is
 GOGC_OFF = 1e9  # per cent: the metric prints the largest number there is for GOGC=off
 TAKE_ANOTHER = (
     "If it should not have grown, take two more moments some minutes apart, each with smaps, "
@@ -86,13 +87,13 @@ class Verdict:
 def verdict_of(diagnosis: Diagnosis) -> Verdict:
     """The verdict of a capture."""
     facts = telling_moment(diagnosis)
+    named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
         where, grew, next_step = without_rss(diagnosis, facts)
         moved = ""
     else:
-        where, next_step = _where(diagnosis, facts), ""
+        where, next_step = _where(diagnosis, facts, named), ""
         moved, grew = _moved(diagnosis, facts)
-    named = _named(diagnosis, facts)
     severity = _severity(diagnosis, named, grew=grew)
     found = "" if named is None else _sentence(named.title)
     warns = severity is not None and severity >= Severity.WARNING
@@ -152,13 +153,13 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 # Where the memory is, and what moved it there
 
 
-def _where(diagnosis: Diagnosis, facts: MomentFacts) -> str:
-    """RSS and its groups."""
+def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> str:
+    """RSS and its groups; what the finding itself says of memory outside Go, once is enough."""
     at = f" at {facts.name}" if len(diagnosis.capture.by_moment) > 1 else ""
-    return f"RSS is {format_bytes(facts.rss_bytes)}{at}: {_groups_words(facts)}."
+    return f"RSS is {format_bytes(facts.rss_bytes)}{at}: {_groups_words(facts, named)}."
 
 
-def _groups_words(facts: MomentFacts) -> str:
+def _groups_words(facts: MomentFacts, named: Finding | None) -> str:
     """The largest groups with their shares."""
     assert facts.groups is not None
     sizes, rss = facts.groups.sizes, facts.rss_bytes or 0
@@ -168,20 +169,21 @@ def _groups_words(facts: MomentFacts) -> str:
         anonymous = f"{format_bytes(sizes[UNDIVIDED])} is anonymous memory, and " * (FILES in sizes)
         return f"{anonymous}no file here says what it holds"
     return ", ".join(
-        _group_words(facts, group, sizes[group] / rss if rss else 0) for group in worth
+        _group_words(facts, group, sizes[group] / rss if rss else 0, named) for group in worth
     )
 
 
-def _group_words(facts: MomentFacts, group: str, share: float) -> str:
+def _group_words(facts: MomentFacts, group: str, share: float, named: Finding | None) -> str:
     assert facts.groups is not None
     size = format_bytes(facts.groups.sizes[group])
     inside = {HEAP: _of_claims, NATIVE: _of_native, FILES: _of_files}.get(group)
-    more = inside(facts) if inside is not None else ""
+    told = group == NATIVE and named is not None and named.now and named.code == OF_C
+    more = "" if inside is None or told else inside(facts)
     return f"{size} {NAMES[group]} ({format_fraction(share)}{more})"
 
 
 def _of_claims(facts: MomentFacts) -> str:
-    """How much Go claims of its heap, and for what, where much of that was never touched."""
+    """How much Go claims of its heap, and for what, where that is not told part by part."""
     groups = facts.groups
     assert groups is not None
     if not groups.heap_is_one:
@@ -191,7 +193,7 @@ def _of_claims(facts: MomentFacts) -> str:
     largest = sorted(claims, key=lambda group: -claims[group])
     worth = [group for group in largest if claims[group] >= WORTH_NAMING * whole]
     division = " + ".join(f"{format_bytes(claims[group])} {NAMES[group]}" for group in worth)
-    return f", resident of {format_bytes(whole)} that Go claims: {division}"
+    return f"; Go claims {format_bytes(whole)} for it: {division}"
 
 
 def _of_native(facts: MomentFacts) -> str:
@@ -287,7 +289,7 @@ def _main_change(before: MemoryGroups, after: MemoryGroups, *, rose: bool) -> st
     for group, size in group_changes(before, after).items():
         if (size > 0) == rose and size:
             more = "more" if rose else "less"
-            return f"the largest change is {format_bytes(abs(size))} {more} {NAMES[group]}"
+            return f"the largest change is {format_bytes(abs(size))} {more} in {NAMES[group]}"
     return ""
 
 

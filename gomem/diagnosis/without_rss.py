@@ -55,7 +55,7 @@ TYPE_NAMES = {"cpu": "CPU time"}
 
 def without_rss(diagnosis: Diagnosis, facts: MomentFacts | None) -> tuple[str, bool, str]:
     """What is known, in sentences; whether it grew by a fifth; and what to do next."""
-    tellers = (_by_heap_profiles, _by_memstats, _by_log, _by_goroutines, _by_profile, _by_others)
+    tellers = (_by_memstats, _by_heap_profiles, _by_log, _by_goroutines, _by_profile, _by_others)
     for tell in tellers:
         told = tell(diagnosis, facts)
         if told is not None:
@@ -79,13 +79,21 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     first, last = moments[0], moments[-1]
     before, profile = profiles[first], profiles[last]
     total, earlier = profile.total(IN_USE), before.total(IN_USE)
-    at = f" at {last}" if len(profiles) > 1 else ""
-    text = f"{format_bytes(total)} is in use by the heap profile{at}{_error(profile, total)}"
+    of = f" of {last}" if len(profiles) > 1 else ""
+    text = f"The heap profile{of} has {_in_use(profile, total)}"
     if len(profiles) > 1:
-        text += f"; it was {format_bytes(earlier)} at {first}"
-    held = who_holds(diagnosis, last)
+        text += f"; that of {first} has {format_bytes(earlier)}"
+    held = who_holds(diagnosis, last, "it")
     grew = total - earlier >= MIB and total >= GREW * earlier and len(profiles) > 1
     return f"{text}. {held}".strip(), grew, SMAPS_TOO.format(this="a heap profile")
+
+
+def _in_use(profile: Profile, total: int) -> str:
+    """What is in use, how well it is known, and of when: runtime.MemProfile lags by up to two."""
+    if not total:
+        return "no sample of anything in use: what is, is too little for its sampling"
+    size = format_bytes(total)
+    return f"{size} in use{_error(profile, total)}, and is up to two collections old"
 
 
 def _error(profile: Profile, total: int) -> str:
@@ -101,7 +109,9 @@ def _error(profile: Profile, total: int) -> str:
     return "" if least == most else f" ({least} to {most}, for it is sampled)"
 
 
-def who_holds(diagnosis: Diagnosis, moment: str) -> str:
+def who_holds(
+    diagnosis: Diagnosis, moment: str, what: str = "what the heap profile has in use"
+) -> str:
     """Whose objects are in use in a moment's heap profile, by the program's own functions."""
     profile = diagnosis.capture.heap_profiles[moment]
     if IN_USE not in profile.sample_type_names:
@@ -116,12 +126,12 @@ def who_holds(diagnosis: Diagnosis, moment: str) -> str:
         for row in worth
     )
     if sum(row["value"] for row in worth) < total / 2:
-        return f"Of what the heap profile has in use, most was allocated by {named}."
-    return f"Most of what the heap profile has in use was allocated by {named}."
+        return f"The largest shares of {what} were allocated by {named}."
+    return f"Most of {what} was allocated by {named}."
 
 
-def _by_memstats(_: Diagnosis, facts: MomentFacts | None) -> _Told | None:
-    """The heap's division by MemStats or runtime/metrics."""
+def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | None:
+    """The heap's division by MemStats or runtime/metrics, and who has it by a heap profile."""
     if facts is None or facts.groups is None or not facts.groups.claimed:
         return None
     claimed = facts.groups.claimed
@@ -134,13 +144,19 @@ def _by_memstats(_: Diagnosis, facts: MomentFacts | None) -> _Told | None:
         f"{format_bytes(claimed[group])} {NAMES[group]} ({format_fraction(claimed[group] / whole)})"
         for group in worth
     )
-    text = f"Go claims {format_bytes(whole)}: {named}."
+    text = f"Go claims {format_bytes(whole)}{_at(diagnosis, facts)}: {named}."
+    who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     this = "runtime/metrics"
     if {"memstats", "heap_text"} & facts.paths.keys():
         this = "MemStats"
     elif METRICS_PAGE in facts.paths:
         this = "this page of metrics"
-    return text, False, SMAPS_ALONE.format(this=this)
+    return f"{text} {who}".strip(), grew, SMAPS_ALONE.format(this=this)
+
+
+def _at(diagnosis: Diagnosis, facts: MomentFacts) -> str:
+    several = len(diagnosis.capture.by_moment) > 1
+    return f" at {facts.name}" if several else ""
 
 
 def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
@@ -179,10 +195,14 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
     if last is None:
         return "", False
     size = format_bytes(last) if last else f"less than {format_bytes(MIB)}"  # the log's unit
-    text = f"The live heap is {size} at the end"
+    text = f"The live heap is {size} after the last"
     run = diagnosis.collector.longest_run
     if run is None or run.slope_low is None or run.slope_high is None:
-        return f"{text}; there are too few collections to tell whether it grows.", False
+        few = "too few collections to tell whether"
+        if run is not None and run.last_bytes >= GREW * run.first_bytes:
+            risen = f"it has risen from {format_bytes(run.first_bytes)}"
+            return f"{text}; {risen}, in {few} that goes on.", False
+        return f"{text}; there are {few} it grows.", False
     if run.slope_low > 0:
         slope = f"{format_bytes(run.slope_bytes_per_second)}/s"
         grew = run.last_bytes >= GREW * run.first_bytes

@@ -36,9 +36,11 @@ _HOME = re.compile(
 _NO_TEXT = frozenset({bool, int, float, type(None)})
 # Unicode keeps these code points for a program's own use: no text has them.
 _OPEN, _CLOSE, _NAME, _PATH, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4"
-_MARK = re.compile(f"[{_OPEN}{_CLOSE}{_NAME}{_PATH}{_QUOTE}]")
-_NOTABLE = re.compile(rf"[/\\{_OPEN}-{_QUOTE}]")  # other texts are shown as they are
-_MARKED = re.compile(f"{_OPEN}([{_NAME}{_PATH}{_QUOTE}])([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_SPOKEN = "\ufdd5"  # a name in a sentence, where a bare number would read as an amount
+_KINDS = f"{_NAME}{_PATH}{_QUOTE}{_SPOKEN}"
+_MARK = re.compile(f"[{_OPEN}{_CLOSE}{_KINDS}]")
+_NOTABLE = re.compile(rf"[/\\{_OPEN}{_CLOSE}{_KINDS}]")  # other texts are shown as they are
+_MARKED = re.compile(f"{_OPEN}([{_KINDS}])([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 
 
 def named(name: str) -> str:
@@ -69,8 +71,8 @@ def named_in(sentence: str, known: Collection[str]) -> str:
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
     if not names:
         return sentence
-    place = re.compile(rf"(?<=\b(?:at|by|of|to) )({names})(?=[,.:;)]|$| (?:and|to|here)\b)")
-    return place.sub(lambda found: named(found[1]), sentence)
+    place = re.compile(rf"(?<=\b(?:at|by|of|to) )({names})(?=[,.:;)]|$| (?:and|to|here|has)\b)")
+    return place.sub(lambda found: _marked(_SPOKEN, found[1]), sentence)
 
 
 def located_all(paths: str) -> str:
@@ -128,8 +130,9 @@ class Hidden:
         return "".join(shown)
 
     def _shown(self, kind: str, text: str) -> str:
-        if kind == _NAME:
-            return without_home(self.names.get(text, text))
+        if kind in (_NAME, _SPOKEN):
+            shown = without_home(self.names.get(text, text))
+            return f"moment {shown}" if kind == _SPOKEN and shown.isdecimal() else shown
         if kind == _PATH:
             return self._path(text)
         return "" if self.redact else without_home(text)

@@ -63,7 +63,7 @@ def test_the_release_alone_makes_it_possible_however_large():
     assert "2-loaded" == finding.moment
     assert 160 << 20 <= finding.bytes <= 163 << 20
     assert finding.title.startswith("161 MiB of 170 MiB resident are large pointer-bearing")
-    assert "go1.24.2 touches all of such memory itself" in finding.title
+    assert "go1.24.2 touches all such memory itself" in finding.title
     assert finding.title.endswith("compare with a build with go1.24.6 (--baseline)")
     assert "--baseline" in finding.next_step
     assert "--go-version" not in finding.next_step

@@ -145,7 +145,7 @@ def test_of_what_go_claims_a_twentieth_is_named(idle, named):
 
     where = said_of(facts).headline
 
-    assert "50.0 MiB Go heap (100.0 %, resident of 100 MiB that Go claims: " in where
+    assert "50.0 MiB Go heap (100.0 %; Go claims 100 MiB for it: " in where
     assert named == ("free Go heap" in where)
 
 
@@ -191,8 +191,8 @@ def test_the_largest_change_is_one_in_the_direction_of_rss():
     first = moment("1", heap_objects=60, native_heap=10, binary=30)
     last = moment("2", heap_objects=10, native_heap=40, binary=60.5)
 
-    assert "the largest change is 30.5 MiB more program" in said_of(first, last).sentence
-    assert "the largest change is 30.5 MiB less program" in said_of(last, first).sentence
+    assert "the largest change is 30.5 MiB more in program" in said_of(first, last).sentence
+    assert "the largest change is 30.5 MiB less in program" in said_of(last, first).sentence
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,9 @@ def test_where_no_one_cause_makes_the_change_the_largest_is_said():
 
     said = said_of(after, baseline=before)
 
-    assert "It was 20.0 MiB in the baseline; the largest change is 21.0 MiB more C" in said.sentence
+    assert (
+        "It was 20.0 MiB in the baseline; the largest change is 21.0 MiB more in" in said.sentence
+    )
     assert Severity.INFO == said.severity
 
 

@@ -15,7 +15,7 @@ from tests.views.ledgers import ledger
 def told(facts=None, *, collector=None, **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
-               "goroutines": pd.DataFrame()}  # fmt: skip
+               "goroutines": pd.DataFrame(), "by_moment": {}}  # fmt: skip
     return without_rss(
         SimpleNamespace(capture=SimpleNamespace(**nothing | capture), collector=collector), facts
     )
@@ -47,16 +47,23 @@ def test_nothing_that_says_anything_is_answered_with_what_to_collect():
 def test_heap_profiles_tell_how_the_heap_grew(first, last, grew):
     said, has_grown, _ = told(heap_profiles={"a": in_use(first), "b": in_use(last)})
 
-    assert said.startswith(f"{last}")
-    assert "is in use by the heap profile at b; it was " in said
+    assert said.startswith(f"The heap profile of b has {last}")
+    assert " in use, and is up to two collections old; that of a has " in said
     assert grew == has_grown
 
 
 def test_one_heap_profile_has_not_grown_and_names_no_moment():
     said, grew, _ = told(heap_profiles={"a": in_use(10)})
 
-    assert said.startswith("10.0 MiB is in use by the heap profile. Most of what")
+    assert said.startswith("The heap profile has 10.0 MiB in use, and is up to two")
     assert not grew
+
+
+def test_a_heap_profile_without_a_sample_says_so_and_not_nothing():
+    said, _, _ = told(heap_profiles={"a": in_use(0)})
+
+    assert "The heap profile has no sample of anything in use: what is, is too little" in said
+    assert "0 B" not in said
 
 
 @pytest.mark.parametrize(
@@ -78,6 +85,7 @@ def test_those_who_hold_a_twentieth_are_named(sizes, named, most):
     assert named == said.count("main.site")
     assert bool(named) == bool(said)
     assert most == said.startswith("Most of what")
+    assert (bool(named) and not most) == said.startswith("The largest shares of what")
 
 
 def claims(paths=(), **sizes):
@@ -104,6 +112,20 @@ def test_what_go_claims_is_named_from_a_twentieth_on_and_three_at_most(sizes, wo
     assert len(words) == said.count(" %")
     assert all(word in said for word in words)
     assert not grew
+
+
+def test_who_has_what_go_claims_is_told_by_a_heap_profile():
+    """
+    MemStats are of their moment; the profile is as old as a collection.
+    """
+    profiles = {"1": in_use(5), "2": in_use(10)}
+
+    said, grew, _ = told(claims(heap_objects=40), heap_profiles=profiles, by_moment={1: 0, 2: 0})
+
+    assert said.startswith("Go claims 40.0 MiB at 1: 40.0 MiB Go objects")
+    assert "The heap profile of 2 has 10.0 MiB in use, and is up to two" in said
+    assert said.endswith("Most of it was allocated by main.site0 (10.0 MiB, 100.0 %).")
+    assert grew
 
 
 @pytest.mark.parametrize(
@@ -177,7 +199,13 @@ def growth(low, high, last=12):
         pytest.param(
             None, "; there are too few collections to tell whether it grows.", False, id="no run"
         ),
-        pytest.param(growth(None, None), "; there are too few", False, id="no interval"),
+        pytest.param(
+            growth(None, None),
+            "; it has risen from 10.0 MiB, in too few collections to tell whether that goes on.",
+            False,
+            id="risen by a fifth",
+        ),
+        pytest.param(growth(None, None, 11.9), "; there are too few", False, id="no interval"),
         pytest.param(growth(1, 2), " and grows by 1.00 MiB/s.", True, id="by a fifth"),
         pytest.param(growth(1, 2, 11), " and grows by 1.00 MiB/s.", False, id="by less"),
         pytest.param(growth(0, 2), " and does not grow.", False, id="it may stay"),
@@ -188,13 +216,13 @@ def growth(low, high, last=12):
 def test_a_log_tells_where_the_live_heap_goes(run, words, grew):
     said, has_grown, _ = told(collector=log(9, live=12, run=run))
 
-    assert f". The live heap is 12.0 MiB at the end{words}" in said
+    assert f". The live heap is 12.0 MiB after the last{words}" in said
     assert grew == has_grown
 
 
 @pytest.mark.parametrize(("live", "said"), [(0, "less than 1.00 MiB"), (1, "1.00 MiB")])
 def test_a_live_heap_that_the_log_rounds_to_nothing_is_less_than_its_unit(live, said):
-    assert f"The live heap is {said} at the end" in told(collector=log(9, live=live))[0]
+    assert f"The live heap is {said} after the last" in told(collector=log(9, live=live))[0]
 
 
 def standing(*rows):

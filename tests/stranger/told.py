@@ -103,7 +103,11 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     # A file that is called by a plain word, such as smaps, is not told from the word.
     sources = [one.source.name for one in diagnosis.capture.files]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
-    words = _renamer(files | names)
+    renamed = _renamer(files | names)
+
+    def words(text: str) -> str:
+        return renamed(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
+
     headline = share(verdict(diagnosis), hidden(diagnosis))
     return Told(
         moments=tuple(names.values()),
