@@ -83,7 +83,7 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     text = f"The heap profile{of} has {_in_use(profile, total)}"
     if len(profiles) > 1:
         text += f"; that of {first} has {format_bytes(earlier)}"
-    held = who_holds(diagnosis, last, "it")
+    held = who_holds(diagnosis, last, f"the {format_bytes(total)}")
     grew = total - earlier >= MIB and total >= GREW * earlier and len(profiles) > 1
     return f"{text}. {held}".strip(), grew, SMAPS_TOO.format(this="a heap profile")
 

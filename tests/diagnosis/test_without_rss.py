@@ -124,7 +124,7 @@ def test_who_has_what_go_claims_is_told_by_a_heap_profile():
 
     assert said.startswith("Go claims 40.0 MiB at 1: 40.0 MiB Go objects")
     assert "The heap profile of 2 has 10.0 MiB in use, and is up to two" in said
-    assert said.endswith("Most of it was allocated by main.site0 (10.0 MiB, 100.0 %).")
+    assert said.endswith("Most of the 10.0 MiB was allocated by main.site0 (10.0 MiB, 100.0 %).")
     assert grew
 
 
