@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.inputs.gctrace import parse as gctrace
-from gomem.inputs.gctrace.columns import Readings
+from gomem.inputs.gctrace.columns import Readings, _join_events
 from gomem.inputs.gctrace.grammar import GRAMMARS, NEWEST, OLDEST, releases
 from gomem.inputs.gctrace.mixed_lines import MixedLines, _Search
 from gomem.inputs.gctrace.parse import join_pieces, parse_gctrace, parse_pieces
@@ -128,3 +128,17 @@ def test_releases_are_those_that_print_all_forms(text, expected):
     forms = [next(one for one in GRAMMARS if one.text.startswith(begin)) for begin in text]
 
     assert expected == releases(forms)
+
+
+def test_what_a_piece_does_not_tell_is_unknown_there():
+    """
+    Numbers are not a number, flags are not set, and texts are none.
+    """
+    line = {"line": np.array([1])}
+    more = {"seconds": np.array([0.5]), "forced": np.array([True]), "unit": np.array(["s"], object)}
+
+    joined = _join_events([line | more, line])
+
+    np.testing.assert_array_equal([0.5, np.nan], joined["seconds"])
+    assert [True, False] == joined["forced"].tolist()
+    assert ["s", None] == joined["unit"].tolist()
