@@ -4,7 +4,7 @@ import pytest
 
 from gomem.causes.finding import Severity
 from gomem.units import MIB, format_bytes
-from tests.stranger.told import Told, contradictions
+from tests.stranger.told import Told, _renamer, contradictions
 
 
 def finding(code, size, *, title="", moment="2", evidence=()):
@@ -179,3 +179,9 @@ def test_what_other_parts_leave_may_be_another_number(source, confidence, said):
         return one
 
     assert said == bool(contradictions(parted(1), parted(2)))
+
+
+def test_a_number_within_a_file_s_name_is_no_moment():
+    rename = _renamer({"0001": "t01"})
+
+    assert "GRA1.0001.mseed at t01, t01." == rename("GRA1.0001.mseed at 0001, 0001.")

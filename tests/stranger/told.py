@@ -103,10 +103,10 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
     # A file that is called by a plain word, such as smaps, is not told from the word.
     sources = [one.source.name for one in diagnosis.capture.files]
     files = {name: "a file" for name in sources if re.search(r"[./\d]", name)}
-    renamed = _renamer(files | names)
+    in_names = _renamer(files | names)
 
     def words(text: str) -> str:
-        return renamed(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
+        return in_names(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
 
     headline = share(verdict(diagnosis), hidden(diagnosis))
     return Told(
@@ -135,7 +135,7 @@ def _renamer(names: Mapping[str, str]) -> Callable[[str], str]:
     if all(old == new for old, new in names.items()):
         return str
     ordered = sorted(names, key=len, reverse=True)
-    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?![\w-])")
+    pattern = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, ordered))})(?![\w-])")
     return lambda text: pattern.sub(lambda found: names[found[0]], text)
 
 
