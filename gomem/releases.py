@@ -47,9 +47,10 @@ class GoVersion:
             return False
         return low <= self.low and self.high < below
 
-    def possibly(self, low: GoRelease, below: GoRelease) -> bool:
-        """Whether some release that it can be lies in `low` ≤ release < `below`."""
-        return (self.low is None or self.low < below) and (self.high is None or self.high >= low)
+    def possibly(self, low: GoRelease, below: GoRelease | None = None) -> bool:
+        """Whether some release that it can be lies in `low` ≤ release < `below`, if that is set."""
+        before_the_end = below is None or self.low is None or self.low < below
+        return before_the_end and (self.high is None or self.high >= low)
 
     def __str__(self) -> str:
         if self.text is not None:

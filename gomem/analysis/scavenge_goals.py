@@ -125,13 +125,11 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
 
 
 def _applies(version: GoVersion, low: GoRelease, below: GoRelease | None) -> Applies:
-    end = below or GoRelease(10**6)
-    if not version.possibly(low, end):
+    if not version.possibly(low, below):
         return "no"
-    surely = version.low is not None and version.low >= low
-    surely = surely and (below is None or (version.high is not None and version.high < below))
-    surely = surely or (low == GoRelease(0) and version.high is not None and version.high < end)
-    return "yes" if surely else "unknown"
+    begun = low == GoRelease(0) or (version.low is not None and version.low >= low)
+    goes_on = below is None or (version.high is not None and version.high < below)
+    return "yes" if begun and goes_on else "unknown"
 
 
 def _not_known(applies: Applies) -> Applies:

@@ -38,6 +38,7 @@ from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.site_reasons import site_reasons
 from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
+from gomem.analysis.scavenge_goals import MEMORY_LIMIT
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.moment import MOMENT
@@ -61,7 +62,6 @@ from gomem.diagnosis.what_if import what_if_of
 from gomem.errors import CaptureError
 from gomem.inputs.pprof.sites import AllocationSites, top_sites
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
-from gomem.releases import GoRelease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,6 @@ TOP_SITES = 20
 OF_SITES = frozenset({"heap-growth", "allocation-spike"})  # findings that name who allocates
 ALLOCATED, IN_USE = "alloc_space", "inuse_space"
 GOGC = "/gc/gogc:percent"
-KNOWS_LIMITS = GoRelease(19)  # GOMEMLIMIT
 PART_LEVELS = dictionary_of(
     (
         Column("rss_bytes", "Int64", "B", "Resident memory, which the ledger adds up to."),
@@ -296,8 +295,7 @@ class Diagnosis:
         if self.capture.gc is None:
             return None
         gogc, limit = self._same_everywhere(GOGC), self._same_everywhere(GOMEMLIMIT)
-        newest = self.capture.go_version.high
-        knows_none = newest is not None and newest < KNOWS_LIMITS
+        knows_none = not self.capture.go_version.possibly(MEMORY_LIMIT)
         if knows_none or (limit is not None and limit >= NO_GOMEMLIMIT):
             limit = math.inf
         return CollectorAnswers(

@@ -300,7 +300,7 @@ def _silent(
     """
     if version.low is None or version.low < BACKGROUND_SCAVENGER:
         return _Cause("unknown", "no-release", above)
-    if (is_same or not is_counted) and version.possibly(DENSE_CHUNKS_STAY, GoRelease(10**6)):
+    if (is_same or not is_counted) and version.possibly(DENSE_CHUNKS_STAY):
         if not is_counted:
             return _Cause("unknown", "no-count", above)
         known = version.low >= DENSE_CHUNKS_STAY
