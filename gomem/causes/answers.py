@@ -68,7 +68,6 @@ LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
-LATER = GoRelease(10**6)
 STACKS_COUNT = GoRelease(18)  # for the goal, all that goroutines have
 SCANNED_COUNT = GoRelease(19)  # what is scanned of them: a fifth of many small ones
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
@@ -394,7 +393,7 @@ class Answers:
     def _limit_is_possible(self) -> bool:
         """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
         told = any(GOMEMLIMIT in one.metrics for one in self.moments)
-        return not told and self.go_version.possibly(MEMORY_LIMIT, LATER)
+        return not told and self.go_version.possibly(MEMORY_LIMIT)
 
     @property
     def limit_leaves_no_room(self) -> bool:
@@ -408,10 +407,10 @@ class Answers:
         assert counters.room_fraction is not None  # or it might not decide
         if counters.cycles < limits.enough_cycles:
             return False
-        interval, cpu = counters.interval_seconds, counters.cpu_fraction or 0.0
-        frequent = interval is not None and interval <= limits.frequent_interval_seconds
-        dear = counters.limiter_cycle is not None or cpu >= limits.marking_fraction
-        return counters.room_fraction <= limits.limit_room_fraction and (frequent or dear)
+        many = limits.are_frequent(counters.interval_seconds)
+        dear = (counters.cpu_fraction or 0.0) >= limits.marking_fraction
+        cost = many or dear or counters.limiter_cycle is not None
+        return cost and counters.room_fraction <= limits.limit_room_fraction
 
     @cached_property
     def held_heap(self) -> HeldHeap | None:

@@ -28,12 +28,13 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
 from gomem.analysis.tally import Tally
-from gomem.causes.finding import Evidence
+from gomem.causes.finding import what_is_known
 from gomem.units import format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
     from gomem.analysis.collector.steps import Cycles
+    from gomem.causes.finding import Evidence
     from gomem.inputs.gctrace.table import GcLog
 
 CLOCK_SECONDS = 0.001  # the log tells the start of a collection to so much
@@ -66,14 +67,13 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     """The counters that a finding without a log rests on."""
     last = counters.last
     since = "" if counters.since_start else ", between the first moment and the last"
-    numbers = (
+    return what_is_known(
         (last.path, f"NumGC{since}", counters.cycles, "count"),
         (last.path, f"NumForcedGC{since}", counters.forced, "count"),
         (last.path, f"PauseTotalNs{since}", counters.paused_seconds, "s"),
         (last.path, "LastGC, last less first", counters.seconds, "s"),
         (counters.cpu_path, counters.cpu_field, counters.cpu_fraction, "fraction"),
     )
-    return tuple(Evidence(*one) for one in numbers if one[2] is not None)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,19 @@ class Evidence:
     unit: str
 
 
+def what_is_known(*numbers: tuple[str, str, float | None, str]) -> tuple[Evidence, ...]:
+    """Those as evidence that are known.
+
+    Args:
+        numbers: Artefact, field, value and unit of each, as `Evidence` has them.
+    """
+    return tuple(
+        Evidence(artefact, name, value, unit)
+        for artefact, name, value, unit in numbers
+        if value is not None
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Lack:
     """What a rule needed and had not: it saw its cause, and too little of it.

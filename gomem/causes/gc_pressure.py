@@ -57,9 +57,8 @@ def _by_counters(answers: Answers) -> list[Finding]:
     if answers.limit_leaves_no_room:
         return []
     paced = 1 - counters.forced_fraction
-    marking, interval = counters.marking_fraction * paced, counters.interval_seconds
-    frequent = interval is not None and interval <= limits.frequent_interval_seconds
-    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
+    marking = counters.marking_fraction * paced
+    least = limits.costly_marking_fraction(counters.interval_seconds)
     if (
         paced < limits.deciding_fraction
         or marking < least
@@ -155,8 +154,7 @@ def _pressed(facts: CollectorAnswers, limits: Thresholds) -> bool:
     paced = float(facts.triggers.of(PACER)["marking_cpu_seconds"])
     if paced < limits.deciding_fraction * marked:
         return False
-    frequent = interval <= limits.frequent_interval_seconds
-    return cpu >= (limits.frequent_marking_fraction if frequent else limits.marking_fraction)
+    return cpu >= limits.costly_marking_fraction(interval)
 
 
 def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes.cause import Cause
 from gomem.causes.collector_answers import counted_cost, counted_evidence, every
-from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.finding import Evidence, Finding, Lack, Severity, what_is_known
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ def _by_counters(answers: Answers) -> list[Finding]:
     goal = moment.limited_goal
     assert goal is not None  # or it would be no limited moment
     cpu, interval = counters.cpu_fraction, counters.interval_seconds
-    frequent = interval is not None and interval <= limits.frequent_interval_seconds
-    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
-    no_room = frequent and goal.room_fraction <= limits.limit_room_fraction
+    least = limits.costly_marking_fraction(interval)
+    no_room = limits.are_frequent(interval) and goal.room_fraction <= limits.limit_room_fraction
     if counters.cycles < limits.enough_cycles or (cpu < least and not no_room):
         return []
     return [
@@ -101,15 +100,10 @@ def _by_room(answers: Answers) -> list[Finding]:
 
 def _room_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     last = counters.last
-    numbers = (
+    return what_is_known(
         (last.path, "NextGC, the lowest", counters.goal_bytes, "B"),
         (last.path, "TotalAlloc, last less first", counters.allocated_bytes, "B"),
         (last.metrics_path, LIMITER, counters.limiter_cycle, "count"),
-    )
-    return tuple(
-        Evidence(path, name, value, unit)
-        for path, name, value, unit in numbers
-        if value is not None
     )
 
 
@@ -155,10 +149,9 @@ def _cramped(facts: CollectorAnswers, limits: Thresholds) -> bool:
     cpu, interval = limited["marking_cpu_fraction"], limited["interval_p50_seconds"]
     if math.isnan(cpu):
         return False
-    frequent = interval <= limits.frequent_interval_seconds
-    least = limits.frequent_marking_fraction if frequent else limits.marking_fraction
     no_room = limited["room_p50_fraction"] <= limits.limit_room_fraction
-    return bool(cpu >= least or (frequent and no_room))
+    crammed = no_room and limits.are_frequent(interval)
+    return bool(cpu >= limits.costly_marking_fraction(interval) or crammed)
 
 
 def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:

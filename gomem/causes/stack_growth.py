@@ -6,7 +6,6 @@ than a quarter of it in use. Stacks lie in the arenas, and are in no heap profil
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,12 +36,11 @@ def find(answers: Answers) -> list[Finding]:
     much = [one for one in answers.moments if _much(one, limits)]
     whose = [(one, _whose_stacks(one, answers.moments)) for one in much]
     agree = _agree(whose)
-    findings = [
-        _finding(moment, goroutines, limits, lasting=lasting)
+    return [
+        _finding(moment, goroutines, limits, lasting=lasting, agree=agree)
         for moment, goroutines in whose
         if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, answers)
     ]
-    return findings if agree else [replace(one, confidence="possible") for one in findings]
 
 
 def _agree(whose: Sequence[tuple[MomentFacts, int | None]]) -> bool:
@@ -129,7 +127,12 @@ def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
 
 
 def _finding(
-    moment: MomentFacts, goroutines: int | None, limits: Thresholds, *, lasting: bool
+    moment: MomentFacts,
+    goroutines: int | None,
+    limits: Thresholds,
+    *,
+    lasting: bool,
+    agree: bool,
 ) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
@@ -146,7 +149,7 @@ def _finding(
         evidence=evidence,
         mechanism=_UNCOUNTED if count is None else "",
         next_step=_COUNT_THEM if count is None else "",
-        confidence="possible" if count is None else "likely",
+        confidence="likely" if agree and count is not None else "possible",
     )
 
 

@@ -241,6 +241,15 @@ class Thresholds:
         """
         return max(1, least_bytes, self.notable_rss_fraction * (rss_bytes or 0))
 
+    def are_frequent(self, interval_seconds: float | None) -> bool:
+        """Whether collections so far apart are frequent; not where that is unknown."""
+        return interval_seconds is not None and interval_seconds <= self.frequent_interval_seconds
+
+    def costly_marking_fraction(self, interval_seconds: float | None) -> float:
+        """Share of the CPU from which marking is costly, collections lying so far apart."""
+        frequent = self.are_frequent(interval_seconds)
+        return self.frequent_marking_fraction if frequent else self.marking_fraction
+
     @classmethod
     def of(cls, settings: Iterable[str]) -> Thresholds:
         """The usual thresholds, except those that `NAME=VALUE` texts set, each in its base unit.

@@ -25,7 +25,7 @@ from gomem.analysis.memory.groups import (
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
-from gomem.diagnosis.without_rss import who_holds, without_rss
+from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 
 def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> str:
     """RSS and its groups; what the finding itself says of memory outside Go, once is enough."""
-    at = f" at {facts.name}" if len(diagnosis.capture.by_moment) > 1 else ""
+    at = at_moment(diagnosis, facts)
     return f"RSS is {format_bytes(facts.rss_bytes)}{at}: {_groups_words(facts, named)}."
 
 

@@ -144,7 +144,7 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
         f"{format_bytes(claimed[group])} {NAMES[group]} ({format_fraction(claimed[group] / whole)})"
         for group in worth
     )
-    text = f"Go claims {format_bytes(whole)}{_at(diagnosis, facts)}: {named}."
+    text = f"Go claims {format_bytes(whole)}{at_moment(diagnosis, facts)}: {named}."
     who, grew, _ = _by_heap_profiles(diagnosis, facts) or ("", False, "")
     this = "runtime/metrics"
     if {"memstats", "heap_text"} & facts.paths.keys():
@@ -154,7 +154,8 @@ def _by_memstats(diagnosis: Diagnosis, facts: MomentFacts | None) -> _Told | Non
     return f"{text} {who}".strip(), grew, SMAPS_ALONE.format(this=this)
 
 
-def _at(diagnosis: Diagnosis, facts: MomentFacts) -> str:
+def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> str:
+    """Which moment a sentence is about, where there are several."""
     several = len(diagnosis.capture.by_moment) > 1
     return f" at {facts.name}" if several else ""
 

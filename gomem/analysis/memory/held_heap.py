@@ -157,13 +157,11 @@ def held_heap(
         marked_field="NextGC" if live_bytes is None else "/gc/heap/live:bytes",
         collections=int(fields["NumGC"].iloc[-1] - fields["NumGC"].iloc[0]),
         late_collections=_since_they_stay(marks[said], fields["NumGC"].to_numpy()[said]),
-        marks=max(int(fields["NumGC"].nunique()), 0 if live_bytes is None else _different(marks)),
+        marks=max(
+            int(fields["NumGC"].nunique()), 0 if live_bytes is None else len(np.unique(marks[said]))
+        ),
         held=_held(fields, marks, seconds),
     )
-
-
-def _different(marks: FloatArray) -> int:
-    return len(np.unique(marks[~np.isnan(marks)]))
 
 
 def _are_enough(said: NDArray[np.bool_]) -> bool:
