@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from gomem.causes.cause import Cause
 from gomem.causes.collector_answers import counted_cost, counted_evidence, every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
     rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
     return tuple(
         Evidence(path, f"alloc_space {row['function']}", int(row["flat"]), "B")
-        for row in rows.to_dict("records")
+        for row in rows_of(rows)
     )
 
 

@@ -36,7 +36,7 @@ from gomem.analysis.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEA
 from gomem.diagnosis.direction import direction, least_of
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _of_budget(budget: Budget, comparison: Comparison) -> list[tuple[Any, ...]]:
 
 def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
     """The metrics that a budget is on: one by its name, or all of a unit."""
-    both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)].to_dict("records")
+    both = rows_of(metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)])
     wanted = SHORT.get(budget.metric.lower(), budget.metric)
     unit = tidy_unit(wanted)[0]
     for words in (_full_name, _own_name, _own_unit):
@@ -310,7 +310,7 @@ def summed_up(budgets: pd.DataFrame) -> str:
 
 
 def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
-    for row in rows.head(most).to_dict("records"):
+    for row in rows_of(rows.head(most)):
         change = "" if is_unknown(row["change"]) else f" {format_relative(row['change'])}"
         yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
     if len(rows) > most:

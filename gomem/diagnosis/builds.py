@@ -34,7 +34,7 @@ from gomem.diagnosis.comparison import compare, opened
 from gomem.diagnosis.direction import MIXED, together
 from gomem.diagnosis.judgement import OF_RUNS
 from gomem.errors import did_you_mean
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -229,7 +229,7 @@ def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFra
     rows = pd.concat(pairs, ignore_index=True)
     adjusted, families = _corrected(rows, comparisons)
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row, p, family in zip(rows.to_dict("records"), adjusted, families, strict=True):
+    for row, p, family in zip(rows_of(rows), adjusted, families, strict=True):
         known = found.setdefault(tuple(row[key] for key in _KEYS), [])
         if not known and row["before_n"]:
             known.append(_baseline_row(row, baseline))

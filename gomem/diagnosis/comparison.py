@@ -60,7 +60,7 @@ from gomem.diagnosis.windows import incomparable, not_compared, window_of, windo
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
-from gomem.inputs.schema import Column, build, build_rows, empty
+from gomem.inputs.schema import Column, build, build_rows, empty, rows_of
 from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
 from gomem.units import is_unknown
@@ -370,7 +370,7 @@ def _load_notes(*sides: _Side) -> Iterator[str]:
 def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:
     """Which load generators, and how many connections they held."""
     for test in diagnosis.capture.loads.values():
-        for row in test.runs.to_dict("records"):
+        for row in rows_of(test.runs):
             held = row["connections"]
             at = "" if is_unknown(held) else f" with {held} connections"
             yield f"{row['tool']}{at}"

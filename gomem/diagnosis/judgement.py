@@ -28,7 +28,7 @@ from gomem.analysis.comparison.single_values import GC_CPU, HEAP, LEAST_CPU, RSS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.direction import direction, together
 from gomem.diagnosis.findings import OF_DATA
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.units import format_bytes, format_fraction, format_relative, is_unknown
 
 if TYPE_CHECKING:
@@ -282,6 +282,6 @@ def _findings(comparison: Comparison) -> _Part | None:
 def _metric(comparison: Comparison, name: str) -> dict[str, Any] | None:
     """A level that both sides have."""
     metrics = comparison.metrics
-    rows = metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)].to_dict("records")
+    rows = rows_of(metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)])
     known = (row for row in rows if not is_unknown(row["difference"]))
     return next(known, None)

@@ -16,6 +16,7 @@ from gomem.analysis.profiles.own_code import own_code
 from gomem.analysis.tally import carries
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
+from gomem.inputs.schema import rows_of
 from gomem.units import (
     MIB,
     format_bytes,
@@ -117,7 +118,7 @@ def who_holds(
     if IN_USE not in profile.sample_type_names:
         return ""
     total = profile.total(IN_USE)
-    rows = own_code(profile, IN_USE).head(HOLDERS).to_dict("records")
+    rows = rows_of(own_code(profile, IN_USE).head(HOLDERS))
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return ""
@@ -240,7 +241,7 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     what = KIND_NAMES.get(profile.kind, f"{profile.kind} profile")
     counted = TYPE_NAMES.get(profile.default_sample_type, profile.default_sample_type)
     text = f"The {what} has {_amount(total, unit)} of {counted}"
-    rows = own_code(profile).head(HOLDERS).to_dict("records")
+    rows = rows_of(own_code(profile).head(HOLDERS))
     worth = [row for row in rows if total and row["value"] >= WORTH_NAMING * total]
     named = ", ".join(
         f"{row['function'] or 'the standard library alone'} "

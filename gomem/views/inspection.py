@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_seconds, is_unknown
 from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
@@ -51,7 +52,7 @@ def _verdict(capture: Capture) -> Verdict:
 
 def _sections(capture: Capture) -> Iterator[Section]:
     files = capture.artefacts
-    for place, moment in enumerate(capture.moments.to_dict("records"), start=1):
+    for place, moment in enumerate(rows_of(capture.moments), start=1):
         of_moment = files[files["moment"] == moment["moment"]]
         yield Section(f"moment-{place}", _heading(moment), (_files_table(of_moment),))
     whole = files[files["moment"] == ""]
@@ -80,6 +81,6 @@ def _files_table(files: pd.DataFrame) -> Table:
             kind_cell(row["kind"], row["looks_like"]),
             bytes_cell(row["bytes"]),
         )
-        for row in files.to_dict("records")
+        for row in rows_of(files)
     )
     return Table(how_many(len(files), "file"), ("file", "kind", "size"), "<<>", rows)

@@ -12,7 +12,7 @@ import gomem.analysis
 import gomem.capture
 import gomem.diagnosis
 import gomem.inputs
-from gomem.inputs.schema import UNITS, Column, build, build_rows, empty
+from gomem.inputs.schema import UNITS, Column, build, build_rows, empty, rows_of
 from tests.builders import FIXTURES
 
 SCHEMAS = {
@@ -89,6 +89,37 @@ def test_rows_make_the_same_frame_as_columns():
 
     pd.testing.assert_frame_equal(build(columns, TWO), build_rows([(1, None), (2, 3)], TWO))
     pd.testing.assert_frame_equal(empty(TWO), build_rows([], TWO))
+
+
+def test_a_frame_gives_its_rows_as_plain_values():
+    frame = pd.DataFrame(
+        {
+            "count": pd.array([1, None], dtype="Int64"),
+            "share": [0.5, np.nan],
+            "name": pd.array(["a", None], dtype="str"),
+            "at": pd.to_datetime(["2026-11-20T07:16:17Z", None]),
+            "kept": [True, False],
+            "mixed": pd.Series([np.int64(7), "text"], dtype=object),
+            "group": pd.Categorical(["x", "y"]),
+        }
+    )
+
+    first, second = rows_of(frame)
+
+    assert {"count": 1, "share": 0.5, "name": "a", "kept": True, "mixed": 7, "group": "x"} == {
+        name: value for name, value in first.items() if name != "at"
+    }
+    assert {int, float, str, bool, pd.Timestamp} == {type(value) for value in first.values()}
+    assert pd.Timestamp("2026-11-20T07:16:17Z") == first["at"]
+    assert second["count"] is None
+    assert np.isnan([second["share"], second["name"]]).all()
+    assert pd.NaT is second["at"]
+    assert list(frame) == list(second)
+    assert repr([first, second]) == repr(frame.to_dict("records"))
+
+
+def test_a_frame_without_rows_gives_none():
+    assert [] == rows_of(pd.DataFrame({"count": pd.array([], dtype="Int64")}))
 
 
 @pytest.mark.parametrize("dtype", ["int64", "bool", "uint64"])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.units import MIB, is_unknown
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class MemoryGroups:
     def names(self) -> dict[str, str]:
         """What sentences call each group, the parts of the Go heap among them."""
         frames = (self.rows, self.claims)
-        return {row["group"]: row["name"] for one in frames for row in one.to_dict("records")}
+        return {row["group"]: row["name"] for one in frames for row in rows_of(one)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
         """Bytes by group, and what Go claims beyond them; without RSS, the claims alone.
@@ -276,7 +276,7 @@ def _summed(parts: pd.DataFrame, live_bytes: int | None) -> tuple[_Sizes, dict[s
     sizes: dict[str, int] = {}
     claims: dict[str, int] = {}
     divided = bool((parts["part"] == "heap_objects").any())
-    for row in parts.to_dict("records"):
+    for row in rows_of(parts):
         if row["part"] == UNTOUCHED:
             continue
         for group, size, claimed in _of_part(row, live_bytes, divided=divided):

@@ -31,7 +31,7 @@ from gomem.analysis.memory.scavenge_sentences import (
     sentence_of,
 )
 from gomem.analysis.scavenge_goals import BACKGROUND_SCAVENGER, DENSE_CHUNKS_STAY
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.releases import GoRelease
 from gomem.units import KIB, MIB, is_unknown
 
@@ -114,7 +114,7 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
     Returns:
         See `INTERVALS`. Where no moment has MemStats, from each moment to the next: unknown.
     """
-    rows = [_plain(row) for row in retention.to_dict("records")]
+    rows = [_plain(row) for row in rows_of(retention)]
     told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
     if not told:
         return build_rows(
@@ -137,8 +137,8 @@ def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
     Just before a collection the heap is full, and little of it idle. Such an interlude of a few
     seconds between two of one verdict is part of them.
     """
-    rows = {row["moment"]: _plain(row) for row in retention.to_dict("records")}
-    groups = [list(group) for _, group in groupby(intervals.to_dict("records"), key=_kind)]
+    rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
+    groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]
     found = []
     for same in _joined(groups):
         before, after = rows[same[0]["before"]], rows[same[-1]["after"]]

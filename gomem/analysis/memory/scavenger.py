@@ -35,7 +35,7 @@ from gomem.analysis.scavenge_goals import (
     Goal,
     goals_of,
 )
-from gomem.inputs.schema import Column, build_rows
+from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.releases import GoVersion
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def _freed(cycles: pd.DataFrame | None, scavenges: pd.DataFrame | None) -> pd.Da
     calls = scavenges.assign(released_bytes=at_once)
     calls = calls[calls["forced"] & calls["released_bytes"].notna()]
     rows = []
-    for call in calls.to_dict("records"):
+    for call in rows_of(calls):
         near = _forced_by(cycles[cycles["forced"] & (cycles["run"] == call["run"])], call)
         costs = (stopped_seconds(near), near["mark_seconds"], near[list(CPU_PARTS)].sum(axis=1))
         told = [None if near.empty else float(cost.iloc[0]) for cost in costs]

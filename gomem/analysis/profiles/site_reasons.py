@@ -15,7 +15,7 @@ import pandas as pd
 
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build, rows_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
@@ -56,7 +56,7 @@ def site_reasons(
     """
     sites = _lines(profile, sample_type).head(len(profile.values()) if n is None else n)
     by_line = dict(list(verdicts.groupby("line")))
-    why = [_why(site, by_line.get(site["line"])) for site in sites.to_dict("records")]
+    why = [_why(site, by_line.get(site["line"])) for site in rows_of(sites)]
     return build({**{name: sites[name] for name in sites}, "why": why}, REASONS)
 
 
@@ -93,7 +93,7 @@ def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
     own = same[[_is_package(package, one) for one in same["package"]]]
     told = same if own.empty and len(set(same["file"])) == 1 else own
     alike: dict[tuple[str, str], dict[str, None]] = {}
-    for row in told.to_dict("records"):
+    for row in rows_of(told):
         alike.setdefault((row["kind"], row["reason"]), {})[row["subject"]] = None
     texts = (_words(*key, list(subjects)) for key, subjects in alike.items())
     return "; ".join(texts)

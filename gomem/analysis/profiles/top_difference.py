@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.analysis.profiles.site_changes import profile_changes
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class TopDifference:
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as plain values by column."""
-        return self.top.to_dict("records")
+        return rows_of(self.top)
 
 
 def top_difference(

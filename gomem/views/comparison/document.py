@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.diagnosis.site_comparison import REQUEST
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.comparison import tables
 from gomem.views.comparison.words import (
@@ -166,7 +167,7 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [tables.moments_table(known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
-    others = known[known["change_bytes"].notna() & ~known["of_metrics"]].to_dict("records")
+    others = rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]])
     blocks += [fold for row in others if (fold := _folded_parts(comparison, row))]
     return Section("ledger", _heading("Resident memory", pair), tuple(blocks)) if blocks else None
 

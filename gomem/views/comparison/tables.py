@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.memstats.table import STATS
+from gomem.inputs.schema import rows_of
 from gomem.units import format_count, format_relative, is_unknown
 from gomem.views.comparison.words import (
     LAYERS,
@@ -93,9 +94,9 @@ def measured_table(
     """Metrics with several values on each side: medians, intervals, verdict and p."""
     asked = bool(metrics["equivalence"].notna().any())
     columns = (label, "before", "after", "change", "verdict", "p", *WITHIN[:asked], "n")
-    total = () if geomeans is None else tuple(map(_geomean_row, geomeans.to_dict("records")))
+    total = () if geomeans is None else tuple(map(_geomean_row, rows_of(geomeans)))
     total = tuple((*row[:-1], *[Cell("")] * asked, row[-1]) for row in total)
-    rows = tuple(_measured_row(row, asked=asked) for row in metrics.to_dict("records"))
+    rows = tuple(_measured_row(row, asked=asked) for row in rows_of(metrics))
     return Table(f"Medians, {label}", columns, f"<>>><>{'<' * asked}>", rows, total)
 
 
@@ -104,7 +105,7 @@ def changed_table(metrics: pd.DataFrame) -> Table:
     columns = ("metric", "unit", *SIDES, "change", "verdict", "p", "n")
     rows = tuple(
         (first, Cell(row["unit"]), *rest)
-        for row in metrics.to_dict("records")
+        for row in rows_of(metrics)
         for first, *rest in [_measured_row(row)]
     )
     return Table("What changed", columns, "<<>>><>>", rows)
@@ -145,7 +146,7 @@ def _geomean_row(row: dict[str, Any]) -> tuple[Cell, ...]:
 def levels_table(metrics: pd.DataFrame, label: str) -> Table:
     """Levels with one value on each side: both, and their difference, without a verdict."""
     columns = ("level", "before", "after", "difference", "change")
-    rows = tuple(map(_level_row, metrics.to_dict("records")))
+    rows = tuple(map(_level_row, rows_of(metrics)))
     return Table(f"One value on each side, {label}", columns, "<>>>>", rows)
 
 
@@ -169,7 +170,7 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     lines = [
         f"{', '.join(filter(None, [row.get('build'), row['budget'], level_name(row['name'])]))}: "
         f"{row['note']}"
-        for row in budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES).to_dict("records")
+        for row in rows_of(budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES))
     ]
     return (_budgets_table(budgets), *((Notes(tuple(lines)),) if lines else ()))
 
@@ -177,7 +178,7 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
 def _budgets_table(budgets: pd.DataFrame) -> Table:
     by_build = ("build",) if "build" in budgets else ()
     columns = ("budget", *by_build, "state", "metric", *SIDES, "allowed", "change", "n")
-    rows = tuple(map(_budget_row, budgets.to_dict("records")))
+    rows = tuple(map(_budget_row, rows_of(budgets)))
     sides = f"<{'<' * len(by_build)}<<>>>>>"
     return Table("Met, broken, or not to be told", columns, sides, rows)
 
@@ -207,7 +208,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
     keys = ["layer", "unit", "name"]
     for (layer, unit, name), group in metrics.groupby(keys, sort=False):
         named = level_name(name) if layer in LAYERS else f"{name} {unit}"
-        for row in group.to_dict("records"):
+        for row in rows_of(group):
             first = Cell(named, code=layer not in LAYERS)
             rows.append((first, *_build_cells(row, asked=asked)))
             named = ""
@@ -249,7 +250,7 @@ def findings_table(findings: pd.DataFrame) -> Table:
             Cell(row["code"], code=True),
             Cell(row["title"]),
         )
-        for row in findings.to_dict("records")
+        for row in rows_of(findings)
     )
     return Table("New, gone, and on both sides", ("", "severity", "code", "what"), "<<<<", rows)
 
@@ -258,9 +259,7 @@ def build_findings_table(findings: pd.DataFrame) -> Table:
     """Which causes are new, gone, or on both sides, in each build."""
     rows = tuple(
         (Cell(row["build"]), *cells)
-        for row, cells in zip(
-            findings.to_dict("records"), findings_table(findings).rows, strict=True
-        )
+        for row, cells in zip(rows_of(findings), findings_table(findings).rows, strict=True)
     )
     columns = ("build", "", "severity", "code", "what")
     return Table("New, gone, and on both sides, by build", columns, "<<<<<", rows)
@@ -274,7 +273,7 @@ def moments_table(moments: pd.DataFrame) -> Table:
             *(bytes_cell(row[f"{side}_rss_bytes"]) for side in SIDES),
             change_cell(row["change_bytes"]),
         )
-        for row in moments.to_dict("records")
+        for row in rows_of(moments)
     )
     return Table("RSS by moment", ("moment", *SIDES, "difference"), "<>>>", rows)
 
@@ -295,14 +294,14 @@ def groups_table(groups: pd.DataFrame, pair: Pair) -> Table:
 def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFrame) -> Table:
     rows = tuple(
         (name, *(bytes_cell(row[side]) for side in SIDES), change_cell(row["change"]))
-        for name, row in zip(names, sizes.to_dict("records"), strict=True)
+        for name, row in zip(names, rows_of(sizes), strict=True)
     )
     return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
 
 
 def sites_table(sites: pd.DataFrame, caption: str) -> Table:
     """Allocation sites with what sampling leaves open of their change."""
-    rows = tuple(map(_site_row, sites.to_dict("records")))
+    rows = tuple(map(_site_row, rows_of(sites)))
     columns = ("function", "state", *SIDES, "difference", "95 % interval")
     return Table(
         caption, columns, "<<>>>>", rows, brief_rows=BRIEF_SITES, brief_columns=len(columns) - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_count, format_seconds, is_unknown
 from gomem.views.words import how_many
 
@@ -120,7 +121,7 @@ def covered(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     windows = comparison.windows
     if windows.empty or windows["seconds"].isna().all():
         return ()
-    rows = windows.to_dict("records")
+    rows = rows_of(windows)
     return tuple((f"Covered {row['side']}", _covers(row)) for row in rows)
 
 

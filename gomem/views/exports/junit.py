@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from gomem.diagnosis.budgets import BROKEN, CANNOT_TELL
 from gomem.errors import printable
+from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
 from gomem.views.comparison.words import TOO_FEW, level_name
 from gomem.views.measurements import format_level, format_n, format_p
@@ -55,8 +56,8 @@ def render_builds_junit(compared: BuildComparison) -> str:
 
 def _suites(comparison: Comparison) -> list[tuple[str, list[Case]]]:
     return [
-        ("budgets", list(map(_budget, comparison.budgets.to_dict("records")))),
-        ("metrics", list(map(_metric, comparison.metrics.to_dict("records")))),
+        ("budgets", list(map(_budget, rows_of(comparison.budgets)))),
+        ("metrics", list(map(_metric, rows_of(comparison.metrics)))),
     ]
 
 

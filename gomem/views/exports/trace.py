@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.inputs.schema import rows_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -101,7 +103,7 @@ def _named(what: str, run: int, thread: int, name: str) -> Event:
 
 def _collections(cycles: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
     end, run = drawn.end, drawn.run
-    for row in cycles.to_dict("records"):
+    for row in rows_of(cycles):
         begin = max(row["begin"] * MICROSECONDS, end if row["run"] == run else 0.0)
         phases = [(name, row[name]) for name in PHASES if _known(row[name])]
         run, end = row["run"], begin + sum(seconds for _, seconds in phases) * MICROSECONDS
@@ -136,7 +138,7 @@ def _details(row: Event) -> Event:
 
 
 def _scavenges(scavenges: pd.DataFrame) -> Iterator[Event]:
-    for row in scavenges.to_dict("records"):
+    for row in rows_of(scavenges):
         begin = row["log_seconds"] if _known(row["log_seconds"]) else 0.0
         place = {"pid": int(row["run"]), "tid": SCAVENGER, "ts": round(begin * MICROSECONDS, 3)}
         sizes = {name: row[name] for name in row if name.endswith("_bytes") and _known(row[name])}

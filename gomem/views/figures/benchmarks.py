@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
 from gomem.views.figures.before_after_rows import (
     SIDES,
@@ -37,7 +38,7 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
             are left out; see `have_multiples`.
         name: Unique on its page.
     """
-    rows = metrics[have_multiples(metrics)].to_dict("records")
+    rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=VERDICTS)
     for place, row in enumerate(rows):
         for side in SIDES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 from gomem.views.figures.before_after_rows import short_name
 from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
@@ -39,7 +40,7 @@ def plot_builds(
         name: Unique on its page.
     """
     known = metrics[metrics["median"].notna()]
-    groups = [group.to_dict("records") for _, group in known.groupby(_KEYS, sort=False)]
+    groups = [rows_of(group) for _, group in known.groupby(_KEYS, sort=False)]
     lines = [groups[first : first + ACROSS] for first in range(0, len(groups), ACROSS)]
     heights = [HEAD + ROW * max(map(len, line)) + FOOT for line in lines]
     chart = Chart(WIDTH, sum(heights))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
 from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.figures.benchmarks import have_multiples
@@ -38,7 +39,7 @@ def plot_dumbbells(
         titles: What people call a metric, where its name is not it.
         name: Unique on its page.
     """
-    rows = metrics[have_multiples(metrics)].to_dict("records")
+    rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
     ratios = [min(MOST, max(LEAST, row["after_median"] / row["before_median"])) for row in rows]
     for place, ratio in enumerate(ratios):

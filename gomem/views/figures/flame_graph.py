@@ -18,6 +18,7 @@ from zlib import crc32
 
 from gomem.errors import printable
 from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.words import minus
 from gomem.views.writers.flame_script import SCRIPT
@@ -66,7 +67,7 @@ class FlameGraph:
 
     def svg(self) -> str:
         """The graph as an SVG element, without a script."""
-        frames = self.tree.frames.to_dict("records")
+        frames = rows_of(self.tree.frames)
         depth = max(frame["depth"] for frame in frames)
         words = _Words(self.tree)
         drawn = "\n".join(self._frame(frame, depth, words) for frame in frames)

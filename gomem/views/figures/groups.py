@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_fraction, is_unknown
 from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing, name_bytes
@@ -49,11 +50,11 @@ def plot_groups(
 
 def _rows(groups: MemoryGroups, rss_bytes: int | None) -> list[_Row]:
     rows: list[_Row] = []
-    for row in groups.rows.to_dict("records"):
+    for row in rows_of(groups.rows):
         rows.append((row["group"], row["name"], _known(row["bytes"]), _known(row["claimed_bytes"])))
         rows += [
             (one["group"], one["name"], None, int(one["claimed_bytes"]))
-            for one in groups.claims_within(row["group"]).to_dict("records")
+            for one in rows_of(groups.claims_within(row["group"]))
         ]
     shown = [row for row in rows if row[2] or row[3]]
     return shown if rss_bytes is None else [*shown, (TOTAL, TOTAL, rss_bytes, None)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
 from gomem.views.figures.chart import Chart, Dash, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing, name_bytes
@@ -66,6 +67,6 @@ def _describe(moving: pd.DataFrame) -> str:
     each = [
         f"{known_name(row['function'])}: {row['shape']}, {format_bytes(row['first'])} at first, "
         f"{format_bytes(row['last'])} at last"
-        for row in moving.to_dict("records")
+        for row in rows_of(moving)
     ]
     return "; ".join(each) + "."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale, Tick
 from gomem.views.figures.figure import Drawing, name_bytes
@@ -141,6 +142,6 @@ def _describe(frame: pd.DataFrame) -> str:
         f"{row['moment']} {format_bytes(row['HeapInuse'])} in use, "
         f"{format_bytes(row['idle_kept_bytes'])} idle and kept, "
         f"{format_bytes(row['HeapReleased'])} given back, RSS {format_bytes(row['RSS'])}"
-        for row in frame.to_dict("records")
+        for row in rows_of(frame)
     ]
     return "; ".join(each) + "."

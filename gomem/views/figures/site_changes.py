@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
 from gomem.views.figures.before_after_rows import (
     HATCHES,
@@ -31,7 +32,7 @@ def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
             largest change first; the first `SITES_DRAWN` are drawn.
         name: Unique on its page.
     """
-    rows = sites.head(SITES_DRAWN).to_dict("records")
+    rows = rows_of(sites.head(SITES_DRAWN))
     chart, panel = rows_panel(len(rows), left=NAMES, right=STATES)
     high = max([1.0, *(max(row["before"], row["after"]) for row in rows)])
     for place, row in enumerate(rows):

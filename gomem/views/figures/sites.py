@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing, name_bytes
@@ -35,7 +36,7 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
         title: What is drawn, in a few words.
         name: Unique on its page.
     """
-    rows: list[dict[str, Any]] = sites.head(SITES).to_dict("records")
+    rows: list[dict[str, Any]] = rows_of(sites.head(SITES))
     chart = Chart(WIDTH, TOP + ROW * max(1, len(rows)) + FOOT)
     panel = chart.panel(left=NAMES, right=NUMBERS, top=TOP, bottom=FOOT)
     names = [shortened(known_name(row["function"]), NAME_ROOM) for row in rows]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale
 from gomem.views.figures.figure import Drawing
@@ -38,7 +39,7 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
     shades = _shades(grid["gc_cpu_cores"].to_numpy(float))
-    for row, shade in zip(grid.to_dict("records"), shades, strict=True):
+    for row, shade in zip(rows_of(grid), shades, strict=True):
         place = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
         _draw_field(panel, row, place, shade)
     _frame_present(panel, grid, gogc, limits)
@@ -85,7 +86,7 @@ def _draw_field(panel: Panel, row: dict[str, object], place: tuple[int, int], sh
 
 def _frame_present(panel: Panel, grid: pd.DataFrame, gogc: list[int], limits: list[int]) -> None:
     """Today's setting, in a colour of its own and with its word: over the other fields' edges."""
-    for row in grid[grid["is_present"]].to_dict("records"):
+    for row in rows_of(grid[grid["is_present"]]):
         left, top = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
         panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
         panel.words("today", left + 0.04, top + 0.12, size=6.5)
@@ -93,7 +94,7 @@ def _frame_present(panel: Panel, grid: pd.DataFrame, gogc: list[int], limits: li
 
 def _describe(grid: pd.DataFrame) -> str:
     each = []
-    for row in grid.to_dict("records"):
+    for row in rows_of(grid):
         gogc = "off" if row["gogc"] == OFF else row["gogc"]
         limit = row["memory_limit_bytes"]
         under = "no limit" if is_unknown(limit) else format_bytes(limit)

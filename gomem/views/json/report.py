@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
+from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.changes import changes_json
@@ -118,7 +119,7 @@ def _capture(capture: Capture) -> dict[str, Any]:
                 "time": _time(row["time"]),
                 "artefacts": _artefacts(capture, row["moment"]),
             }
-            for row in capture.moments.to_dict("records")
+            for row in rows_of(capture.moments)
         ],
         "artefacts": _artefacts(capture, ""),
     }
@@ -137,7 +138,7 @@ def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
             "time_source": row["time_source"] or None,
             "looks_like": row["looks_like"] or None,
         }
-        for row in frame[frame["moment"] == moment].to_dict("records")
+        for row in rows_of(frame[frame["moment"] == moment])
     ]
 
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
+from gomem.inputs.schema import rows_of
 from gomem.units import format_fraction, is_unknown
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
 
@@ -22,7 +23,7 @@ def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
     shown = value_formatter(unit)
     rows: list[tuple[str, ...]] = [("flat", "cum", "share", "callers, | function, callees")]
     about = None
-    for row in tree.to_dict("records"):
+    for row in rows_of(tree):
         if about not in (None, row["function"]):
             rows.append(("", "", "", RULE))
         about = row["function"]
@@ -47,7 +48,7 @@ def render_traces_text(traces: pd.DataFrame, unit: str) -> str:
 
 
 def _trace_lines(traces: pd.DataFrame, shown: Callable[[Any], str]) -> Iterator[str]:
-    for row in traces.to_dict("records"):
+    for row in rows_of(traces):
         if row["depth"] == 0:
             yield RULE
         value = shown(row["value"]) if row["depth"] == 0 else ""
@@ -65,7 +66,7 @@ def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
             format_fraction(row["fraction"]),
             f"{printable(row['key'])}: {_label(row)}",
         )
-        for row in tags.to_dict("records")
+        for row in rows_of(tags)
     ]
     return "\n".join(aligned([("value", "share", "label"), *rows])) + "\n"
 
@@ -73,9 +74,7 @@ def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
 def render_reasons_text(reasons: pd.DataFrame, unit: str) -> str:
     """Each line that allocates, with what the compiler says about it."""
     shown = value_formatter(unit)
-    rows = [
-        (shown(row["flat"]), _between(row, shown), _line(row)) for row in reasons.to_dict("records")
-    ]
+    rows = [(shown(row["flat"]), _between(row, shown), _line(row)) for row in rows_of(reasons)]
     heading = ("flat", "95 % interval", "function, line, and why it is not on the stack")
     return "\n".join(aligned([heading, *rows])) + "\n"
 
@@ -107,7 +106,7 @@ def render_rows_json(rows: pd.DataFrame, view: str, sample_type: str, unit: str)
     """Rows of a view; what is unknown is null."""
     records = [
         {name: None if is_unknown(value) else value for name, value in row.items()}
-        for row in rows.to_dict("records")
+        for row in rows_of(rows)
     ]
     document = {
         "schema": SCHEMA,

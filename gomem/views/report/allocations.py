@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
@@ -104,7 +105,7 @@ def _sites_table(sites: AllocationSites, moment: str, most: int | None) -> Table
             cell(row["cum"]),
             _between(row["cum_low"], row["cum_high"], cell),
         )
-        for row in sites.top.head(most or len(sites.top)).to_dict("records")
+        for row in rows_of(sites.top.head(most or len(sites.top)))
     )
     columns = ("function", "flat", "95 % interval", "of total", "with callees", "95 % interval")
     total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)
@@ -121,7 +122,7 @@ def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
             _between(row["flat_low"], row["flat_high"], bytes_cell),
             Cell(row["why"]) if row["why"] else NOTHING,
         )
-        for row in reasons.to_dict("records")
+        for row in rows_of(reasons)
     )
     caption = f"alloc_space by line, {moment}, and why it is not on the stack"
     return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
@@ -142,7 +143,7 @@ def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
             _between(row["survival_low"], row["survival_high"], fraction_cell),
             bytes_cell(round(row["mean_object_bytes"])),
         )
-        for row in turnover.head(SHOWN).to_dict("records")
+        for row in rows_of(turnover.head(SHOWN))
     )
     columns = ("function", "allocated", "of it freed", "survives", "95 % interval", "an object")
     return Table(f"Allocated and freed, {moment}, the most freed", columns, "<>>>>>", rows)
@@ -159,7 +160,7 @@ def _sizes_table(sizes: pd.DataFrame, moment: str) -> Table:
             bytes_cell(row["rounding_at_most_bytes"]),
             bytes_cell(row["tail_bytes"]),
         )
-        for row in sizes.head(SHOWN).to_dict("records")
+        for row in rows_of(sizes.head(SHOWN))
     )
     columns = (
         "function", "an object", "objects", "in use", "95 % interval", "rounding ≤", "span ends",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_change, is_unknown
 from gomem.views.document import (
     Block,
@@ -126,7 +127,7 @@ def _parts_table(change: Change, place: str) -> Table:
             change_cell(row["change_bytes"]),
             Cell(row["layer"]),
         )
-        for row in moved.to_dict("records")
+        for row in rows_of(moved)
     )
     known = change.ledger.rss_change_bytes is not None
     sums = [int(frame[side].sum()) if known else None for side in ("before_bytes", "after_bytes")]
@@ -152,7 +153,7 @@ def _mappings_table(moved: pd.DataFrame, place: str) -> Table:
             bytes_cell(row["after_rss_bytes"]),
             change_cell(row["change_bytes"]),
         )
-        for row in moved.to_dict("records")
+        for row in rows_of(moved)
     )
     columns = ("kind", "state", "mapped before", "after", "resident before", "after", "change")
     return Table(f"{place}, by mapping", columns, "<<>>>>>", rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_count, format_seconds
 from gomem.views.document import Cell, Table
 from gomem.views.figures.gc_activity import KINDS
@@ -30,7 +31,7 @@ TABLE_ROWS = 24
 
 def timeline_table(timeline: pd.DataFrame) -> Table:
     """The numbers of the figure, in fewer windows."""
-    rows = tuple(_timeline_row(row) for row in timeline.to_dict("records"))
+    rows = tuple(_timeline_row(row) for row in rows_of(timeline))
     columns = (
         "from", "collections", "live", "heap up to", "goal", "stop", "longest stop", "stopped",
     )  # fmt: skip
@@ -61,7 +62,7 @@ def histogram_table(pauses: GcPauses) -> Table:
             Cell(f"{format_seconds(row['low_seconds'])} to {format_seconds(row['high_seconds'])}"),
             count_cell(row["cycles"]),
         )
-        for row in pauses.histogram.to_dict("records")
+        for row in rows_of(pauses.histogram)
         if row["cycles"]
     )
     return Table("How many collections took how long", ("what", "from, to", "n"), "<>>", rows)
@@ -77,7 +78,7 @@ def mmu_table(utilization: MutatorUtilization) -> Table:
             clock_cell(row["at_seconds"]),
             *((count_cell(row["run"]),) if many else ()),
         )
-        for row in utilization.curve.to_dict("records")
+        for row in rows_of(utilization.curve)
     )
     columns = ("window", "the program keeps at least", "worst from", *(("run",) if many else ()))
     return Table("Minimum mutator utilisation", columns, "<>>>" if many else "<>>", rows)
@@ -93,7 +94,7 @@ def activity_table(timeline: pd.DataFrame) -> Table:
             fraction_cell(row["gc_cpu_fraction"]),
             rate_cell(row["allocation_rate_bytes_per_second"]),
         )
-        for row in timeline.to_dict("records")
+        for row in rows_of(timeline)
     )
     labels = (label for label, _, _ in KINDS.values())
     columns = ("from", "collections", *labels, "all but idle", "allocation rate")
@@ -114,7 +115,7 @@ def scavenges_table(scavenges: pd.DataFrame) -> Table:
             bytes_cell(row["released_eager_bytes"]),
             bytes_cell(row["released_total_bytes"]),
         )
-        for row in most.sort_index().to_dict("records")
+        for row in rows_of(most.sort_index())
     )
     columns = ("after", "collection", "line", "gave back", "at once", "released in all")
     caption = f"The {len(rows)} lines that gave back most, of {format_count(len(scavenges))}"

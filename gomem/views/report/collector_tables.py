@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_seconds
 from gomem.views.document import Cell, Table
 from gomem.views.values import (
@@ -108,7 +109,7 @@ def triggers_table(triggers: GcTriggers) -> Table:
             seconds_cell(row["gc_cpu_seconds"]),
             seconds_cell(row["stopped_seconds"]),
         )
-        for row in triggers.counts.to_dict("records")
+        for row in rows_of(triggers.counts)
     )
     columns = ("why", "collections", "of all", "GC CPU", "world stopped")
     return Table("Why collections ran", columns, "<>>>>", rows)
@@ -128,7 +129,7 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 
 def pacing_table(pacing: HeapPacing) -> Table:
     """Survival, overshoot and room, over the collections."""
-    rows = tuple(_pacing_row(row) for row in pacing.summary.to_dict("records"))
+    rows = tuple(_pacing_row(row) for row in rows_of(pacing.summary))
     columns = ("each collection", "p10", "median", "p90", "highest", "n")
     return Table("How collections were paced", columns, "<>>>>>", rows)
 
@@ -186,7 +187,7 @@ def phases_table(phases: pd.DataFrame) -> Table:
     """The phases of each run; of very many, the longest."""
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
     shown = longest.sort_values("length", ascending=False, kind="stable").head(PHASES_SHOWN)
-    rows = tuple(_phase_row(row) for row in shown.sort_index().to_dict("records"))
+    rows = tuple(_phase_row(row) for row in rows_of(shown.sort_index()))
     columns = ("phase", "from", "for", "collections", "interval", "allocation", "GC CPU", "live")
     more = len(phases) - len(shown)
     caption = "Phases" + (f", the longest {len(shown)} of {len(phases)}" if more else "")

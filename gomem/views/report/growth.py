@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
 from gomem.views.figures.flame_graph import known_name
@@ -58,7 +59,7 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
 def _table(moving: pd.DataFrame) -> Table:
     """For each leak, only its largest stack."""
     shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
-    rows = tuple(_row(row, moving) for row in shown.head(SHOWN).to_dict("records"))
+    rows = tuple(_row(row, moving) for row in rows_of(shown.head(SHOWN)))
     columns = ("allocates", "shape", "first", "last", "a second", "95 % interval", "in an hour")
     more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""
     return Table(f"Stacks by slope of inuse_space{more}", columns, "<<>>>>>", rows)

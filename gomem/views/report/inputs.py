@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.views.document import Block, Cell, Notes, Section, Table
 from gomem.views.share import located
 from gomem.views.values import bytes_cell, kind_cell
@@ -40,6 +41,6 @@ def _files_table(capture: Capture) -> Table:
             bytes_cell(row["bytes"]),
             Cell(row["sha256"], code=True),
         )
-        for row in capture.artefacts.to_dict("records")
+        for row in rows_of(capture.artefacts)
     )
     return Table("Files read", ("file", "kind", "size", "SHA-256"), "<<><", rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups import plot_groups
@@ -101,14 +102,14 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
     old = None if before is None else before.groups
     assert groups is not None
     rows: list[tuple[Cell, ...]] = []
-    told = groups.rows.to_dict("records")
+    told = rows_of(groups.rows)
     few = [row for row in told if _is_small(row, rss_bytes, old)]
     if len(few) == 1:
         few = []
     together = {row["group"] for row in few}
     for row in (row for row in told if row["group"] not in together):
         rows.append(_group_row(row, rss_bytes, old))
-        claims = groups.claims_within(row["group"]).to_dict("records")
+        claims = rows_of(groups.claims_within(row["group"]))
         rows += [_claim_row(one, old) for one in claims]
     if few:
         rows.append(_small_row(few, rss_bytes, old))
@@ -195,7 +196,7 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
         moment: Its moment, for the caption.
         before: The baseline's ledger, for a column of its own.
     """
-    told = [row for row in ledger.parts.to_dict("records") if _says_something(row, before)]
+    told = [row for row in rows_of(ledger.parts) if _says_something(row, before)]
     rows = [_part_row(row, ledger.rss_bytes) for row in told]
     rss = ledger.rss_bytes
     blank = Cell("")
@@ -244,7 +245,7 @@ def _sides_table(ledger: Ledger, moment: str) -> Table:
             bytes_cell(row["resident_bytes"]),
             bytes_cell(row["difference_bytes"]),
         )
-        for row in ledger.sides.to_dict("records")
+        for row in rows_of(ledger.sides)
     )
     columns = ("where", "the runtime claims", "the kernel sees", "difference")
     return Table(f"Both sides, {moment}", columns, "<>>>", rows)
@@ -254,7 +255,7 @@ def _totals_table(ledger: Ledger, moment: str) -> Table:
     """The kernel's other totals beside RSS."""
     rows = tuple(
         (Cell(row["total"]), bytes_cell(row["bytes"]), bytes_cell(row["difference_bytes"]))
-        for row in ledger.checks.to_dict("records")
+        for row in rows_of(ledger.checks)
     )
     columns = ("total", "bytes", "difference")
     return Table(f"The kernel's other totals, {moment}", columns, "<>>", rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, is_unknown
 from gomem.views.document import Cell, Paragraph, Section, Table
 from gomem.views.values import bytes_cell
@@ -17,7 +18,7 @@ SHARES = {"p50_bytes": "half", "p99_bytes": "99 %", "p999_bytes": "99.9 %"}
 
 def levels_section(diagnosis: Diagnosis) -> Section | None:
     """Quantiles over the moments; None of few."""
-    rows = diagnosis.level_quantiles.to_dict("records")
+    rows = rows_of(diagnosis.level_quantiles)
     if not rows:
         return None
     table = Table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
 from gomem.views.share import named
@@ -107,7 +108,7 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
             fraction_cell(row["of_limit_fraction"]),
             Cell("yes" if row["reclaimable"] else "no"),
         )
-        for row in use.counters.to_dict("records")
+        for row in rows_of(use.counters)
         if row["bytes"]
     )
     total = (
@@ -170,7 +171,7 @@ def _growth_words(growth: TimeToLimit | None) -> str:
 def _advice_table(advice: LimitAdvice, moment: str) -> Table:
     rows = tuple(
         (Cell(row["step"]), bytes_cell(row["bytes"]), Cell(row["source"]))
-        for row in advice.steps.to_dict("records")
+        for row in rows_of(advice.steps)
     )
     result = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
     return Table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count
 from gomem.views.document import Cell, Figure, Section, Table
 from gomem.views.figures.address_space import plot_address_space
@@ -73,7 +74,7 @@ def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
             count_cell(row["vmas"]),
             *(bytes_cell(row[name]) for name in known.values()),
         )
-        for row in kinds.to_dict("records")
+        for row in rows_of(kinds)
     )
     columns = ("kind", "mappings", *known)
     return Table(f"Mappings by kind, {moment}", columns, "<" + ">" * (len(columns) - 1), rows)

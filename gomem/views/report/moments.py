@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
@@ -108,7 +109,7 @@ def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -
 def _lines(known: Sequence[MomentFacts], groups: pd.DataFrame) -> _Lines:
     """RSS and its groups: label, and a cell for each moment."""
     lines: _Lines = [("RSS", [bytes_cell(facts.rss_bytes) for facts in known])]
-    for row in groups.to_dict("records"):
+    for row in rows_of(groups):
         lines.append((row["name"], [bytes_cell(row[str(place)]) for place in range(len(known))]))
     if any(not is_unknown(facts.time) for facts in known):
         lines.append(("taken", [narrow_time_cell(facts.time) for facts in known]))

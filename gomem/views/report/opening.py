@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.verdict import MISSING
+from gomem.inputs.schema import rows_of
 from gomem.units import (
     format_bytes,
     format_count,
@@ -165,7 +166,7 @@ def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     sample_type = next((name for name in SAMPLE_TYPES if name in known), None)
     if sample_type is None:
         return ()
-    rows = known[sample_type].top.head(SITES).to_dict("records")
+    rows = rows_of(known[sample_type].top.head(SITES))
     longest = max((row["flat"] for row in rows), default=0) or 1
     bars = tuple(
         Bar(known_name(row["function"]), _interval(row), (Piece(row["flat"] / longest, BLUE),),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, Table
 from gomem.views.figures.retention import plot_release, plot_retention
@@ -67,7 +68,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     caption = "Why no more went back"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
-    rows = tuple(_episode(row) for row in chosen.to_dict("records"))
+    rows = tuple(_episode(row) for row in rows_of(chosen))
     columns = ("from", "lasting", "verdict", "given back", "why")
     return paragraph, Table(caption, columns, "<><><", rows, brief_rows=BRIEF_ROWS)
 
@@ -146,7 +147,7 @@ def _retention_table(answer: Scavenger) -> Table:
             bytes_cell(row["rss_bytes"]),
             fraction_cell(row["utilisation_fraction"]),
         )
-        for row in shown.to_dict("records")
+        for row in rows_of(shown)
     )
     columns = (
         "moment", "at", "in use", "idle, kept", "retained", "goal", "given back",
@@ -206,7 +207,7 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
             seconds_cell(row["mark_seconds"]),
             seconds_cell(row["cpu_seconds"]),
         )
-        for row in answer.freed.head(TABLE_ROWS).to_dict("records")
+        for row in rows_of(answer.freed.head(TABLE_ROWS))
     )
     columns = ("collection", "gave back", "stopped the world", "marked", "CPU of the collection")
     return *notes, Table("Calls of debug.FreeOSMemory in the log", columns, "<>>>>", rows)
@@ -226,7 +227,7 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
             bytes_cell(row["above_goal_bytes"]),
             seconds_cell(row["seconds_to_goal"]),
         )
-        for row in _few(going).to_dict("records")
+        for row in rows_of(_few(going))
     )
     columns = ("moment", "at", "given back", "above the goal", "time to the goal")
     caption = "How fast memory went back, and how far away the goal is at that rate."

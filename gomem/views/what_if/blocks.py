@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gomem.inputs.schema import rows_of
 from gomem.units import (
     BYTE_UNITS,
     format_bytes,
@@ -160,7 +161,7 @@ def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
         return ()
     rows = tuple(
         (Cell(row["step"]), bytes_cell(row["bytes"]), Cell(row["source"]))
-        for row in advice.steps.to_dict("records")
+        for row in rows_of(advice.steps)
     )
     total = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
     table = Table(
