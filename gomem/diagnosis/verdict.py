@@ -92,12 +92,14 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         where, grew, next_step = without_rss(diagnosis, facts)
         moved = ""
     else:
-        where, next_step = _where(diagnosis, facts, named), ""
+        where, next_step = "", ""
         moved, grew = _moved(diagnosis, facts)
     severity = _severity(diagnosis, named, grew=grew)
     found = "" if named is None else _sentence(named.title)
-    warns = severity is not None and severity >= Severity.WARNING
-    headline, *others = (found, where, moved) if warns and found else (where, moved, found)
+    first = found if severity is not None and severity >= Severity.WARNING else ""
+    if facts is not None and facts.rss_bytes is not None:
+        where = _where(diagnosis, facts, named, first)
+    headline, *others = (first, where, moved) if first else (where, moved, found)
     return Verdict(
         headline=headline,
         second=" ".join(filter(None, others)),
@@ -153,10 +155,11 @@ def _severity(diagnosis: Diagnosis, named: Finding | None, *, grew: bool) -> Sev
 # Where the memory is, and what moved it there
 
 
-def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None) -> str:
-    """RSS and its groups; what the finding itself says of memory outside Go, once is enough."""
-    at = at_moment(diagnosis, facts)
-    return f"RSS is {format_bytes(facts.rss_bytes)}{at}: {_groups_words(facts, named)}."
+def _where(diagnosis: Diagnosis, facts: MomentFacts, named: Finding | None, before: str) -> str:
+    """RSS and its groups, after a sentence that may have said its size: once is enough."""
+    rss = f"RSS is {format_bytes(facts.rss_bytes)}"
+    size = "RSS" if rss in before else rss
+    return f"{size}{at_moment(diagnosis, facts)}: {_groups_words(facts, named)}."
 
 
 def _groups_words(facts: MomentFacts, named: Finding | None) -> str:
