@@ -450,6 +450,12 @@ class Answers:
             return found.heap_bytes
         return max(found.heap_bytes, self.held_grown_bytes)
 
+    @property
+    def limit_growth_is_bounded(self) -> bool:
+        """Whether what grows towards the last moment's limit is garbage, which a goal bounds."""
+        growth = self.limit_growth
+        return growth is not None and not self.may_grow_on(growth.seen_bytes)
+
     def may_grow_on(self, grown_bytes: float) -> bool:
         """Whether what grew by so much may do so without end: not garbage, which a goal bounds."""
         held = self.held_heap
@@ -497,9 +503,10 @@ class Answers:
     @cached_property
     def marking(self) -> tuple[MomentFacts, ...]:
         """The moments that say what collections marked, or the goal that follows from it."""
-        return tuple(one for one in self.moments if self._marked(one))
+        return tuple(one for one in self.moments if self.marked_bytes(one))
 
-    def _marked(self, moment: MomentFacts) -> float:
+    def marked_bytes(self, moment: MomentFacts) -> float:
+        """What the last collection before a moment marked; 0 where nothing says."""
         return moment.marked_bytes(self.gogc_fraction, self._gogc_of_stacks) or 0.0
 
     @cached_property
@@ -508,7 +515,7 @@ class Answers:
 
         Where GOGC is not known, the size may be wrong, but not the way it goes.
         """
-        marks = [self._marked(one) for one in self.marking]
+        marks = [self.marked_bytes(one) for one in self.marking]
         return find_bursts(np.array(marks, np.float64), _seconds(self.marking))
 
     @cached_property

@@ -322,8 +322,8 @@ def _grown_since(site: GrowingSite, answers: Answers) -> tuple[float | None, flo
     if before is None or before.memstats is None or after is None or after.memstats is None:
         return None, None
     allocated = float(after.memstats["HeapAlloc"]) - float(before.memstats["HeapAlloc"])
-    first, last = (one.marked_bytes(answers.gogc_fraction) for one in (before, after))
-    return allocated, None if first is None or last is None else last - first
+    first, last = (answers.marked_bytes(one) for one in (before, after))
+    return allocated, last - first if first and last else None
 
 
 def _of_log(answers: Answers) -> _Rise | None:

@@ -30,9 +30,7 @@ COUNTED = {
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment at risk; what only time brings is found at the last moment."""
     findings = []
-    growth = answers.limit_growth
-    if growth is not None and not answers.may_grow_on(growth.seen_bytes):
-        growth = None
+    growth = None if answers.limit_growth_is_bounded else answers.limit_growth
     for moment in answers.moments:
         use = moment.cgroup_use
         if use is None or use.limit_bytes is None:

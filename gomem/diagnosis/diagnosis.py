@@ -285,7 +285,7 @@ class Diagnosis:
     @cached_property
     def limits(self) -> Limits | None:
         """How far the last moment is from its limits; None if nothing says."""
-        return limits_of(self.moments)
+        return limits_of(self.moments, bounded=self.answers.limit_growth_is_bounded)
 
     # The collector
 

@@ -31,6 +31,7 @@ class Limits:
         worst: By moment, what RSS would be if all that is mapped were resident.
         cgroup: How full the cgroup is; None without its files.
         growth: When the limit is reached; None without a limit, or with fewer than three moments.
+        bounded: Whether what grew is garbage, which a heap goal bounds: then no time follows.
         advice: A GOMEMLIMIT for the cgroup's limit; None without a limit.
         gomemlimit_bytes: The GOMEMLIMIT that is set; None if none is, or nothing says.
         address_space: What is mapped against the process's own limit; None without one.
@@ -40,13 +41,19 @@ class Limits:
     worst: Mapping[str, WorstCase]
     cgroup: CgroupUse | None
     growth: TimeToLimit | None
+    bounded: bool
     advice: LimitAdvice | None
     gomemlimit_bytes: int | None
     address_space: AddressSpace | None
 
 
-def limits_of(moments: Sequence[MomentFacts]) -> Limits | None:
-    """The limits of a capture; None if no moment has what they are worked out from."""
+def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limits | None:
+    """The limits of a capture; None if no moment has what they are worked out from.
+
+    Args:
+        moments: What is known of each.
+        bounded: Whether what grew is garbage, which a heap goal bounds.
+    """
     worst = {one.name: one.worst_case for one in moments if one.worst_case is not None}
     telling = [one for one in moments if one.worst_case or one.cgroup_use or one.address_space]
     if not telling:
@@ -57,6 +64,7 @@ def limits_of(moments: Sequence[MomentFacts]) -> Limits | None:
         worst=worst,
         cgroup=last.cgroup_use,
         growth=growth_to_limit(moments, last.cgroup_use),
+        bounded=bounded,
         advice=last.limit_advice,
         gomemlimit_bytes=last.gomemlimit_bytes,
         address_space=last.address_space,

@@ -65,6 +65,7 @@ TIME_TO_LIMIT = (
     Column("slope_low_bytes_per_second", "float64", "B/s", "Lower end of its 95 % interval."),
     Column("slope_high_bytes_per_second", "float64", "B/s", "Upper end of its 95 % interval."),
     Column("points", "int64", "count", "Moments that the line runs through."),
+    Column("bounded", "bool", "", "Whether it is garbage, which a goal bounds: no time follows."),
 )
 ADVICE = (
     Column("gomemlimit_bytes", "Int64", "B", "What to set; null if nothing is left for Go."),

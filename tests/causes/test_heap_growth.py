@@ -9,7 +9,7 @@ from gomem.analysis.profiles.growth import Series, growth, series_of
 from gomem.causes import heap_growth
 from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
-from gomem.releases import GoVersion
+from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed
 from tests.causes.situations import facts
@@ -296,6 +296,22 @@ def test_what_memstats_do_not_see_grow_the_first_profile_only_lagged_by():
     assert heap_growth.find(beside(60, 83))
     assert [] == heap_growth.find(beside(60, 60, goals=(60, 105)))
     assert heap_growth.find(beside(60, 60, goals=(60, 106)))
+
+
+def test_stacks_in_the_goal_of_go_118_are_no_growth():
+    """
+    The goals rise by 46 MiB, which would be enough; of 1 MiB of it stacks are the half or more.
+    """
+    case = beside(60, 60, goals=(60, 106))
+    stacks = tuple(
+        replace(one, memstats=pd.Series({**one.memstats, "StackInuse": size * MIB}))
+        for one, size in zip(case.moments, (1, 2), strict=True)
+    )
+
+    assert heap_growth.find(replace(case, moments=stacks))
+    assert [] == heap_growth.find(
+        replace(case, moments=stacks, go_version=GoVersion(GoRelease(18), GoRelease(18)))
+    )
 
 
 def test_the_size_is_of_all_that_rises():

@@ -127,6 +127,19 @@ def test_without_a_cgroup_the_worst_case_stands_alone():
     )
 
 
+def test_of_garbage_no_time_is_told():
+    """
+    A counter of advertisements whose live heap is level; memory rises by garbage.
+    """
+    found = diagnosed(FIXTURES / "laboratory/captures/admeter-e.tar.gz")
+    words = str(plain(limits_section(found)))
+
+    assert found.limits.bounded
+    assert found.answers.limit_growth is not None
+    assert "it is not reached: what grew is garbage, which collections free" in words
+    assert "it is reached in" not in words
+
+
 def test_of_a_slope_that_may_be_none_no_time_is_told():
     """
     64 MiB came and went: of four moments no line says anything.

@@ -29,6 +29,13 @@ def test_a_line_through_the_moments_reaches_the_limit():
     assert 70 * MIB == found.cgroup.current_bytes
 
 
+def test_garbage_reaches_no_limit():
+    found = limits_of([moment(str(n), 10 * n, used=50 + 10 * n) for n in range(3)], bounded=True)
+
+    assert found.bounded
+    assert pytest.approx(30.0) == found.growth.seconds
+
+
 @pytest.mark.parametrize(
     "about", [{"seconds": None}, {"limit": None}, {"seconds": 5}], ids=["no clock", "none", "one"]
 )

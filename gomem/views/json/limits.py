@@ -9,8 +9,9 @@ from gomem.views.json.rows import rows_json
 from gomem.views.share import named
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.limits import CgroupUse, LimitAdvice, TimeToLimit
+    from gomem.analysis.memory.limits import CgroupUse, LimitAdvice
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.diagnosis.limits import Limits
 
 
 def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
@@ -30,7 +31,7 @@ def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
             for moment, worst in limits.worst.items()
         ],
         "cgroup": None if limits.cgroup is None else _cgroup(limits.cgroup),
-        "time_to_limit": None if limits.growth is None else _growth(limits.growth),
+        "time_to_limit": None if limits.growth is None else _growth(limits),
         "gomemlimit_bytes": limits.gomemlimit_bytes,
         "address_space": None
         if limits.address_space is None
@@ -57,7 +58,9 @@ def _cgroup(use: CgroupUse) -> dict[str, Any]:
     }
 
 
-def _growth(growth: TimeToLimit) -> dict[str, Any]:
+def _growth(limits: Limits) -> dict[str, Any]:
+    growth = limits.growth
+    assert growth is not None
     return {
         "slope_bytes_per_second": growth.slope_bytes_per_second,
         "slope_low_bytes_per_second": growth.slope_low,
@@ -66,6 +69,7 @@ def _growth(growth: TimeToLimit) -> dict[str, Any]:
         "soonest_seconds": _or_never(growth.soonest_seconds),
         "latest_seconds": _or_never(growth.latest_seconds),
         "points": growth.points,
+        "bounded": limits.bounded,
     }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 
+BOUNDED = "what grew is garbage, which collections free"
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
 
 
@@ -139,7 +140,7 @@ def _cgroup_words(limits: Limits) -> str:
             f"{format_bytes(use.unreclaimable_headroom_bytes)} before it kills, and what fills "
             f"the limit is {use.killer}."
         )
-        words.append(_growth_words(limits.growth))
+        words.append(_growth_words(limits.growth, bounded=limits.bounded))
     if use.oom_kills:
         words.append(f"The kernel has killed here {use.oom_kills} times.")
     if limits.gomemlimit_bytes is not None:
@@ -147,7 +148,7 @@ def _cgroup_words(limits: Limits) -> str:
     return " ".join(words)
 
 
-def _growth_words(growth: TimeToLimit | None) -> str:
+def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
     if growth is None:
         return "When it will be reached is unknown: that takes three moments with a time."
     slope = (
@@ -164,6 +165,8 @@ def _growth_words(growth: TimeToLimit | None) -> str:
             f"The slope seen, {slope}, may be none at all, so when it will be reached is "
             f"uncertain: soonest {soonest}, latest {latest}."
         )
+    if bounded:
+        return f"At the slope seen, {slope}, it is not reached: {BOUNDED}."
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
     return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
 
