@@ -275,9 +275,10 @@ def _of_bursts(bursts: InUseBursts, answers: Answers) -> Finding:
     before, after = answers.profile_path(bursts.before), answers.profile_path(bursts.after)
     return CAUSE.finding(
         Severity.INFO,
-        f"what is in use comes in bursts: {len(levels.each)} in {format_seconds(bursts.seconds)}, "
-        f"the highest by at least {format_bytes(round(levels.extra))}, from "
-        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)}; {who} has "
+        f"what is in use comes in bursts: {len(levels.each)} seen in "
+        f"{format_seconds(bursts.seconds)}, the highest by at least "
+        f"{format_bytes(round(levels.extra))}, from {format_bytes(levels.low)} to "
+        f"{format_bytes(levels.highest)}; {who} has "
         f"{format_bytes(float(more.iloc[0]['change']))} more then",
         moment=bursts.last,
         size=round(levels.extra),
@@ -337,7 +338,7 @@ def _of_marked(
     """Bursts of what collections marked: whose they are, nothing says."""
     return CAUSE.finding(
         Severity.INFO,
-        f"{what} comes in bursts: {len(levels.each)} in {watched}, from "
+        f"{what} comes in bursts: {len(levels.each)} seen in {watched}, from "
         f"{format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
         moment=moment,
         size=round(levels.extra),

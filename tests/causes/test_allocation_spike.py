@@ -301,7 +301,7 @@ def test_bursts_that_come_again_are_a_note():
         finding.moment,
     )
     assert pytest.approx(120 * 526_338, rel=1e-4) == finding.bytes
-    assert "bursts: 3 in 13.0 s, the highest by at least 60.2 MiB, from 4.02" in finding.title
+    assert "bursts: 3 seen in 13.0 s, the highest by at least 60.2 MiB, from 4.02" in finding.title
     assert "main.leaf has 60.2 MiB more then" in finding.title
 
 
@@ -396,7 +396,10 @@ def test_what_collections_mark_comes_in_bursts():
     (finding,) = allocation_spike.find(marked(*goals))
 
     assert ("info", "09", 130 * MIB) == (str(finding.severity), finding.moment, finding.bytes)
-    assert "what collections mark comes in bursts: 2 in 10 moments, from 20.0 MiB" in finding.title
+    assert (
+        "what collections mark comes in bursts: 2 seen in 10 moments, from 20.0 MiB"
+        in finding.title
+    )
     assert [] == allocation_spike.find(marked(*goals[:-1]))
 
 
@@ -445,7 +448,9 @@ def test_a_log_alone_tells_bursts_of_what_was_marked():
         str(finding.severity), finding.confidence, finding.moment,
     )  # fmt: skip
     assert 50 * MIB == finding.bytes
-    assert finding.title.startswith("the live heap comes in bursts: 2 in 8.90 s, from 15.0 MiB to")
+    assert finding.title.startswith(
+        "the live heap comes in bursts: 2 seen in 8.90 s, from 15.0 MiB to"
+    )
     assert [15 * MIB, 65 * MIB, 2] == [one.value for one in finding.evidence]
 
 
@@ -466,5 +471,5 @@ def test_an_interval_that_has_one_of_several_bursts_is_as_usual_as_they_are():
     (interval,) = allocation_spike.find(answers(*counts, in_use=8))
 
     assert ("info", "possible") == (str(bursts.severity), bursts.confidence)
-    assert "comes in bursts: 3 in 11.0 s" in bursts.title
+    assert "comes in bursts: 3 seen in 11.0 s" in bursts.title
     assert "was allocated within 1.00 s" in interval.title
