@@ -292,6 +292,7 @@ def _in_time(moments: Sequence[Moment]) -> list[Moment]:
 
     Of two that name their last collection, the one that names the earlier came first, since a
     reading knows of every collection before it. So that orders them where not all have a time.
+    Of two that name the same, the one that had allocated less came first.
     """
     timed = {moment.name: moment.time for moment in moments}
     if not all(timed.values()):
@@ -299,7 +300,8 @@ def _in_time(moments: Sequence[Moment]) -> list[Moment]:
         timed = bounds if all(bounds.values()) else {n: timed[n] or bounds[n] for n in timed}
     places = [number for number, moment in enumerate(moments) if timed[moment.name]]
     known = sorted(
-        (moments[place] for place in places), key=lambda one: cast("datetime", timed[one.name])
+        (moments[place] for place in places),
+        key=lambda one: (cast("datetime", timed[one.name]), one.allocated_bytes),
     )
     ordered = list(moments)
     for number, moment in zip(places, known, strict=True):

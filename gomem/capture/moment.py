@@ -128,6 +128,12 @@ class Moment:
         return None if ends.empty else ends.max().to_pydatetime(warn=False)
 
     @property
+    def allocated_bytes(self) -> int:
+        """What its MemStats say was allocated since the process started; 0 where nothing says."""
+        total = self.memstats["TotalAlloc"].max()
+        return 0 if pd.isna(total) else int(total)
+
+    @property
     def skew_seconds(self) -> float | None:
         """From its first artefact's time to its last; None where fewer than two have a clock."""
         times = [one.exact_time for one in self.artefacts if one.exact_time is not None]

@@ -263,16 +263,15 @@ def test_of_two_files_of_a_kind_the_one_that_reports_name_gives_the_time():
     assert pd.Timestamp(at(5)) == moment(undated, second).time_of("smaps")
 
 
-def stats(*ends):
-    return SimpleNamespace(
-        stats=pd.DataFrame({"LastGC": [one and pd.Timestamp(one) for one in ends]})
-    )
+def stats(*ends, allocated=pd.NA):
+    rows = {"LastGC": [one and pd.Timestamp(one) for one in ends], "TotalAlloc": allocated}
+    return SimpleNamespace(stats=pd.DataFrame(rows))
 
 
-def collected(name, *ends, seconds=None):
+def collected(name, *ends, seconds=None, allocated=pd.NA):
     """A moment whose MemStats name the ends of these last collections."""
     one = Artefact(Source(f"{name}/m.json", b"", b""), KINDS["memstats"], name, None, "",
-                   stats(*ends))  # fmt: skip
+                   stats(*ends, allocated=allocated))  # fmt: skip
     timed = [artefact(f"{name}/smaps", seconds=seconds)] if seconds is not None else []
     return Moment(name, (one, *timed))
 
@@ -310,6 +309,15 @@ def test_last_collections_order_moments_where_not_all_have_a_time():
 
     assert ["b", "c", "a"] == order(late, early, wrong)
     assert ["c", "a"] == order(late, wrong)
+
+
+def test_behind_one_collection_what_was_allocated_orders_moments():
+    early = collected("b", at(40), allocated=90)
+    later = collected("a", at(50), allocated=50)
+
+    assert ["b", "c", "a"] == order(later, early, collected("c", at(50), allocated=40))
+    assert ["b", "a", "c"] == order(later, early, collected("c", at(50), allocated=60))
+    assert ["b", "c", "a"] == order(later, early, collected("c", at(50)))
 
 
 def test_a_collection_stands_in_for_a_time_where_some_name_neither():
