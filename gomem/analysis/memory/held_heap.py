@@ -12,10 +12,11 @@ their marks have risen as well. A mark is renewed by a collection alone: what ri
 between which none ran may all be garbage. So it takes as many marks as it takes moments: five to be
 sure, three or four if what rises does so in a line; two show a difference and no direction.
 
-How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since, and
-as much of it stays as of all that was allocated between the first mark and the last: by how much
-the marks grew, against by how much TotalAlloc did. So held = marks + that share × (HeapAlloc -
-marks), and a program that only adds holds all of HeapAlloc.
+How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since. Of
+what was allocated between two marks as much stayed as the marks grew by: held is a line from mark
+to mark over TotalAlloc, and goes on behind the last as it went before it. So a program that only
+adds holds all of HeapAlloc, and one that has filled holds its last mark, however far HeapAlloc
+rises until the next collection.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class HeldHeap:
         marks: How many different marks the moments show: those between which no collection ran
             show the same. Where MemStats were read a little before the metrics, one may lie
             between that these have and NumGC has not.
-        held: The marks, and the share of what was allocated since that stays; None if the moments
+        held: The marks, and what stays of what was allocated between and since; None if the moments
             do not say what was allocated in all, or what collections marked.
     """
 
@@ -71,8 +72,8 @@ class HeldHeap:
         """What surely rises: HeapAlloc, or what is held of it, if its marks follow; else these."""
         if self.marked is None or self.marks < SURE_FROM or self._has_filled:
             return None
-        held = self.held is not None and self.held.rises
-        if (self.allocated.rises or held) and self._marks_follow:
+        told = self.allocated if self.held is None else self.held
+        if told.rises and self._marks_follow:
             return self.allocated
         return self.marked if self.marked.rises else None
 
@@ -107,7 +108,10 @@ class HeldHeap:
 
     @property
     def _has_filled(self) -> bool:
-        """Whether marks rose and then stayed, as collections say that ran since."""
+        """Whether what is held rose and then stayed, as collections say that ran since."""
+        held = self.held
+        if held is not None and held.shape == "plateau" and not held.in_line:
+            return True
         marked = self.marked is not None and self.marked.shape == "plateau"
         return marked and self.late_collections >= LATE_COLLECTIONS
 
@@ -180,14 +184,19 @@ def _trend_where(
 
 
 def _held(fields: pd.DataFrame, marks: FloatArray, seconds: FloatArray | None) -> Trend | None:
-    """The marks, and as much of what was allocated since as stays of all that is allocated."""
+    """The marks, and as much of what was allocated in between as stayed there."""
+    total = fields["TotalAlloc"].to_numpy()
     since = np.maximum(fields["HeapAlloc"].to_numpy() - marks, 0.0)
-    by_then = fields["TotalAlloc"].to_numpy() - since
-    allocated = by_then[-1] - by_then[0]
-    if np.isnan(marks).any() or not allocated > 0:
+    by_then = np.maximum.accumulate(total - since)  # what was allocated when it was marked
+    if np.isnan(marks).any() or not by_then[-1] > by_then[0]:
         return None
-    stays = float(np.clip((marks[-1] - marks[0]) / allocated, 0.0, 1.0))
-    return trend_of(marks + stays * since, seconds)
+    renewed = np.flatnonzero(np.diff(marks, prepend=np.nan) != 0)
+    x, y = by_then[renewed], marks[renewed]
+    stays = 0.0
+    if len(x) > 1 and x[-1] > x[-2]:
+        stays = float(np.clip((y[-1] - y[-2]) / (x[-1] - x[-2]), 0.0, 1.0))
+    behind = np.maximum(total - x[-1], 0.0)
+    return trend_of(np.interp(total, x, y) + stays * behind, seconds)
 
 
 def _since_they_stay(marks: FloatArray, collections: FloatArray) -> int:

@@ -266,11 +266,35 @@ def test_of_what_was_allocated_since_the_mark_as_much_stays_as_of_all():
 
 def test_what_came_since_the_mark_was_allocated_behind_it():
     """
-    Marks of 10 and 50; by then 30 and, with 20 since, 410 were allocated: 40 of 380 stay.
+    The last marks are 40 and 50; by then 330 and, with 20 since, 410 were allocated: 10 of 80 stay.
     """
     found = totals([10, 20, 30, 40, 70], [20, 40, 60, 80, 100], [30, 130, 230, 330, 430])
 
-    assert pytest.approx((50 + 20 * 40 / 380) * MIB) == found.held.last
+    assert pytest.approx((50 + 20 * 10 / 80) * MIB) == found.held.last
+
+
+def test_what_stays_of_garbage_behind_the_last_mark_is_nothing():
+    """
+    A window that fills to 100 and stays: HeapAlloc goes on to the next goal, of 200.
+    """
+    heap = [20, 40, 60, 80, 100, 120, 140, 160, 180, 110, 130, 150, 170, 190]
+    goals = [28, 52, 100, 100, 194, 194, 194, 194, 194, 200, 200, 200, 200, 200]
+    found = totals(heap, goals, [20 + 20 * n for n in range(14)])
+
+    assert found.held.last < 110 * MIB
+    assert found.held.shape == "plateau"
+    assert found.stopped
+    assert (None, None, None) == (found.rising, found.may_be_rising, found.without_direction)
+
+
+def test_between_two_marks_held_goes_in_a_line_over_what_was_allocated():
+    """
+    Marks of 10 and 50 with 100 allocated in between; of these 20 when the first was read.
+    """
+    assert (
+        pytest.approx((10 + 20 * 40 / 100) * MIB)
+        == totals([30, 50], [20, 100], [120, 200]).held.first
+    )
 
 
 def test_what_is_held_may_rise_where_garbage_hides_it():
