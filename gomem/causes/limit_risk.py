@@ -99,7 +99,7 @@ def _gravest(
 def _by_what_may_come(
     moment: MomentFacts, use: CgroupUse, limits: Thresholds
 ) -> tuple[Severity, str] | None:
-    """Full in the worst case, or a GOMEMLIMIT that cannot help, or nearly full in the worst case.
+    """Full in the worst case, or a GOMEMLIMIT that cannot help, or not far from full.
 
     The last is a note: Go touches all that it has mapped as its goals come and go, and it fits.
     """
@@ -114,10 +114,16 @@ def _by_what_may_come(
         return Severity.WARNING, (
             f"GOMEMLIMIT is {format_bytes(set_to)}, the cgroup's limit only {size}: it cannot help"
         )
-    if worst is not None and worst >= limits.limit_full_fraction * limit:
+    near, sure = limits.limit_near_fraction * limit, use.unreclaimable_bytes
+    if worst is not None and worst >= near:
         return Severity.INFO, (
             f"at worst {format_bytes(worst)} is charged, {format_fraction(worst / limit)} of the "
             f"limit of {size}: what Go has mapped fits, with {format_bytes(limit - worst)} to spare"
+        )
+    if worst is None and sure >= near:
+        return Severity.INFO, (
+            f"the kernel cannot reclaim {format_fraction(sure / limit)} of the limit of {size}: "
+            f"{format_bytes(limit - sure)} is left"
         )
     return None
 

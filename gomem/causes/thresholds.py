@@ -69,6 +69,9 @@ class Thresholds:
             times.
         limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
+        limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, or could not
+            at worst, from which that is worth a note: a fifth of room is what alerts on the memory
+            of containers are set to by custom.
         limit_soon_seconds: limit-risk. Growth that reaches the limit in less than this: an operator
             who reads the report today must know.
         limit_reach_times: limit-risk. How many times the growth that was seen may be left to the
@@ -184,6 +187,7 @@ class Thresholds:
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     limit_full_fraction: float = 0.90
+    limit_near_fraction: float = 0.80
     limit_soon_seconds: float = 24 * 3600.0
     limit_reach_times: float = 10.0
 

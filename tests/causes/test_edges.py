@@ -71,6 +71,7 @@ def test_the_usual_thresholds():
         "stack_each_bytes": 64 * KIB,
         "limit_full_fraction": 0.90,
         "limit_reach_times": 10.0,
+        "limit_near_fraction": 0.80,
         "limit_soon_seconds": 86_400.0,
         "growth_bytes": 8 * MIB,
         "growth_fraction": 0.10,
@@ -487,7 +488,22 @@ def test_the_worst_case_that_nearly_fills_the_limit():
     """
     moment = facts(heap_mib=10, HeapAlloc=60, HeapInuse=60, cgroup=cgroup(128, 62))
 
-    assert [True, False] == edge(limit_risk.find, "limit_full_fraction", 0.875, moment)
+    assert [True, False] == edge(limit_risk.find, "limit_near_fraction", 0.875, moment)
+
+
+def test_little_room_under_the_limit_is_a_note():
+    """
+    96 of 128 MiB charged; nothing says what Go has mapped beyond that.
+    """
+    moment = replace(facts(cgroup=cgroup(128, 96)), ledger=None)
+
+    assert [True, False] == edge(limit_risk.find, "limit_near_fraction", 0.75, moment)
+    (finding,) = limit_risk.find(answers(moment, limit_near_fraction=0.75))
+    assert Severity.INFO is finding.severity
+    assert (
+        "the kernel cannot reclaim 75.0 % of the limit of 128 MiB: 32.0 MiB is left"
+        == finding.title
+    )
 
 
 def test_time_between_the_files():
