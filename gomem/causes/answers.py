@@ -185,6 +185,13 @@ class MomentFacts:
         return None if self.ledger is None else self.ledger.rss_bytes
 
     @property
+    def held_bytes(self) -> int | None:
+        """Resident bytes, or where no file says, what Go claims; None if neither is known."""
+        if self.rss_bytes is not None or self.groups is None:
+            return self.rss_bytes
+        return sum(self.groups.claimed.values())
+
+    @property
     def rss_evidence(self) -> tuple[Evidence, ...]:
         """RSS, with the artefact and the field that say so; none where it is unknown."""
         if self.ledger is None or self.ledger.rss_bytes is None:
@@ -449,6 +456,29 @@ class Answers:
         if site is not None and not self.goroutines_hold(site):
             return found.heap_bytes
         return max(found.heap_bytes, self.held_grown_bytes)
+
+    @cached_property
+    def total_allocs(self) -> dict[str, int]:
+        """What the process had allocated in all, by moment; empty if another one began."""
+        told = {
+            one.name: one.memstats["TotalAlloc"] for one in self.moments if one.memstats is not None
+        }
+        known = {name: int(total) for name, total in told.items() if pd.notna(total)}
+        return known if list(known.values()) == sorted(known.values()) else {}
+
+    def unused_idle_bytes(self, moment: MomentFacts) -> int:
+        """Idle heap that makes most of a moment's RSS and that the program does not come to need.
+
+        What was allocated from the first moment to the last is little against it; 0 where it is
+        more, or where nothing says.
+        """
+        limits, rss, idle = self.thresholds, moment.rss_bytes, moment.idle_heap_bytes
+        totals = list(self.total_allocs.values())
+        if rss is None or moment.heap is None or len(totals) < 2:
+            return 0
+        needed = totals[-1] - totals[0] > limits.idle_unused_fraction * idle
+        least = max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss))
+        return 0 if needed or idle < least else idle
 
     @property
     def limit_growth_is_bounded(self) -> bool:

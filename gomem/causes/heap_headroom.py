@@ -4,6 +4,7 @@ With GOGC=100 the heap grows to twice the live heap before it is collected. So h
 or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
 what a heap profile shows, which has what was live at the last collections alone. A log says how
 much room each goal leaves; one moment, how much is resident beyond /gc/heap/live:bytes (Go 1.21).
+Room that lies idle while nothing comes to need it is idle-heap-kept's.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def find(answers: Answers) -> list[Finding]:
     by_log = _of_log(answers)
     if by_log is not None:
         return [by_log]
-    found = (_of_moment(moment, answers) for moment in answers.moments)
+    used = (moment for moment in answers.moments if not answers.unused_idle_bytes(moment))
+    found = (_of_moment(moment, answers) for moment in used)
     return [one for one in found if one is not None]
 
 

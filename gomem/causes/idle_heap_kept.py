@@ -5,14 +5,15 @@ where no file says what is, it is only possible, as it may lie in swap or never 
 
 From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
 or less under a GOMEMLIMIT, so that it need not ask the kernel again at once; that much is no
-finding. What lies above it should go back within seconds of the second collection. Before 1.13
-nothing has a goal: what lies above NextGC, up to which the heap is filled again, waits for its five
-idle minutes. Those releases map a fresh arena (64 MiB from Go 1.11 on) as idle heap that is not
-given back, though nobody has touched it; Go 1.13 and later count it as given back. So before 1.13
-only what is resident can be kept: the resident heap, in use and idle, beyond NextGC. How much of
-the heap is, mappings alone say: where RSS is one number, C's memory may be what fills it, and a
-fresh arena's worth may be untouched. What is kept without that is kept at least; what is kept only
-with it is a note.
+finding, and a note only where most of RSS is idle and the goal a far one: GOMEMLIMIT's, or one that
+what is allocated from the first moment to the last does not come near to. What lies above it should
+go back within seconds of the second collection. Before 1.13 nothing has a goal: what lies above
+NextGC, up to which the heap is filled again, waits for its five idle minutes. Those releases map a
+fresh arena (64 MiB from Go 1.11 on) as idle heap that is not given back, though nobody has touched
+it; Go 1.13 and later count it as given back. So before 1.13 only what is resident can be kept: the
+resident heap, in use and idle, beyond NextGC. How much of the heap is, mappings alone say: where
+RSS is one number, C's memory may be what fills it, and a fresh arena's worth may be untouched. What
+is kept without that is kept at least; what is kept only with it is a note.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def find(answers: Answers) -> list[Finding]:
     told = _telling(answers.moments)
     kept = [kept_bytes(one, answers.go_version) for one in told]
     much = [
-        [size >= limits.notable(limits.idle_heap_bytes, one.rss_bytes) for size in sizes]
+        [size >= limits.notable(limits.idle_heap_bytes, one.held_bytes) for size in sizes]
         for one, sizes in zip(told, kept, strict=True)
     ]
     findings = []
@@ -63,7 +64,7 @@ def find(answers: Answers) -> list[Finding]:
             findings.append(_finding(one, least, lasts, answers.go_version, bound))
         elif much[place][1]:
             findings.append(_finding(one, most, False, answers.go_version, UP_TO))
-    return findings or _kept_for_a_limit(told, limits)
+    return findings or _kept_for_a_limit(told, limits) or _kept_unused(told, answers)
 
 
 def _telling(moments: Sequence[MomentFacts]) -> list[MomentFacts]:
@@ -81,7 +82,7 @@ def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Findi
     findings = []
     for one in told:
         goal, rss, idle = one.limited_goal, one.rss_bytes, one.idle_heap_bytes
-        if goal is None or rss is None or idle < limits.idle_by_limit_fraction * rss:
+        if goal is None or rss is None or idle < limits.idle_by_goal_fraction * rss:
             continue
         if idle >= limits.notable(limits.idle_heap_bytes, rss):
             findings.append(_for_a_limit(one, idle, goal))
@@ -107,6 +108,49 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
         "comes to change it before the limit is near.",
         next_step="If others need the memory, set GOGC beside GOMEMLIMIT (100 is the default), or "
         "call debug.FreeOSMemory after the peak.",
+        confidence=_confidence(moment),
+    )
+
+
+def _kept_unused(told: list[MomentFacts], answers: Answers) -> list[Finding]:
+    """A note for each moment that is mostly idle heap, which the program does not come to need.
+
+    A peak is over, and the goal that it left, or that a large GOGC makes, stays until the next
+    collection: who hardly allocates has one every two minutes, and may get the same goal again.
+    """
+    unused = ((one, answers.unused_idle_bytes(one)) for one in told)
+    return [_unused(one, idle, answers) for one, idle in unused if idle]
+
+
+def _unused(moment: MomentFacts, idle: int, answers: Answers) -> Finding:
+    assert moment.heap is not None
+    memstats, goal = moment.path("memstats"), moment.heap["NextGC"]
+    totals, bound = answers.total_allocs, UP_TO if moment.hides_untouched else ""
+    first, *_, last = totals
+    return CAUSE.finding(
+        Severity.INFO,
+        f"{bound}{format_bytes(idle)} of heap is idle and kept for the heap goal of "
+        f"{format_bytes(goal)}: over {len(totals)} moments the program allocated "
+        f"{format_bytes(totals[last] - totals[first])}",
+        moment=moment.name,
+        size=idle,
+        evidence=(
+            *(
+                Evidence(memstats, name, int(moment.heap[name]), "B")
+                for name in ("HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
+            ),
+            *(
+                Evidence(one.path("memstats"), "TotalAlloc", totals[one.name], "B")
+                for one in answers.moments
+                if one.name in (first, last)
+            ),
+            *moment.rss_evidence,
+        ),
+        mechanism=f"{_KEPT}What lies below the heap goal stays for the next cycle, and this "
+        "program hardly allocates: that may be long. The goal is GOGC per cent above what the last "
+        "collection marked, and without work the runtime collects every two minutes.",
+        next_step="Call debug.FreeOSMemory after the peak and compare, or lower GOGC, so that the "
+        "goal shrinks with the next collection.",
         confidence=_confidence(moment),
     )
 

@@ -35,8 +35,10 @@ class Thresholds:
         idle_heap_bytes: idle-heap-kept. Two steps of 4 MiB, in which a heap grows: one comes and
             goes by itself. The runtime's goal follows from the heap in use at the last collection,
             which no file has, and lies above 1.1 × NextGC by as much.
-        idle_by_limit_fraction: idle-heap-kept. Share of RSS from which idle heap that a far
-            GOMEMLIMIT keeps is a note: without it RSS would be half.
+        idle_by_goal_fraction: idle-heap-kept. Share of RSS from which idle heap that a far goal
+            keeps, GOMEMLIMIT's or GOGC's, is a note: without it RSS would be half.
+        idle_unused_fraction: idle-heap-kept. What was allocated from the first moment to the last,
+            as a part of idle heap, up to which nobody needs that: it lasts for ten such whiles.
         released_bytes: released-but-resident. One step of heap growth, likewise.
         untouched_bytes: untouched-now-resident. A handful of large buffers.
         untouched_resident_fraction: Share of the large pointer-bearing allocations that must be
@@ -166,7 +168,8 @@ class Thresholds:
     notable_rss_fraction: float = 0.10
     large_rss_fraction: float = 0.25
     idle_heap_bytes: int = 8 * MIB
-    idle_by_limit_fraction: float = 0.50
+    idle_by_goal_fraction: float = 0.50
+    idle_unused_fraction: float = 0.10
     released_bytes: int = 4 * MIB
     untouched_bytes: int = 8 * MIB
     untouched_resident_fraction: float = 0.90

@@ -10,6 +10,7 @@ from gomem.analysis.memory.mapping_kinds import classify_mappings
 from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
 from gomem.analysis.memory.skew import Skew
+from gomem.causes import heap_headroom
 from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
@@ -161,6 +162,63 @@ def test_what_a_far_limit_keeps_is_worth_a_word_from_its_size_on(least, told):
     assert told == bool(find(replace(case, thresholds=Thresholds(idle_heap_bytes=least))))
 
 
+def over_moments(case: Answers, *totals: int) -> Answers:
+    """The same moment so many times, with what was allocated in all by then, in MiB."""
+    (one,) = case.moments
+    told = (
+        replace(one, name=str(n), memstats=pd.Series({**one.memstats, "TotalAlloc": total * MIB}))
+        for n, total in enumerate(totals)
+    )
+    return replace(case, moments=tuple(told))
+
+
+@pytest.mark.parametrize(
+    ("idle", "totals", "told"),
+    [
+        pytest.param(40, (100, 102, 104), True, id="a tenth is allocated"),
+        pytest.param(40, (100, 102, 105), False, id="more than a tenth"),
+        pytest.param(32, (100, 100), True, id="half of RSS"),
+        pytest.param(31, (100, 100), False, id="less than half of RSS"),
+        pytest.param(40, (100,), False, id="one moment"),
+        pytest.param(40, (100, 3, 4), False, id="another process"),
+    ],
+)
+def test_a_heap_that_is_mostly_idle_and_not_needed_is_a_note(idle, totals, told):
+    """
+    64 MiB resident, all below the goal of 100 MiB.
+    """
+    used = 64 - idle
+    case = answers(rss_mib=64, HeapAlloc=used, HeapInuse=used, HeapIdle=idle, NextGC=100)
+
+    found = find(over_moments(case, *totals))
+
+    assert len(totals) * told == len(found)
+    assert {(Severity.INFO, idle * MIB)} == {(one.severity, one.bytes) for one in found} or not told
+    assert all("idle and kept for the heap goal of 100 MiB" in one.title for one in found)
+
+
+def test_idle_heap_that_is_not_needed_says_what_was_allocated_and_is_no_headroom():
+    case = answers(rss_mib=64, HeapAlloc=24, HeapInuse=24, HeapIdle=40, NextGC=100)
+    still, busy = over_moments(case, 100, 102), over_moments(case, 100, 900)
+    small = Thresholds(headroom_bytes=MIB)
+
+    first, last = find(still)
+    assert last.title.endswith("over 2 moments the program allocated 2.00 MiB")
+    fields = [(one.field, one.value) for one in last.evidence]
+    assert [("TotalAlloc", 100 * MIB), ("TotalAlloc", 102 * MIB)] == fields[4:6]
+    assert [] == heap_headroom.find(replace(still, thresholds=small))
+    assert heap_headroom.find(replace(busy, thresholds=small))
+    assert first.moment == "0"
+
+
+@pytest.mark.parametrize(("least", "told"), [(40 * MIB, True), (40 * MIB + 1, False)])
+def test_what_is_not_needed_is_worth_a_word_from_its_size_on(least, told):
+    case = answers(rss_mib=64, HeapAlloc=24, HeapInuse=24, HeapIdle=40, NextGC=100)
+    limits = Thresholds(idle_heap_bytes=least)
+
+    assert told == bool(find(replace(over_moments(case, 100, 102), thresholds=limits)))
+
+
 def test_where_a_collection_ran_between_the_files_it_is_only_possible():
     memstats = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
 
@@ -206,7 +264,7 @@ def without_kernel(case: Answers) -> Answers:
     ("release", "inuse", "idle", "kept"),
     [
         pytest.param("go1.12.17", 10, 78, None, id="an-arena-may-be-untouched"),
-        pytest.param("go1.12.17", 10, 92, 8, id="more-than-an-arena"),
+        pytest.param("go1.12.17", 10, 96, 12, id="more-than-an-arena"),
         pytest.param("go1.10.8", 10, 78, 58, id="grows-by-1-mib"),
         pytest.param("go1.13.15", 10, 78, 55, id="counts-as-released"),
     ],
@@ -221,6 +279,19 @@ def test_without_the_kernels_side_a_fresh_arena_may_be_untouched(release, inuse,
     found = find(without_kernel(answers(rss_mib=64, version=version, **about)))
 
     assert ([] if kept is None else [kept]) == [one.bytes // MIB for one in found]
+
+
+@pytest.mark.parametrize(("in_use", "told"), [(88, True), (90, False)])
+def test_without_the_kernels_side_it_is_a_share_of_what_go_claims(in_use, told):
+    """
+    10.0 of 98 MiB lie beyond the goal, or 9.8 of 100.
+    """
+    goal = round(in_use / 1.1)
+    about = {"HeapAlloc": in_use, "HeapInuse": in_use, "HeapIdle": 10, "NextGC": goal}
+    case = without_kernel(answers(rss_mib=64, version=known_version("go1.20", "test"), **about))
+
+    assert (in_use + 10) * MIB == case.moments[0].held_bytes
+    assert told == bool(find(replace(case, thresholds=Thresholds(idle_heap_bytes=0))))
 
 
 def by_status(case: Answers, *, files: int | None = 6 * MIB, rest: int = 0) -> Answers:
