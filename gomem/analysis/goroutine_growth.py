@@ -18,7 +18,7 @@ from gomem.analysis.trends import SURE_FROM, Trend, trend_of
 from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import numpy as np
     import pandas as pd
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+PART = 0.1  # of those that came: fewer are of the work that goes on beside them
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
 DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
@@ -42,7 +43,8 @@ class GoroutineGrowth:
             two say.
         descriptors_bytes: By how much descriptors surely rise in heap profiles.
         waiting: The function in which those that came wait; empty if no profile says.
-        created: The function that they began with; empty if no profile says.
+        created: The function that most of them began with; empty if no profile says.
+        begun: All functions that a tenth of them began with, or more.
         heap_bytes: By how much the heap surely rises that their own functions allocate.
     """
 
@@ -52,6 +54,7 @@ class GoroutineGrowth:
     descriptors_bytes: float
     waiting: str
     created: str
+    begun: frozenset[str]
     heap_bytes: float
 
     @property
@@ -95,7 +98,7 @@ def goroutine_growth(
             `function`, and `stack`, innermost first.
         growth: How stacks of the heap profiles grow; see `analysis.profiles.growth.GROWTH`.
     """
-    waiting, created = _where(profiles)
+    waiting, created, begun = _where(profiles)
     return GoroutineGrowth(
         count=trend_of(counts, seconds),
         counted_beside=counted_beside,
@@ -103,13 +106,14 @@ def goroutine_growth(
         descriptors_bytes=_surely_grown(growth, descriptors=True),
         waiting=waiting,
         created=created,
-        heap_bytes=_surely_grown(growth, begun_with=created) if created else 0.0,
+        begun=begun,
+        heap_bytes=_surely_grown(growth, begun_with=begun) if begun else 0.0,
     )
 
 
-def begins(stack: str, function: str) -> bool:
-    """Whether a stack, outermost first, begins with a function."""
-    return stack.partition(";")[0] == function
+def begins(stack: str, functions: Collection[str]) -> bool:
+    """Whether a stack, outermost first, begins with one of these functions."""
+    return stack.partition(";")[0] in functions
 
 
 def is_of_descriptors(stack: str) -> bool:
@@ -117,25 +121,33 @@ def is_of_descriptors(stack: str) -> bool:
     return not DESCRIPTORS.isdisjoint(stack.split(";"))
 
 
-def _where(profiles: Sequence[pd.DataFrame]) -> tuple[str, str]:
-    """Where those wait that the last profile has beyond the first, and with what they began."""
+def _where(profiles: Sequence[pd.DataFrame]) -> tuple[str, str, frozenset[str]]:
+    """Where those wait that the last profile has beyond the first, and with what they began.
+
+    With what most of them did, and with what all did that are no small part.
+    """
+    nothing = "", "", frozenset[str]()
     if not profiles:
-        return "", ""
+        return nothing
     first, last = (
         one.assign(stack=one.get("stack", "")).groupby(["function", "stack"])["goroutines"].sum()
         for one in (profiles[0], profiles[-1])
     )
     came = last if len(profiles) == 1 else last - first.reindex(last.index).fillna(0)
     if came.empty:
-        return "", ""
+        return nothing
     function, stack = came.idxmax()
-    return str(function), str(stack).rpartition(";")[2]
+    outermost = came.index.get_level_values("stack").str.rpartition(";").get_level_values(2)
+    by_begin = came.groupby(outermost).sum()
+    part = by_begin >= PART * came[came > 0].sum()
+    begun = by_begin.index[part & (by_begin > 0)]
+    return str(function), str(stack).rpartition(";")[2], frozenset(begun) - {""}
 
 
 def _surely_grown(
-    growth: pd.DataFrame | None, *, descriptors: bool = False, begun_with: str = ""
+    growth: pd.DataFrame | None, *, descriptors: bool = False, begun_with: Collection[str] = ()
 ) -> float:
-    """By how much the stacks of descriptors, or that begin with a function, surely rise."""
+    """By how much the stacks of descriptors, or that begin with these functions, surely rise."""
     if growth is None or growth.empty:
         return 0.0
     rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]

@@ -607,8 +607,7 @@ class Answers:
             return self.goroutines_pile_up
         if not self.goroutines_pile_up:
             return False
-        created = self.goroutines.created
-        return is_of_descriptors(site.stack) or bool(created and begins(site.stack, created))
+        return is_of_descriptors(site.stack) or begins(site.stack, self.goroutines.begun)
 
 
 def _seconds(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:

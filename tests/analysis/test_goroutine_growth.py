@@ -66,6 +66,29 @@ def test_one_profile_tells_where_most_wait_and_none_that_nobody_waits():
     assert ("", "") == (grown(1, 2, profiles=[profile()]).waiting, "")
 
 
+def test_a_tenth_of_those_that_came_is_no_small_part():
+    """
+    100 more: 80 began with main.decode, 10 with main.stream, 9 with main.serve; of main.watch there
+    is one more, and of main.old there are fewer.
+    """
+    rows = {"decode": (2, 82), "stream": (5, 15), "serve": (1, 10), "watch": (0, 1), "old": (90, 9)}
+    before, after = (
+        pd.DataFrame(
+            {
+                "goroutines": [counts[place] for counts in rows.values()],
+                "function": "main.wait",
+                "stack": [f"main.wait;main.{name}" for name in rows],
+            }
+        )
+        for place in (0, 1)
+    )
+
+    found = grown(98, 117, profiles=[before, after])
+
+    assert "main.decode" == found.created
+    assert {"main.decode", "main.stream"} == found.begun
+
+
 @pytest.mark.parametrize(
     ("counts", "rises"), [([1, 2, 3, 4], True), ([10, 11, 12, 13, 12], False), ([4, 3, 2], False)]
 )

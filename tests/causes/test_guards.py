@@ -904,19 +904,20 @@ def test_growth_in_a_log_that_is_long_enough_lacks_nothing():
 
 
 @pytest.mark.parametrize(
-    ("pile_up", "stack", "created", "theirs"),
+    ("pile_up", "stack", "begun", "theirs"),
     [
         (False, "main.serve;x", "main.serve", False),
         (True, "main.serve;x", "main.serve", True),
         (True, "main.other;x", "main.serve", False),
         (True, "main.serve;x", "", False),
+        (True, "main.serve;x", "main.other main.serve", True),
         (True, "runtime.newproc1;runtime.malg", "", True),
     ],
 )
-def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, created, theirs):
+def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, begun, theirs):
     case = SimpleNamespace(
         goroutines_pile_up=pile_up,
-        goroutines=SimpleNamespace(created=created),
+        goroutines=SimpleNamespace(begun=frozenset(begun.split())),
         thresholds=Thresholds(growth_profiles=5),
     )
 
