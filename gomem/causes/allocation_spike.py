@@ -25,8 +25,10 @@ As an expert would put it:
    is a fact, and may be what the program is for: a note, with how often, how high, and whose it is.
    So it is of what is high for half of the time, or may have been between two readings, even
    where the lows can be called the usual, and even if it came once: that is no exception.
-7. A log alone says as much by what its collections marked; whose it is, it does not say.
-8. A profile shows what a collection met: at least so much was in use at once.
+7. A buffer that is gone before a profile meets it is counted all the same: a single object as large
+   as all that is in use, in some intervals and not in most, was there in one piece. A note, too.
+8. A log alone says as much by what its collections marked; whose it is, it does not say.
+9. A profile shows what a collection met: at least so much was in use at once.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ def find(answers: Answers) -> list[Finding]:
             return [_of_interval(spike, sites, answers)]
     if jump is not None and _is_step(jump, limits):
         return [_of_level(jump, answers)]
-    return _of_moments(answers) or _of_marks(answers) or _of_log(answers)
+    large = _of_large_object(answers)
+    return large or _of_moments(answers) or _of_marks(answers) or _of_log(answers)
 
 
 _REMEDY = (
@@ -99,6 +102,11 @@ _LEVEL = (
     "What a heap profile shows in use was all there at once, a buffer with its whole capacity; "
     "between two profiles there may have been more. The heap goal of the next cycle rises with it, "
     "and what the runtime took from the kernel for it goes back slowly, or not at all."
+)
+_ONE_PIECE = (
+    "What is allocated is counted from the program's start, and of objects so large each one is "
+    "sampled. An object is there as a whole from its allocation on, so at least so much more was "
+    "in use than the profiles show, which lag and meet it by chance."
 )
 _HEAP_ALLOC = (
     "HeapAlloc has the garbage that no collection has found yet, too; but at a usual goal that "
@@ -220,6 +228,37 @@ def _of_level(jump: InUseJump, answers: Answers) -> Finding:
         next_step=(_REMEDY if back else _STAYS).format(who=function, by="inuse_space"),
         confidence=sure if back and rare else "possible",
     )
+
+
+def _of_large_object(answers: Answers) -> list[Finding]:
+    """A single object that heap profiles count, and do not show in use."""
+    limits, large = answers.thresholds, answers.large_objects
+    if large is None or large.of_intervals < limits.spike_intervals:
+        return []
+    highest = large.usual_bytes + large.object_bytes
+    if highest < limits.jump_ratio * large.usual_bytes:
+        return []
+    if large.intervals > limits.spike_high_fraction * large.of_intervals:
+        return []
+    after, function = answers.profile_path(large.after), large.function
+    finding = CAUSE.finding(
+        Severity.INFO,
+        f"an object of {format_bytes(large.object_bytes)} is there in one piece now and then, in "
+        f"{large.intervals} of {large.of_intervals} intervals between heap profiles, which show "
+        f"{format_bytes(large.usual_bytes)} in use; {_who(function, large.caller)} allocates it",
+        moment=large.after,
+        size=large.object_bytes,
+        evidence=(
+            Evidence(after, f"size of an object of {function}", large.object_bytes, "B"),
+            Evidence(after, "intervals with such an object", large.intervals, "count"),
+            Evidence(after, "intervals in all", large.of_intervals, "count"),
+            Evidence(after, "inuse_space, usual", round(large.usual_bytes), "B"),
+        ),
+        mechanism=_ONE_PIECE,
+        next_step=_REMEDY.format(who=function, by="alloc_space"),
+        confidence="likely",
+    )
+    return [finding]
 
 
 def _of_moments(answers: Answers) -> list[Finding]:

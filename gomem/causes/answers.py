@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.growth import Series
+    from gomem.analysis.profiles.large_objects import LargeObjects
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Lack
@@ -311,6 +312,7 @@ class Answers:
         heap_paths: The heap profile of each moment that has one.
         jump: The highest jump of what is in use from its usual level, if there is one.
         bursts: The bursts of what is in use, if there are any.
+        large_objects: The largest single object that was allocated between two heap profiles.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
@@ -329,6 +331,7 @@ class Answers:
     heap_paths: Mapping[str, str] = field(default_factory=dict)
     jump: InUseJump | None = None
     bursts: InUseBursts | None = None
+    large_objects: LargeObjects | None = None
     heap_series: Series | None = None
     growth: pd.DataFrame | None = None
     limit_growth: TimeToLimit | None = None

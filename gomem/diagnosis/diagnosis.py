@@ -33,6 +33,7 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
+from gomem.analysis.profiles.large_objects import find_large_objects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.published import of_last_process
@@ -554,6 +555,9 @@ class Diagnosis:
             spike=find_spike(self._profiles_of_last_process),
             jump=in_use_jump(self._profiles_of_last_process),
             bursts=in_use_bursts(self._profiles_of_last_process),
+            large_objects=find_large_objects(
+                self._profiles_of_last_process, self.thresholds.spike_bytes
+            ),
             heap_paths={name: one.source for name, one in self.capture.heap_profiles.items()},
             heap_series=self.heap_series,
             growth=self.growth,

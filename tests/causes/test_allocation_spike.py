@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.allocation_spikes import find_spike
+from gomem.analysis.profiles.large_objects import LargeObjects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.causes import allocation_spike
 from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
 from gomem.units import MIB
@@ -473,3 +475,42 @@ def test_an_interval_that_has_one_of_several_bursts_is_as_usual_as_they_are():
     assert ("info", "possible") == (str(bursts.severity), bursts.confidence)
     assert "comes in bursts: 3 seen in 11.0 s" in bursts.title
     assert "was allocated within 1.00 s" in interval.title
+
+
+# ---- a single object
+
+
+def of_object(size_mib, *, usual_mib=20, intervals=2, of_intervals=8, **thresholds):
+    found = LargeObjects(
+        "bytes.Repeat", "main.print", size_mib * MIB, "5", 2.0, intervals, of_intervals,
+        usual_mib * MIB,
+    )  # fmt: skip
+    limits = Thresholds(**thresholds)
+    return Answers((), GoVersion(), large_objects=found, thresholds=limits)
+
+
+def test_an_object_as_large_as_what_is_in_use_is_a_note():
+    (finding,) = allocation_spike.find(of_object(20))
+
+    assert Severity.INFO is finding.severity
+    assert ("likely", 20 * MIB, "5") == (finding.confidence, finding.bytes, finding.moment)
+    assert (
+        "an object of 20.0 MiB is there in one piece now and then, in 2 of 8 intervals between "
+        "heap profiles, which show 20.0 MiB in use; bytes.Repeat for main.print allocates it"
+        == finding.title
+    )
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        pytest.param({"size_mib": 19}, False, id="less than is in use"),
+        pytest.param({"size_mib": 60, "jump_ratio": 4.0}, True, id="three times"),
+        pytest.param({"size_mib": 60, "jump_ratio": 4.1}, False, id="less than that"),
+        pytest.param({"size_mib": 20, "intervals": 4}, True, id="in half of the intervals"),
+        pytest.param({"size_mib": 20, "intervals": 5}, False, id="in most"),
+        pytest.param({"size_mib": 20, "of_intervals": 7}, False, id="few intervals"),
+    ],
+)
+def test_what_an_object_must_be(about, told):
+    assert told == bool(allocation_spike.find(of_object(**about)))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.published import Publications, published
+from gomem.analysis.profiles.published import counting
 from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
 from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build
@@ -111,7 +111,7 @@ def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
             allocations, are left out. Where the count falls, a new process began: no interval.
     """
     rows = []
-    for old, new in pairwise(_counting(profiles).news):
+    for old, new in pairwise(counting(profiles).news):
         allocated = new.profile.total("alloc_space") - old.profile.total("alloc_space")
         seconds = new.seconds - old.seconds
         if allocated >= 0 and seconds > 0:
@@ -160,7 +160,7 @@ def find_spike(
         allocated_bytes=float(row["allocated_bytes"]),
         usual_bytes=usual * float(row["seconds"]),
         usual_at_most_bytes=usual * float(row["seconds_at_most"]),
-        intervals=_counting(profiles).intervals,
+        intervals=counting(profiles).intervals,
         with_news=len(intervals),
         allocated=allocated,
         in_use=profile_changes(before, after, "inuse_space", granularity),
@@ -235,11 +235,3 @@ def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
     if len(others) <= TOO_FEW:
         return float(others[-1]) if len(others) else np.nan
     return float(np.median(others))
-
-
-def _counting(profiles: Mapping[str, Profile]) -> Publications:
-    """What is new in those that have the counts of allocations, too."""
-    wanted = {"alloc_space", "inuse_space"}
-    return published(
-        {name: one for name, one in profiles.items() if wanted <= set(one.sample_type_names)}
-    )

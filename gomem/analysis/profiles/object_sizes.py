@@ -70,7 +70,7 @@ def object_sizes(
     there = np.flatnonzero((objects > 0) & (space > 0))
     rows = pd.DataFrame(
         {
-            "function": _leaves(profile, granularity, there),
+            "function": profile.leaves(there, granularity),
             "object_bytes": _sizes(profile, f"{held}_space")[there],
             "objects": objects[there],
             "bytes": space[there],
@@ -87,16 +87,6 @@ def object_sizes(
     table["tail_bytes"] = np.rint(tail * sums["bytes"].to_numpy()).astype(np.int64)
     largest_first = build(table, OBJECTS).sort_values("bytes", ascending=False, kind="stable")
     return largest_first.reset_index(drop=True)
-
-
-def _leaves(profile: Profile, granularity: str, samples: NDArray[np.int64]) -> list[str]:
-    """The innermost function of each sample; empty without a stack."""
-    nodes, columns = profile.nodes(granularity), profile.columns
-    starts, ends = columns.stack_offsets[samples], columns.stack_offsets[samples + 1]
-    names = [*nodes.names, ""]
-    entry = np.append(columns.stack, 0)[starts]
-    leaf = nodes.node_of_frame[nodes.frame_offsets[entry]] if len(nodes) else entry
-    return [names[node] for node in np.where(ends > starts, leaf, len(names) - 1).tolist()]
 
 
 def _sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:

@@ -95,6 +95,14 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
     return Publications(_dated(kept), tuple(repeated), at_once)
 
 
+def counting(profiles: Mapping[str, Profile]) -> Publications:
+    """What is new in those that have the counts of allocations, too."""
+    wanted = {ALLOCATED, "inuse_space"}
+    return published(
+        {name: one for name, one in profiles.items() if wanted <= set(one.sample_type_names)}
+    )
+
+
 @dataclass(eq=False)
 class _Shown:
     """A content, and when it was first and last shown."""

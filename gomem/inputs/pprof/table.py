@@ -186,6 +186,20 @@ class Profile(WithDamage):
             kept[granularity] = nodes_of(self.columns, granularity)
         return kept[granularity]
 
+    def leaves(self, samples: NDArray[np.int64], granularity: str = "functions") -> list[str]:
+        """The innermost function of these samples, as pprof prints it; empty without a stack.
+
+        Args:
+            samples: Their numbers: rows of `samples`.
+            granularity: See `top`.
+        """
+        nodes, columns = self.nodes(granularity), self.columns
+        starts, ends = columns.stack_offsets[samples], columns.stack_offsets[samples + 1]
+        names = [*nodes.names, ""]
+        entry = np.append(columns.stack, 0)[starts]
+        leaf = nodes.node_of_frame[nodes.frame_offsets[entry]] if len(nodes) else entry
+        return [names[node] for node in np.where(ends > starts, leaf, len(names) - 1).tolist()]
+
     def top(
         self,
         sample_type: str | None = None,

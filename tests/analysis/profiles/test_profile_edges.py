@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.profiles import allocation_spikes, call_tree
+from gomem.analysis.profiles import call_tree
+from gomem.analysis.profiles import published as publications
 from gomem.analysis.profiles.allocation_spikes import intervals_of
 from gomem.analysis.profiles.growth import Series, growing_site, series_of
 from gomem.analysis.profiles.level_jumps import in_use_bursts
@@ -43,9 +44,9 @@ def over_time(*levels, seconds=None, allocated=None):
     ],
 )
 def test_intervals_are_of_profiles_that_count_both(monkeypatch, types, counts):
-    monkeypatch.setattr(allocation_spikes, "published", list)
+    monkeypatch.setattr(publications, "published", list)
 
-    kept = allocation_spikes._counting({"a": SimpleNamespace(sample_type_names=types)})
+    kept = publications.counting({"a": SimpleNamespace(sample_type_names=types)})
 
     assert (["a"] if counts else []) == kept
 
