@@ -82,6 +82,7 @@ class Series:
         at_once: Profiles left out because another follows at once.
         since_seconds: The earliest time that each new profile may be of; empty if none lags.
         until_seconds: When the last of them was last seen, repeated or not; None if not known.
+        others: Functions of the last profile that are of modules of others than the program's own.
     """
 
     sample_type: str
@@ -94,6 +95,7 @@ class Series:
     at_once: tuple[str, ...] = ()
     since_seconds: tuple[float, ...] = ()
     until_seconds: float | None = None
+    others: frozenset[str] = frozenset()
 
     @property
     def totals(self) -> pd.Series:
@@ -140,6 +142,7 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
         found.at_once,
         tuple(one.since_seconds for one in news),
         news[-1].until_seconds,
+        Stacks(news[-1].profile.columns).others,
     )
 
 
@@ -268,7 +271,7 @@ def growing_site(series: Series, table: pd.DataFrame) -> GrowingSite | None:
     leader = leaders.set_index("leak").loc[leak]
     together, seconds = sums.loc[leak], float(series.moments["seconds"].iloc[-1])
     function, stack = str(leader["function"]), str(leader["stack"])
-    caller = own_function(stack.split(";")[::-1])
+    caller = own_function(stack.split(";")[::-1], series.others)
     until = seconds if series.until_seconds is None else series.until_seconds
     in_use_grown = float(series.totals.iloc[-1] - series.totals.iloc[0])
     return GrowingSite(

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 STANDARD_LIBRARY = "std"
 TOOLCHAIN = "golang.org/toolchain"  # the module that a Go release is; its packages are std's
@@ -141,13 +141,45 @@ def in_standard_library(function: str) -> bool:
     return package_of(function).partition("/")[0] in _STANDARD
 
 
-def own_function(functions: Sequence[str]) -> str:
-    """Of a stack, the innermost function that is not of Go's own library; empty if all are.
+def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
+    """The functions of a program that are of modules of others, as far as their files tell.
+
+    Such a file lies in the module cache, has module and version in its path where the program was
+    built with -trimpath, or lies under `vendor`. A program that `go install` built lies in the
+    cache itself: its own module is main's.
+
+    Args:
+        functions: All functions of a profile.
+        files: The file of each.
+    """
+    modules = [_module_in(file) for file in files]
+    own = {
+        module for one, module in zip(functions, modules, strict=True) if package_of(one) == "main"
+    }
+    found = zip(functions, modules, strict=True)
+    return frozenset(one for one, module in found if module and module not in own)
+
+
+def _module_in(file: str) -> str:
+    """The module that the path of a file names; empty if it names none."""
+    cached = _MODULE_IN_PATH.search(file)
+    if cached and cached[1] != TOOLCHAIN:
+        return cached[1]
+    return file.rpartition("/vendor/")[2] if "/vendor/" in file else ""
+
+
+def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
+    """Of a stack, the program's own innermost function; empty if all are of Go's own library.
+
+    Where none is the program's own, as in a goroutine that a library started, it is the innermost
+    that is not of Go's library.
 
     Args:
         functions: Innermost first.
+        others: Those that are of modules of others; see `of_others`.
     """
-    return next((one for one in functions if not in_standard_library(one)), "")
+    outside = [one for one in functions if not in_standard_library(one)]
+    return next((one for one in outside if one not in others), next(iter(outside), ""))
 
 
 def printable_name(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gomem.inputs.pprof.calls.names import own_function
-from gomem.inputs.pprof.calls.nodes import function_names
+from gomem.inputs.pprof.calls.names import of_others, own_function
+from gomem.inputs.pprof.calls.nodes import function_files, function_names
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
@@ -76,6 +76,11 @@ class Stacks:
         return ";".join(_shown(name) for name in reversed(names))
 
     @cached_property
+    def others(self) -> frozenset[str]:
+        """Its functions that are of modules of others than the program's own."""
+        return of_others(function_names(self.columns), function_files(self.columns))
+
+    @cached_property
     def _frames(self) -> tuple[list[str], IntArray]:
         """Functions of all places, innermost first, and where those of each place begin.
 
@@ -114,5 +119,5 @@ def caller_of(profile: Profile, function: str, sample_type: str) -> str:
     for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MOST_LOOKED_AT].tolist():
         names = stacks.text(sample).split(";")[::-1]
         if names[0] == function:
-            return own_function(names)
+            return own_function(names, stacks.others)
     return ""

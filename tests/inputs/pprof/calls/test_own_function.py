@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.inputs.pprof.calls.names import in_standard_library, own_function
+from gomem.inputs.pprof.calls.names import in_standard_library, of_others, own_function
 from gomem.inputs.pprof.calls.stacks import caller_of
 from tests.heap_profiles import heap, turned_over
 
@@ -31,6 +31,40 @@ def test_the_innermost_of_the_programs_own_is_named():
 
     assert "example.com/m/log.Line" == own_function(stack)
     assert "" == own_function(["runtime.malg", "runtime.newproc1"])
+
+
+@pytest.mark.parametrize(
+    ("main", "file", "others"),
+    [
+        ("/src/shop/main.go", "/home/ci/go/pkg/mod/example.com/lib@v1.2.3/lib.go", True),
+        ("shop/main.go", "example.com/lib@v1.2.3/lib.go", True),
+        ("/src/shop/main.go", "/src/shop/vendor/example.com/lib/lib.go", True),
+        ("/src/shop/main.go", "/src/shop/store/store.go", False),
+        ("/gopath/src/shop/main.go", "/gopath/src/example.com/lib/lib.go", False),
+        ("/go/pkg/mod/example.com/lib@v1.2.3/main.go",
+         "/go/pkg/mod/example.com/lib@v1.2.3/lib.go", False),
+        ("/go/pkg/mod/example.com/shop@v1.0.0/main.go",
+         "/go/pkg/mod/example.com/lib@v1.2.3/lib.go", True),
+        ("/src/shop/main.go",
+         "/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.24.2.linux-amd64/src/io/io.go", False),
+        ("/src/shop/main.go", "", False),
+    ],
+)  # fmt: skip
+def test_files_tell_whose_module_a_function_is_of(main, file, others):
+    functions = ("main.main", "example.com/lib.New")
+
+    found = of_others(functions, (main, file))
+
+    assert (frozenset({"example.com/lib.New"}) if others else frozenset()) == found
+
+
+def test_a_module_of_others_is_named_where_nothing_else_is():
+    stack = ["bytes.growSlice", "example.com/lib.grow", "example.com/lib.New", "main.fill"]
+    others = frozenset({"example.com/lib.grow", "example.com/lib.New"})
+
+    assert "main.fill" == own_function(stack, others)
+    assert "example.com/lib.grow" == own_function(stack[:3], others)
+    assert "example.com/lib.grow" == own_function(stack)
 
 
 def test_the_caller_for_which_most_was_allocated():
