@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.trends import FEWEST, MOVES, SURE_FROM, Trend, is_steady, trend_of
+from gomem.analysis.trends import FEWEST, HALF, MOVES, SURE_FROM, Trend, is_steady, trend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,10 +108,15 @@ class HeldHeap:
 
     @property
     def _has_filled(self) -> bool:
-        """Whether what is held rose and then stayed, as collections say that ran since."""
+        """Whether what is held rose and then stayed, as collections say that ran since.
+
+        That it has stayed for long, its slope says: it gives less than half of what it rose by.
+        """
         held = self.held
-        if held is not None and held.shape == "plateau" and not held.in_line:
-            return True
+        if held is not None and held.shape in {"plateau", "step"}:
+            span = held.moments - 1 if held.seconds is None else held.seconds
+            if held.slope * span < HALF * held.grown:
+                return True
         marked = self.marked is not None and self.marked.shape == "plateau"
         return marked and self.late_collections >= LATE_COLLECTIONS
 

@@ -116,8 +116,17 @@ def looks_like_metrics(data: bytes, _: str = "") -> bool:
 
 
 def looks_like_page(data: bytes) -> bool:
-    """Whether a text is a page of metrics that has a name of Go's anywhere."""
-    return is_page(data) and any(mark in data for mark in MARKS)
+    """Whether a text is a page of metrics that has a name of Go's anywhere, or may have had one.
+
+    What begins with a page's comments and ends within a line is cut: Go's may have been behind it.
+    """
+    return is_page(data) and (any(mark in data for mark in MARKS) or ends_before_go(data))
+
+
+def ends_before_go(data: bytes) -> bool:
+    """Whether a page is cut before it comes to a name of Go's."""
+    begins = _BEGINNING.match(data[:HEAD_BYTES]) is not None
+    return begins and not any(mark in data for mark in MARKS) and bool(without_cut_line(data)[1])
 
 
 def is_page(data: bytes) -> bool:

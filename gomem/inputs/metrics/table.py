@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.errors import Damage
+from gomem.errors import Damage, FormatError
 from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.metrics.names import PROCESS_NAMES
-from gomem.inputs.metrics.page import looks_like_page, parse_page, without_cut_line
+from gomem.inputs.metrics.page import (
+    ends_before_go,
+    looks_like_page,
+    parse_page,
+    without_cut_line,
+)
 from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, WithDamage, build, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
@@ -268,6 +273,12 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
 def _read_page(source: Source) -> RuntimeMetrics | None:
     """What a page says, also a pasted one; None of what is none."""
     data, cut = without_cut_line(source.data)
+    if ends_before_go(source.data):
+        what = (
+            "a page of Prometheus metrics that ends within a line, without a number of Go's before "
+            "that: it may be cut, wanted the whole page"
+        )
+        raise FormatError(source.name, cut, what)
     texts = (text.data for text in plain_texts(data))
     if not looks_like_page(data) and not any(map(looks_like_page, texts)):
         return None

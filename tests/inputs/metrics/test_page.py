@@ -12,7 +12,13 @@ from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.inputs.metrics.names import meaning_of, prometheus_name
-from gomem.inputs.metrics.page import families_of, is_page, parse_page, without_cut_line
+from gomem.inputs.metrics.page import (
+    families_of,
+    is_page,
+    looks_like_page,
+    parse_page,
+    without_cut_line,
+)
 from tests.builders import FIXTURES
 
 DOORS = FIXTURES / "doors"
@@ -150,6 +156,19 @@ def test_a_page_that_ends_within_a_line_is_cut_and_that_line_is_not_used():
     assert {"the page ends within a line: it is cut, and numbers may be missing"} < {
         one.what for one in read.damaged
     }
+
+
+def test_a_page_that_is_cut_before_it_comes_to_go_is_damaged_and_a_whole_one_is_none():
+    """
+    A client's own families stand first, by their names: Go's may have been behind the cut.
+    """
+    own = b"# HELP gate_wait_seconds Waits.\n# TYPE gate_wait_seconds summary\n"
+    lines = b"".join(b'gate_wait_seconds{customer="c%d"} 6.4e-05\n' % n for n in range(9))
+
+    assert looks_like_page(own + lines + b"gate_wait_sec")
+    assert not looks_like_page(own + lines)
+    with pytest.raises(gomem.FormatError, match="line 12: a page .* ends within a line, without"):
+        gomem.read_metrics(own + lines + b"gate_wait_sec")
 
 
 def test_a_page_cut_between_two_lines_lacks_fields_that_come_together():
