@@ -58,6 +58,7 @@ class Trend:
             higher at the end by a burst alone does not follow from it. Without times, whether it
             rises between half of the moments: they may lie any time apart, and where it stands
             still be the longest.
+        slows: Whether the second half of the time has less than a quarter of what it grew.
     """
 
     moments: int
@@ -71,6 +72,7 @@ class Trend:
     lows_follow: bool
     only_rises: bool
     in_line: bool
+    slows: bool
 
     @property
     def grown(self) -> float:
@@ -121,6 +123,7 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         lows_follow=_lows_follow(times, levels, slope),
         only_rises=bool((np.diff(levels) > 0).all()),
         in_line=_is_in_line(levels, seconds, slope),
+        slows=_slows(times, levels),
     )
 
 
@@ -177,6 +180,12 @@ def _is_in_line(levels: FloatArray, seconds: FloatArray | None, slope: float) ->
         return bool(slope * (seconds[-1] - seconds[0]) >= HALF * (levels[-1] - levels[0]))
     steps = np.diff(levels)
     return bool((steps >= max(MOVES * steps.mean(), 0.0)).sum() >= HALF * len(steps))
+
+
+def _slows(seconds: FloatArray, levels: FloatArray) -> bool:
+    middle = float(np.interp((seconds[0] + seconds[-1]) / 2, seconds, levels))
+    grown = levels[-1] - levels[0]
+    return bool(grown > 0 and levels[-1] - middle < HALF * HALF * grown)
 
 
 def _lows_follow(seconds: FloatArray, levels: FloatArray, slope: float) -> bool:

@@ -41,7 +41,7 @@ it agrees with nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -246,6 +246,7 @@ class _Rise:
         moment: The last of them; None for a log.
         evidence: What proves it.
         mechanism: Why it proves it; empty for the cause's own words.
+        by_few_marks: Whether fewer marks stand behind it than it takes moments to be sure.
     """
 
     what: str
@@ -259,6 +260,7 @@ class _Rise:
     moment: str | None
     evidence: tuple[Evidence, ...]
     mechanism: str = ""
+    by_few_marks: bool = False
 
     @property
     def words(self) -> str:
@@ -381,7 +383,8 @@ def _of_moments(answers: Answers) -> _Rise | None:
     what = "the heap in use" if trend is held.allocated else "what collections mark"
     if trend is held.allocated and held.held is not None and held.held.low > 0:
         what, trend = "what the heap holds", held.held
-    return _of_trend(what, trend, last.name, (*evidence, count), _IN_MOMENTS)
+    rise = _of_trend(what, trend, last.name, (*evidence, count), _IN_MOMENTS)
+    return replace(rise, by_few_marks=held.marks < SURE_FROM)
 
 
 def _of_trend(
@@ -408,7 +411,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     if site is not None and best is not None and _is_better_known(site, best):
         best = None
     limits = answers.thresholds
-    sure = [one for one in rises if one.moments >= SURE_FROM]
+    sure = [one for one in rises if one.moments >= SURE_FROM and not one.by_few_marks]
     by_site = () if site is None or site.contents < limits.growth_profiles else (site,)
     seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds

@@ -210,3 +210,26 @@ def test_what_rises_at_each_moment_needs_no_line():
 def test_how_far_levels_lie_above_the_lowest_before_them():
     assert [0, 3, 0, 1, 6] == above_the_lowest([4, 7, 2, 3, 8])
     assert [] == above_the_lowest([])
+
+
+@pytest.mark.parametrize(
+    ("levels", "slows"),
+    [
+        pytest.param([0, 30, 60, 70, 80], False, id="a quarter in the second half"),
+        pytest.param([0, 30, 61, 70, 80], True, id="less than a quarter"),
+        pytest.param([0, 10, 20, 30, 40], False, id="a line"),
+        pytest.param([40, 30, 20, 10, 0], False, id="a decline"),
+    ],
+)
+def test_what_slows(levels, slows):
+    assert slows == trend_of(np.array(levels, np.float64)).slows
+
+
+def test_the_second_half_is_of_the_time():
+    """
+    Of 100 s the last 50 begin behind the fourth of five readings.
+    """
+    levels = np.array([0.0, 60, 70, 79, 80])
+
+    assert trend_of(levels, np.array([0.0, 1, 2, 3, 100])).slows
+    assert not trend_of(np.array([0.0, 10, 20, 30, 80]), np.array([0.0, 1, 2, 3, 100])).slows

@@ -288,6 +288,23 @@ def beside(first, last, goals=(60, 60)):
     return replace(answers(*LEAK), moments=tuple(told))
 
 
+@pytest.mark.parametrize(
+    ("collections", "sure"), [(range(5), "likely"), ([0, 1, 2, 3, 3], "possible")]
+)
+def test_moments_of_few_marks_do_not_make_it_likely(collections, sure):
+    """
+    MemStats rise with the profiles: by five marks, or by four.
+    """
+    told = moments(60, 72, 84, 96, 108)
+    for one, count in zip(told, collections, strict=True):
+        one.memstats["NumGC"] = count
+
+    (finding,) = heap_growth.find(replace(answers(*LEAK), moments=told))
+
+    assert "main.leaf allocates" in finding.title
+    assert sure == finding.confidence
+
+
 def test_what_memstats_do_not_see_grow_the_first_profile_only_lagged_by():
     """
     45 MiB more in the last profile: half of it in HeapAlloc, or in the marks, is growth.

@@ -83,7 +83,7 @@ class HeldHeap:
         if not FEWEST <= self.marks < SURE_FROM or not self._marks_follow or self._has_filled:
             return None
         told = self.allocated if self.held is None else self.held
-        rises = told.rises and is_steady(told.slope, told.low)
+        rises = told.rises and is_steady(told.slope, told.low) and not told.slows
         return self.allocated if rises or self.allocated.may_rise else None
 
     @property

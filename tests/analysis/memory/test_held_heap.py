@@ -334,3 +334,30 @@ def test_a_rise_over_two_marks_has_no_direction(levels, goals, collections, told
     found = held(levels, goals, collections)
 
     assert (found.allocated if told else None) is found.without_direction
+
+
+def test_what_slows_over_few_marks_is_no_line():
+    """
+    Three marks of a cache that warms: 22, 38 and 67; then hardly anything is allocated any more.
+    """
+    heap = [29, 43, 55, 70, 83, 87, 90, 93, 96, 99, 103]
+    goals = [44, 76, 76, 134, 134, 134, 134, 134, 134, 134, 134]
+    total = [463, 480, 496, 513, 526, 530, 533, 536, 539, 543, 546]
+    slow = held_of(heap, goals, total, marks=[40, 41, 41] + [42] * 8)
+    line = held_of(
+        [29, 37, 44, 52, 59, 66, 73, 81, 88, 95, 103],
+        goals,
+        [463 + 8 * n for n in range(11)],
+        marks=[40, 41, 41] + [42] * 8,
+    )
+
+    assert slow.held.slows
+    assert slow.may_be_rising is None
+    assert not line.held.slows
+    assert line.may_be_rising is line.allocated
+
+
+def held_of(heap, goals, total, marks):
+    """As `totals`, with so many collections by each moment."""
+    stats = pd.DataFrame({"HeapAlloc": heap, "NextGC": goals, "TotalAlloc": total}) * MIB
+    return held_heap(stats.assign(NumGC=marks))

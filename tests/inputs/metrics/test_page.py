@@ -167,7 +167,7 @@ def test_a_page_that_is_cut_before_it_comes_to_go_is_damaged_and_a_whole_one_is_
 
     assert looks_like_page(own + lines + b"gate_wait_sec")
     assert not looks_like_page(own + lines)
-    with pytest.raises(gomem.FormatError, match="line 12: a page .* ends within a line, without"):
+    with pytest.raises(FormatError, match=r"line 12: a page .* ends within a line, without"):
         gomem.read_metrics(own + lines + b"gate_wait_sec")
 
 
