@@ -371,7 +371,7 @@ def test_the_garbage_is_no_growth():
     """
     told = counted(
         moments(
-            20, 40, 62, 81, 100, goals=[40, 60, 80, 100, 120], TotalAlloc=[0, 120, 232, 341, 450]
+            20, 40, 62, 81, 100, goals=[40, 60, 80, 100, 120], TotalAlloc=[10, 120, 232, 341, 450]
         )
     )
 

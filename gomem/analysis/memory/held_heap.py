@@ -14,9 +14,9 @@ sure, three or four if what rises does so in a line; two show a difference and n
 
 How much is held lies between the two. What HeapAlloc has beyond the marks was allocated since. Of
 what was allocated between two marks as much stayed as the marks grew by: held is a line from mark
-to mark over TotalAlloc, and goes on behind the last as it went before it. So a program that only
-adds holds all of HeapAlloc, and one that has filled holds its last mark, however far HeapAlloc
-rises until the next collection.
+to mark over TotalAlloc, and goes on behind the last as it went before it, or in all, whichever is
+less. So a program that only adds holds all of HeapAlloc, and one that has filled holds its last
+mark, however far HeapAlloc rises until the next collection.
 """
 
 from __future__ import annotations
@@ -197,11 +197,24 @@ def _held(fields: pd.DataFrame, marks: FloatArray, seconds: FloatArray | None) -
         return None
     renewed = np.flatnonzero(np.diff(marks, prepend=np.nan) != 0)
     x, y = by_then[renewed], marks[renewed]
-    stays = 0.0
-    if len(x) > 1 and x[-1] > x[-2]:
-        stays = float(np.clip((y[-1] - y[-2]) / (x[-1] - x[-2]), 0.0, 1.0))
     behind = np.maximum(total - x[-1], 0.0)
-    return trend_of(np.interp(total, x, y) + stays * behind, seconds)
+    return trend_of(np.interp(total, x, y) + _stays(x, y) * behind, seconds)
+
+
+def _stays(allocated: FloatArray, marks: FloatArray) -> float:
+    """Of what is allocated behind the last mark, the share that stays: the least that is known.
+
+    As much as stayed before the last mark, or in all, whichever is less: what fills stays no
+    longer, and a burst that a mark meets does not stay.
+    """
+    if len(marks) < 2:
+        return 0.0
+    shares = [
+        (marks[-1] - marks[first]) / (allocated[-1] - allocated[first])
+        for first in (0, -2)
+        if allocated[-1] > allocated[first]
+    ]
+    return float(np.clip(min(shares, default=0.0), 0.0, 1.0))
 
 
 def _since_they_stay(marks: FloatArray, collections: FloatArray) -> int:

@@ -266,11 +266,12 @@ def test_of_what_was_allocated_since_the_mark_as_much_stays_as_of_all():
 
 def test_what_came_since_the_mark_was_allocated_behind_it():
     """
-    The last marks are 40 and 50; by then 330 and, with 20 since, 410 were allocated: 10 of 80 stay.
+    The last marks are 40 and 50; by then 330 and, with 20 since, 410 were allocated: 10 of 80 stay
+    of the last, 40 of 380 of all, which is less.
     """
     found = totals([10, 20, 30, 40, 70], [20, 40, 60, 80, 100], [30, 130, 230, 330, 430])
 
-    assert pytest.approx((50 + 20 * 10 / 80) * MIB) == found.held.last
+    assert pytest.approx((50 + 20 * 40 / 380) * MIB) == found.held.last
 
 
 def test_what_stays_of_garbage_behind_the_last_mark_is_nothing():
