@@ -73,6 +73,8 @@ class HeldHeap:
         if self.marked is None or self.marks < SURE_FROM or self._has_filled:
             return None
         told = self.allocated if self.held is None else self.held
+        if told.slows:
+            return None
         if told.rises and self._marks_follow:
             return self.allocated
         return self.marked if self.marked.rises else None
