@@ -55,11 +55,14 @@ CAUSE = Cause(
 
 
 def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
-    """Anonymous mappings that are neither Go's nor most likely malloc's; none without smaps."""
+    """Anonymous mappings, private or shared, that are neither Go's nor most likely malloc's.
+
+    None without smaps.
+    """
     if moment.mappings is None:
         return pd.DataFrame({"Rss": []})
     mine = (moment.mappings["kind"] == KIND) & ~moment.is_malloced
-    return moment.mappings[mine]
+    return moment.mappings[mine | moment.is_shared_anonymous]
 
 
 def _finding(moment: MomentFacts, severity: Severity) -> Finding:

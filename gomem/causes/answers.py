@@ -68,6 +68,7 @@ _MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read
 LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
 STACKS_COUNT = GoRelease(18)  # for the goal, all that goroutines have
 SCANNED_COUNT = GoRelease(19)  # what is scanned of them: a fifth of many small ones
@@ -151,6 +152,16 @@ class MomentFacts:
     def is_malloced(self) -> pd.Series:
         """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
         return pd.Series(dtype=bool) if self.mappings is None else malloced_blocks(self.mappings)
+
+    @cached_property
+    def is_shared_anonymous(self) -> pd.Series:
+        """Which of its mappings are shared memory of no file and no name; none without smaps.
+
+        mmap(MAP_SHARED | MAP_ANONYMOUS), which the kernel shows as /dev/zero.
+        """
+        if self.mappings is None:
+            return pd.Series(dtype=bool)
+        return self.mappings["path"].astype("str").str.startswith(SHARED_ANONYMOUS)
 
     @property
     def counter_reading(self) -> CounterReading | None:

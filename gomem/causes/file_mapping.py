@@ -31,7 +31,7 @@ def find(answers: Answers) -> list[Finding]:
     for moment in answers.moments:
         if moment.mappings is None:
             continue
-        mine = moment.mappings["kind"].isin(KINDS)
+        mine = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
         least = limits.notable(limits.file_bytes, moment.rss_bytes)
         if moment.mappings.loc[mine, "Rss"].sum() >= least:
             findings.append(_finding(moment, moment.mappings[mine], limits))

@@ -23,6 +23,7 @@ from gomem.analysis.memory.groups import (
     group_changes,
 )
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.causes.answers import SHARED_ANONYMOUS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
@@ -238,8 +239,9 @@ def _of_files(facts: MomentFacts) -> str:
     by_path = mine.groupby("path")["Rss"].sum()
     if by_path.empty or by_path.max() < 0.5 * by_path.sum():
         return ""
-    name = str(by_path.idxmax()).rpartition("/")[2] or "shared anonymous memory"
-    return f", most of it {name}"
+    path = str(by_path.idxmax())
+    name = "" if path.startswith(SHARED_ANONYMOUS) else path.rpartition("/")[2]
+    return f", most of it {name or 'shared anonymous memory'}"
 
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gomem.causes import file_mapping
 from gomem.causes.anonymous_mapping import find
 from gomem.causes.finding import Severity
 from gomem.units import MIB
@@ -40,6 +41,21 @@ def test_it_is_a_warning_where_it_has_grown(first, severities):
     found = find(answers(facts(foreign(first), name="1"), facts(foreign(96), name="2")))
 
     assert severities == {one.severity for one in found}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_file"),
+    [("/dev/zero (deleted)", False), ("/dev/zero", False), ("/dev/shm/zero", True)],
+)
+def test_shared_memory_of_no_file_is_anonymous(path, is_file):
+    """
+    mmap with MAP_SHARED and MAP_ANONYMOUS; 96 MiB.
+    """
+    shared = smaps_entry(HIGH, HIGH + 96 * MIB, "rw-s", path, rss_kib=96 * 1024)
+    case = answers(facts(shared))
+
+    rules = (file_mapping.find, find) if is_file else (find, file_mapping.find)
+    assert [[96 * MIB], []] == [[one.bytes for one in rule(case)] for rule in rules]
 
 
 def test_what_the_runtime_counts_for_itself_is_none():

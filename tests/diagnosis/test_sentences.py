@@ -172,6 +172,7 @@ def test_memory_outside_go_is_named_from_a_tenth_of_it_on(parts, words):
         ({"/a/one.db": 5, "/a/two.db": 5}, "most of it one.db"),
         ({"/a/one.db": 4, "/a/two.db": 3, "/a/x.db": 3}, ""),
         ({"": 5}, "most of it shared anonymous memory"),
+        ({"/dev/zero (deleted)": 5}, "most of it shared anonymous memory"),
         ({"": 0}, ""),
     ],
 )
