@@ -133,13 +133,16 @@ class CollectorCounters:
     def live_bytes(self) -> float | None:
         """What the goal leaves when as much is taken off as is allocated between collections.
 
-        Collections that the program asks for come before the goal, so they are not counted. None
-        since the start, when goals were others, and where it is not known.
+        Those that the program asks for come before the goal, so they are not counted. None since
+        the start, when goals were others, of a single collection, which ends no cycle that was seen
+        whole, and where it is not known.
         """
         if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
             return None
         automatic = self.cycles - (self.forced or 0)
-        return max(0.0, self.goal_bytes - self.allocated_bytes / automatic) if automatic else None
+        if automatic < 2:
+            return None
+        return max(0.0, self.goal_bytes - self.allocated_bytes / automatic)
 
     @property
     def room_fraction(self) -> float | None:

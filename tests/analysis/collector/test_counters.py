@@ -174,6 +174,7 @@ def test_room_is_what_is_allocated_between_collections():
     [
         pytest.param([sized("a", 10, 120, 1000)], id="since the start"),
         pytest.param([sized("a", 10, 9, 0), sized("b", 30, 9, 20, 20)], id="all forced"),
+        pytest.param([sized("a", 10, 120, 0), sized("b", 12, 120, 20, 1)], id="one not forced"),
         pytest.param([sized("a", 10, pd.NA, 0), sized("b", 30, pd.NA, 20)], id="no goal"),
         pytest.param([sized("a", 10, 9, pd.NA), sized("b", 30, 9, 20)], id="not counted"),
         pytest.param([sized("a", 10, 9, 0), sized("b", 30, 9, 180)], id="more than the goal"),
