@@ -54,6 +54,7 @@ class Trend:
         lows_follow: Whether its lows rise with the slope, by half of it at least, from the first
             third of the time to the last: garbage comes and goes on top of what is held.
         only_rises: Whether each moment has more than the one before.
+        each_counts: Whether each has more by a tenth at least of what an even rise would add.
         in_line: Whether the slope gives half of what grew, at least, in the time: what stands
             higher at the end by a burst alone does not follow from it. Without times, whether it
             rises between half of the moments: they may lie any time apart, and where it stands
@@ -71,6 +72,7 @@ class Trend:
     shape: str
     lows_follow: bool
     only_rises: bool
+    each_counts: bool
     in_line: bool
     slows: bool
 
@@ -83,7 +85,7 @@ class Trend:
     def rises(self) -> bool:
         """Whether it surely rises, and still did so at the end."""
         sure = self.moments >= SURE_FROM and self.low > 0
-        return sure and self.goes_on and (self.in_line or self.only_rises)
+        return sure and self.goes_on and (self.in_line or self.each_counts)
 
     @property
     def may_rise(self) -> bool:
@@ -110,6 +112,7 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
     times = np.arange(len(levels), dtype=np.float64) if seconds is None else seconds
     if len(levels) < 2 or not times[-1] > times[0]:
         return None
+    steps = np.diff(levels)
     slope, low, high = (float(end[0]) for end in theil_sen(times, levels[None, :]))
     return Trend(
         moments=len(levels),
@@ -121,7 +124,8 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         high=high,
         shape=shape_of(times, levels),
         lows_follow=_lows_follow(times, levels, slope),
-        only_rises=bool((np.diff(levels) > 0).all()),
+        only_rises=bool((steps > 0).all()),
+        each_counts=bool((steps >= max(MOVES * steps.mean(), 0.0)).all()),
         in_line=_is_in_line(levels, seconds, slope),
         slows=_slows(times, levels),
     )

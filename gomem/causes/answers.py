@@ -600,6 +600,13 @@ class Answers:
         return found.descriptors_bytes >= limits.goroutine_growth * DESCRIPTOR_BYTES
 
     @property
+    def goroutines_rise(self) -> bool:
+        """Whether they pile up, or rise by as many, if not to a multiple of what there were."""
+        count, least = self.goroutines.count, self.thresholds.goroutine_growth
+        many = count is not None and self.goroutines.rises and count.grown >= least
+        return self.goroutines_pile_up or many
+
+    @property
     def goroutines_grew(self) -> bool:
         """Whether enough more are counted at the last moment than at the first."""
         limits, count = self.thresholds, self.goroutines.count

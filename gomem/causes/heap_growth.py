@@ -417,7 +417,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
     agree = len(by_site) + sum(is_steady(one.slope, one.low) for one in sure) > 1
     theirs = answers.goroutines_hold(site)
-    whose = theirs or not answers.goroutines_pile_up
+    whose = theirs or not answers.goroutines_rise
     return CAUSE.finding(
         Severity.INFO if theirs else Severity.WARNING,
         _title(site, best, answers),

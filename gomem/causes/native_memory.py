@@ -37,7 +37,8 @@ def find(answers: Answers) -> list[Finding]:
     least = answers.thresholds.native_bytes
     seen = [one for one in answers.moments if one.mappings is not None]
     found = answers.outside_go(lambda one: native_memory(one).bytes, least)
-    return [_finding(moment, seen[0], severity) for moment, severity in found]
+    few = answers.thresholds.native_blocks_fraction
+    return [_finding(moment, seen[0], severity, few) for moment, severity in found]
 
 
 CAUSE = Cause(
@@ -82,7 +83,7 @@ def native_memory(moment: MomentFacts) -> NativeMemory:
     return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 
-def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity) -> Finding:
+def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, few: float) -> Finding:
     assert moment.ledger is not None
     native, rss = native_memory(moment), moment.rss_bytes or 0
     smaps = moment.path("smaps")
@@ -108,7 +109,7 @@ def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity) -> Fin
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        confidence="likely" if native.block_bytes else "certain",
+        confidence="likely" if native.block_bytes >= few * native.bytes else "certain",
     )
 
 

@@ -46,6 +46,8 @@ class Thresholds:
         untouched_same_heap_fraction: How far the heap in use may differ from the baseline's and
             still count as the same; it may reach this.
         native_bytes: native-memory. Less is malloc's first arenas and a few threads' stacks.
+        native_blocks_fraction: native-memory. Share of it in large blocks that are only most likely
+            malloc's, from which the whole is no more than likely.
         anonymous_bytes: anonymous-mapping. The runtime has a few structures more than MemStats
             count; they stay below.
         file_bytes: file-mapping. Every program maps a few MiB of its own files.
@@ -175,6 +177,7 @@ class Thresholds:
     untouched_resident_fraction: float = 0.90
     untouched_same_heap_fraction: float = 0.10
     native_bytes: int = 8 * MIB
+    native_blocks_fraction: float = 0.10
     anonymous_bytes: int = 4 * MIB
     file_bytes: int = 4 * MIB
     huge_pages_bytes: int = 4 * MIB

@@ -233,3 +233,13 @@ def test_the_second_half_is_of_the_time():
 
     assert trend_of(levels, np.array([0.0, 1, 2, 3, 100])).slows
     assert not trend_of(np.array([0.0, 10, 20, 30, 80]), np.array([0.0, 1, 2, 3, 100])).slows
+
+
+@pytest.mark.parametrize(("step", "counts"), [(2.5, True), (2.4, False)])
+def test_a_tenth_of_an_even_rise_counts(step, counts):
+    """
+    100 in four steps, 25 each if they were even.
+    """
+    found = trend_of(np.array([0.0, 50 - step, 50, 75, 100]))
+
+    assert (True, counts) == (found.only_rises, found.each_counts)

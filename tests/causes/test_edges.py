@@ -56,6 +56,7 @@ def test_the_usual_thresholds():
         "untouched_resident_fraction": 0.90,
         "untouched_same_heap_fraction": 0.10,
         "native_bytes": 8 * MIB,
+        "native_blocks_fraction": 0.10,
         "anonymous_bytes": 4 * MIB,
         "file_bytes": 4 * MIB,
         "huge_pages_bytes": 4 * MIB,

@@ -926,6 +926,25 @@ def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, begun, the
     assert pile_up == Answers.goroutines_hold(case, None)
 
 
+@pytest.mark.parametrize(
+    ("pile_up", "rises", "grown", "found"),
+    [
+        (False, True, 1000, True),
+        (False, True, 999, False),
+        (False, False, 1000, False),
+        (True, False, 0, True),
+    ],
+)
+def test_as_many_goroutines_more_may_hold_what_grows(pile_up, rises, grown, found):
+    case = SimpleNamespace(
+        goroutines_pile_up=pile_up,
+        goroutines=SimpleNamespace(rises=rises, count=SimpleNamespace(grown=grown)),
+        thresholds=Thresholds(goroutine_growth=1000),
+    )
+
+    assert found == Answers.goroutines_rise.fget(case)
+
+
 def test_a_goal_is_that_of_the_last_moment_that_says_whose_it_is():
     """
     At the first it was the limit's, at the last it is GOGC's; and the other way round. Where the

@@ -99,6 +99,16 @@ def test_large_blocks_beside_cs_heap_are_most_likely_malloced():
     assert ("certain", False) == without_blocks()
 
 
+@pytest.mark.parametrize(("few", "sure"), [(0.6, "likely"), (0.7, "certain")])
+def test_few_blocks_leave_the_rest_as_sure_as_it_is(few, sure):
+    """
+    40 of 60 MiB.
+    """
+    (found,) = find(answers(facts(brk(20), OWN, BLOCK, **COUNTED), native_blocks_fraction=few))
+
+    assert sure == found.confidence
+
+
 def without_blocks():
     (found,) = find(answers(facts(brk(20))))
     return found.confidence, "M_MMAP_THRESHOLD" in found.mechanism

@@ -96,6 +96,37 @@ def test_growth_over_another_time_is_held_to_its_rate(whole, less, said):
     assert said == contradicts(mine, yours)
 
 
+@pytest.mark.parametrize(("less", "said"), [(20, False), (19, True)])
+def test_what_came_with_goroutines_is_held_to_its_rate(less, said):
+    """
+    60 MiB in 10 s, and in 5 s a third less in each.
+    """
+    title = "the number of goroutines only grows: from 1 to 9 in {} s, waiting in main.wait"
+    whole = finding("goroutine-leak", 60 * MIB, title=title.format("10.0"))
+
+    assert said == contradicts(
+        whole, finding("goroutine-leak", less * MIB, title=title.format("5.00"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "left", "said"),
+    [
+        pytest.param("possible", False, False, id="goroutines are gone"),
+        pytest.param("likely", False, True, id="too sure"),
+        pytest.param("possible", True, True, id="goroutines are still there"),
+    ],
+)
+def test_growth_that_was_the_goroutines_may_be_nobodys(confidence, left, said):
+    leak = finding("goroutine-leak", 60 * MIB)
+    warning = {**finding("heap-growth", 30 * MIB), "confidence": confidence}
+    note = {**warning, "severity": Severity.INFO, "confidence": "possible"}
+
+    found = contradictions(told(leak, note), told(*([leak] if left else []), warning))
+
+    assert said == bool(found)
+
+
 def test_a_bound_of_another_number_is_none():
     less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
 

@@ -17,7 +17,9 @@ Where something was lost, less may be told, and nothing that contradicts the who
   title of one of both says that its size is a bound ("at least", "up to"), and the other's lies
   within it.
 - What is estimated over all moments or a whole log moves by less than a third; growth that was
-  watched for another length of time, by its rate.
+  watched for another length of time, also that of goroutines, by its rate.
+- Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
+  more that they do.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are; and what is summed over mappings that were
   recognised by shape and place moves by less than a tenth.
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     import gomem
 
 OF_THE_DATA = "data-"
+GROWTH, LEAK = "heap-growth", "goroutine-leak"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
 MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 100
@@ -240,7 +243,8 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     said = []
     for one in yours:
         known = [two for two in mine if two["code"] == one["code"]]
-        said += [] if _costs_as_much(one, mine) else _too_much(one, known)
+        excused = _costs_as_much(one, mine) or _is_nobodys(one, mine, yours)
+        said += [] if excused else _too_much(one, known)
         for two in known:
             if two["moment"] == one["moment"]:
                 said += _unlike_numbers(two, one)
@@ -264,6 +268,16 @@ def _costs_as_much(one: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool
         return False
     costs = [two for two in whole if two["cpu_fraction"] is not None]
     return any(two["severity"] >= one["severity"] for two in costs)
+
+
+def _is_nobodys(
+    one: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
+) -> bool:
+    """Whether it is growth, possible, that the whole gives to goroutines which are gone here."""
+    if (one["code"], one["confidence"]) != (GROWTH, CONFIDENCES[-1]):
+        return False
+    codes, left = ({two["code"] for two in told} for told in (whole, less))
+    return {GROWTH, LEAK} <= codes and LEAK not in left
 
 
 def _sureness(finding: dict[str, Any]) -> int:
@@ -309,6 +323,9 @@ def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
 
 def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
     """Whether they name another time each, and rates that agree, or bounds that allow it."""
+    if less["code"] == LEAK:
+        mine, yours = (_of_goroutines(each) for each in (less, whole))
+        return bool(mine and yours and abs(mine - yours) <= MOVED * yours)
     one, two = (_GROWTH.search(each["title"]) for each in (less, whole))
     if one is None or two is None or one["time"] == two["time"]:
         return False
@@ -316,6 +333,12 @@ def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
     if one["least"] or two["least"]:
         return bool((two["least"] or mine <= yours) and (one["least"] or yours <= mine))
     return abs(mine - yours) <= MOVED * yours
+
+
+def _of_goroutines(finding: dict[str, Any]) -> float | None:
+    """What came with goroutines in a second; None where no time is told."""
+    told = re.search(r"only grows: .* in ([\d.]+) s\b", finding["title"])
+    return None if told is None else float(finding["bytes"] or 0) / float(told[1])
 
 
 def _bounds(one: dict[str, Any], other: dict[str, Any]) -> bool:
