@@ -11,7 +11,8 @@ grows. As an expert would put it:
    is too thin to tell (a log of few collections) says nothing against it; only a HeapAlloc that has
    filled and stays does, because it has all that is held.
 2. It grows if the slope's whole interval lies above zero, the error of sampling included, over five
-   moments at least, whatever reads it: four are in order by chance in one of twelve. Where there
+   moments at least, whatever reads it: four are in order by chance in one of twelve. So it does if
+   all that is in use rises in each of five profiles, and one site has half of that. Where there
    are three or four, it is `possible` if each has more than the one before, in a line, what
    collections marked rises with it, and it at least doubles, by tens of MiB: chance is not in a
    line, and garbage is not marked. A log of so few collections is called thin. One of a start-up
@@ -412,7 +413,8 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         best = None
     limits = answers.thresholds
     sure = [one for one in rises if one.moments >= SURE_FROM and not one.by_few_marks]
-    by_site = () if site is None or site.contents < limits.growth_profiles else (site,)
+    sees = site is not None and site.low > 0 and site.contents >= limits.growth_profiles
+    by_site = (site,) if site is not None and sees else ()
     seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
     agree = len(by_site) + sum(is_steady(one.slope, one.low) for one in sure) > 1
@@ -461,8 +463,9 @@ def _doubt(rise: _Rise | GrowingSite) -> float:
 def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> str:
     if best is None:
         assert site is not None
+        by = f"by at least {format_bytes(site.low)}/s: " if site.low > 0 else "by "
         text = (
-            f"what {site.who} allocates is kept, and grows by at least {format_bytes(site.low)}/s: "
+            f"what {site.who} allocates is kept, and grows {by}"
             f"at least {format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
         in_all = site.grown_in_all

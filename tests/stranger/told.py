@@ -21,8 +21,9 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
   more that they do.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
-  no further off than two files of a moment are; and what is summed over mappings that were
-  recognised by shape and place moves by less than a tenth.
+  no further off than two files of a moment are, by what was read: of a process that allocates as
+  fast as it can, what is left of two readings moves by more of itself. What is summed over mappings
+  that were recognised by shape and place moves by less than a tenth.
 - RSS is the same; as another of the kernel's files counts it, to within what they round, or as
   far as the whole says that these files lie apart; a control group's, which leaves out pages of
   files that others read first, to within those.
@@ -53,7 +54,7 @@ OF_THE_DATA = "data-"
 GROWTH, LEAK = "heap-growth", "goroutine-leak"
 ESTIMATED = frozenset({"allocation-spike", "gc-pressure", "goroutine-leak", "heap-growth"})
 BY_SHAPE = frozenset({"anonymous-mapping", "native-memory"})
-MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 100
+MOVED, RECOGNISED, READ_AGAIN = 1 / 3, 1 / 10, 1 / 50
 OF_FILES = frozenset({"binary", "libraries", "mapped_files", "shared_memory"})
 INFERRED = frozenset({"worst_case_bytes"})  # from RSS, as any of the kernel's files counts it
 _GROWTH = re.compile(
@@ -310,15 +311,15 @@ def _alike(one: dict[str, Any], two: dict[str, Any]) -> bool:
     room = MOVED if one["code"] in ESTIMATED or of_a_log else 0.0
     if one["code"] in BY_SHAPE:
         room = RECOGNISED
-    elif _is_read_again(one, two):
-        room = max(room, READ_AGAIN)
-    return bool(abs(one["bytes"] - two["bytes"]) <= room * two["bytes"])
+    read = READ_AGAIN * _read_again(one, two)
+    return bool(abs(one["bytes"] - two["bytes"]) <= max(room * two["bytes"], read))
 
 
-def _is_read_again(one: dict[str, Any], two: dict[str, Any]) -> bool:
-    """Whether another file of the moment proves it, by another value of the same field."""
-    values = {each[:2]: each[2] for each in one["evidence"]}
-    return any(values.get(each[:2], each[2]) != each[2] for each in two["evidence"])
+def _read_again(one: dict[str, Any], two: dict[str, Any]) -> float:
+    """The most bytes that another file of the moment reads anew of a field; 0 if none does."""
+    values = {field: value for _, field, value, unit in one["evidence"] if unit == "B"}
+    others = (each for each in two["evidence"] if values.get(each[1], each[2]) != each[2])
+    return max((float(value) for _, _, value, _ in others), default=0.0)
 
 
 def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
