@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -45,9 +46,10 @@ def seconds_of(work) -> float:
 
 @pytest.mark.go
 @pytest.mark.skipif(shutil.which("go") is None, reason="the peer is a Go program: no go here")
-def test_a_mixed_log_is_read_twice_as_fast_as_by_a_go_regexp(log, tmp_path, benchmark):
+def test_a_mixed_log_is_read_faster_than_by_a_go_regexp(log, tmp_path, benchmark):
     """
-    Both read the same file in turns; the best round counts on either side.
+    Both read the same file in turns; the best round counts on either side. Three times as fast is
+    the aim: reached by medians on two idle cores (2.9 to 3.3), not by the best (2.7 to 3.0).
     """
     peer = tmp_path / "peer"
     subprocess.run(["go", "build", "-o", peer, PEER], check=True)
@@ -59,9 +61,10 @@ def test_a_mixed_log_is_read_twice_as_fast_as_by_a_go_regexp(log, tmp_path, benc
         ours.append(seconds_of(lambda: read_gctrace(log)))
     assert cycles == len(read_gctrace(log).cycles)
     benchmark.extra_info["times_the_speed_of_go"] = min(theirs) / min(ours)
+    benchmark.extra_info["by_medians"] = median(theirs) / median(ours)
     benchmark.pedantic(read_gctrace, args=(log,), rounds=1)
 
-    assert 2 <= min(theirs) / min(ours)
+    assert 2.5 <= min(theirs) / min(ours)
 
 
 def test_time_grows_with_the_log(benchmark):

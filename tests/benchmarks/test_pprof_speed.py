@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import median
 
 import pandas as pd
 import pytest
@@ -60,8 +61,9 @@ def output(*command):
 @pytest.mark.parametrize("form", ["raw", "gzip"])
 def test_a_profile_is_read_in_less_time_than_pprofs_parse_takes(form, large, peer, benchmark):
     """
-    Half of it is the aim: reached by medians (0.39 to 0.55 on two idle cores), not by the least
-    times (0.53 to 0.61), which are compared here because they vary less.
+    Three tenths of it is the aim: reached by medians (0.27 to 0.29 on two idle cores, 0.40 in one
+    run of eight), not by the least times (0.39 to 0.48), which are compared here because they vary
+    less: how long a parse takes depends on when Go collects.
     """
     theirs, ours = [], []
     for _ in range(ROUNDS):
@@ -69,14 +71,15 @@ def test_a_profile_is_read_in_less_time_than_pprofs_parse_takes(form, large, pee
         ours += [seconds_of(lambda: read_pprof(large[form])) for _ in range(3)]
     ratio = min(ours) / min(theirs)
     benchmark.extra_info["ratio"] = ratio
+    benchmark.extra_info["ratio_of_medians"] = median(ours) / median(theirs)
     benchmark.pedantic(read_pprof, args=(large[form],), rounds=1)
 
-    assert ratio <= 0.7, f"{form}: read_pprof / profile.Parse = {ratio:.2f}"
+    assert ratio <= 0.55, f"{form}: read_pprof / profile.Parse = {ratio:.2f}"
 
 
 @pytest.mark.go
 @NEEDS_GO
-def test_the_command_takes_a_third_of_the_time_of_pprofs(large, benchmark):
+def test_the_command_takes_a_fifth_of_the_time_of_pprofs(large, benchmark):
     """
     Both as processes, from start to end, on the compressed profile.
     """
@@ -96,7 +99,7 @@ def test_the_command_takes_a_third_of_the_time_of_pprofs(large, benchmark):
     benchmark.extra_info["ratio"] = ratio
     benchmark.pedantic(run, args=(ours,), rounds=1)
 
-    assert ratio <= 0.3, f"gomem top / go tool pprof -top = {ratio:.2f}"
+    assert ratio <= 0.2, f"gomem top / go tool pprof -top = {ratio:.2f}"
 
 
 @pytest.mark.go

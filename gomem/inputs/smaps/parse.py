@@ -179,8 +179,9 @@ def _uniform(data: bytes) -> Mappings | None:
         return None
     if entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
         return None
-    behind = [header.partition(b" ")[2] for header in entries.headers]
-    addresses = _address_pairs([header.partition(b" ")[0] for header in entries.headers])
+    halves = [header.partition(b" ") for header in entries.headers]
+    behind = [after for _, _, after in halves]
+    addresses = _address_pairs([before for before, _, _ in halves])
     if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
         return None
     fields = {
@@ -355,17 +356,18 @@ def _mappings(
     line: NDArray[np.int64],
 ) -> Mappings:
     """Columns of headers; what stands behind many an address is decoded once."""
-    known = {text: _decoded(text) for text in set(behind)}
-    columns = zip(*(known[text] for text in behind), strict=True) if behind else [()] * 5
-    perms, offset, device, inode, path = columns
+    places = {text: place for place, text in enumerate(dict.fromkeys(behind))}
+    decoded = zip(*map(_decoded, places), strict=True) if behind else [()] * 5
+    perms, offset, device, inode, path = decoded
+    which = np.fromiter(map(places.__getitem__, behind), np.int64, len(behind))
     return Mappings(
         start=addresses[:, 0],
         end=addresses[:, 1],
-        perms=list(perms),
-        offset=np.array(offset, dtype=np.uint64),
-        device=list(device),
-        inode=np.array(inode, dtype=np.uint64),
-        path=list(path),
+        perms=np.array(perms, object)[which].tolist(),
+        offset=np.array(offset, np.uint64)[which],
+        device=np.array(device, object)[which].tolist(),
+        inode=np.array(inode, np.uint64)[which],
+        path=np.array(path, object)[which].tolist(),
         fields=fields,
         flags=flags,
         line=line,
