@@ -211,6 +211,14 @@ class MomentFacts:
         kind, _, field_name = self.ledger.rss_source.partition(" ")
         return (Evidence(self.path(kind), field_name, self.ledger.rss_bytes, "B"),)
 
+    def heap_evidence(self, *fields: str) -> tuple[Evidence, ...]:
+        """Sizes of MemStats by their names; none for one that is unknown."""
+        heap, path = self.heap, self.path("memstats")
+        if heap is None:
+            return ()
+        known = (name for name in fields if pd.notna(heap[name]))
+        return tuple(Evidence(path, name, int(heap[name]), "B") for name in known)
+
     @cached_property
     def worst_case(self) -> WorstCase | None:
         """What RSS would be if all that is mapped were resident; None without both sides."""

@@ -414,7 +414,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
     limits = answers.thresholds
     sure = [one for one in rises if one.moments >= SURE_FROM and not one.by_few_marks]
     sees = site is not None and site.low > 0 and site.contents >= limits.growth_profiles
-    by_site = (site,) if site is not None and sees else ()
+    by_site = (site,) if sees else ()
     seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
     agree = len(by_site) + sum(is_steady(one.slope, one.low) for one in sure) > 1

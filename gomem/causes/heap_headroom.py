@@ -114,7 +114,7 @@ def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
     if rss is None or room < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
         return None
     assert moment.heap is not None
-    live, memstats = int(moment.metrics[LIVE]), moment.path("memstats")
+    live = int(moment.metrics[LIVE])
     since = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
     return CAUSE.finding(
         Severity.INFO,
@@ -126,11 +126,7 @@ def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
         size=room,
         evidence=(
             Evidence(moment.path("metrics"), LIVE, live, "B"),
-            *(
-                Evidence(memstats, name, int(moment.heap[name]), "B")
-                for name in ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
-                if pd.notna(moment.heap[name])
-            ),
+            *moment.heap_evidence("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *moment.rss_evidence,
         ),
         confidence="certain" if moment.mappings is not None else "likely",
@@ -156,7 +152,7 @@ def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
     if idle < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
         return None
     assert moment.heap is not None
-    heap, memstats = moment.heap, moment.path("memstats")
+    heap = moment.heap
     share = f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS)"
     return CAUSE.finding(
         Severity.INFO,
@@ -165,10 +161,7 @@ def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
         moment=moment.name,
         size=idle,
         evidence=(
-            *(
-                Evidence(memstats, name, int(heap[name]), "B")
-                for name in ("HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
-            ),
+            *moment.heap_evidence("HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *moment.rss_evidence,
         ),
         confidence="certain" if moment.mappings is not None else "likely",

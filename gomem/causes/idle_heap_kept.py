@@ -124,7 +124,7 @@ def _kept_unused(told: list[MomentFacts], answers: Answers) -> list[Finding]:
 
 def _unused(moment: MomentFacts, idle: int, answers: Answers) -> Finding:
     assert moment.heap is not None
-    memstats, goal = moment.path("memstats"), moment.heap["NextGC"]
+    goal = moment.heap["NextGC"]
     totals, bound = answers.total_allocs, UP_TO if moment.hides_untouched else ""
     first, *_, last = totals
     return CAUSE.finding(
@@ -135,10 +135,7 @@ def _unused(moment: MomentFacts, idle: int, answers: Answers) -> Finding:
         moment=moment.name,
         size=idle,
         evidence=(
-            *(
-                Evidence(memstats, name, int(moment.heap[name]), "B")
-                for name in ("HeapInuse", "HeapIdle", "HeapReleased", "NextGC")
-            ),
+            *moment.heap_evidence("HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *(
                 Evidence(one.path("memstats"), "TotalAlloc", totals[one.name], "B")
                 for one in answers.moments
@@ -204,12 +201,11 @@ def _finding(
     moment: MomentFacts, kept: int, lasting: bool, version: GoVersion, bound: str
 ) -> Finding:
     assert moment.heap is not None
-    heap, memstats = moment.heap, moment.path("memstats")
+    heap = moment.heap
     evidence = [
-        Evidence(memstats, name, int(heap[name]), "B")
-        for name in ("HeapIdle", "HeapReleased", "HeapInuse", "NextGC")
+        *moment.heap_evidence("HeapIdle", "HeapReleased", "HeapInuse", "NextGC"),
+        *moment.rss_evidence,
     ]
-    evidence += moment.rss_evidence
     for name, field in _GOALS.items():
         if pd.notna(heap[name]):
             evidence.append(Evidence("scavenger", field, int(heap[name]), "B"))

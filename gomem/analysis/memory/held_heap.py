@@ -72,10 +72,9 @@ class HeldHeap:
         """What surely rises: HeapAlloc, or what is held of it, if its marks follow; else these."""
         if self.marked is None or self.marks < SURE_FROM or self._has_filled:
             return None
-        told = self.allocated if self.held is None else self.held
-        if told.slows:
+        if self._told.slows:
             return None
-        if told.rises and self._marks_follow:
+        if self._told.rises and self._marks_follow:
             return self.allocated
         return self.marked if self.marked.rises else None
 
@@ -84,7 +83,7 @@ class HeldHeap:
         """HeapAlloc, if what is held rises in a line, by few moments or by few marks."""
         if not FEWEST <= self.marks < SURE_FROM or not self._marks_follow or self._has_filled:
             return None
-        told = self.allocated if self.held is None else self.held
+        told = self._told
         rises = told.rises and is_steady(told.slope, told.low) and not told.slows
         return self.allocated if rises or self.allocated.may_rise else None
 
@@ -96,6 +95,11 @@ class HeldHeap:
         if not self._marks_follow or self._has_filled:
             return None
         return self.allocated if self.allocated.rises or self.allocated.may_rise else None
+
+    @property
+    def _told(self) -> Trend:
+        """What says best how much is held."""
+        return self.allocated if self.held is None else self.held
 
     @property
     def _marks_follow(self) -> bool:

@@ -11,29 +11,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.inputs.pprof.calls.names import in_standard_library
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
-# What `go list std` begins with; a module's path begins with a domain, a program is `main`.
-STANDARD = frozenset(
-    """archive arena bufio bytes cmd cmp compress container context crypto database debug embed
-    encoding errors expvar flag fmt go hash html image index internal io iter log maps math mime net
-    os path plugin reflect regexp runtime simd slices sort strconv strings structs sync syscall
-    testing text time type unicode unique unsafe vendor weak""".split()  # noqa: SIM905
-)
 OWN_CODE = (
     Column("function", "str", "", "Function; empty where all of the stack is the library's."),
     Column("value", "int64", "", "What it has, itself or through the library, in the unit."),
 )
-
-
-def is_standard(function: str) -> bool:
-    """Whether a function is of Go's standard library or of its runtime."""
-    path = function.partition("[")[0]  # type arguments have paths of their own
-    folder = path.rpartition("/")[0].removeprefix("vendor/golang.org/")
-    return path.partition("/")[0].partition(".")[0] in STANDARD | {""} and "." not in folder
 
 
 def own_code(profile: Profile, sample_type: str | None = None) -> pd.DataFrame:
@@ -48,10 +35,10 @@ def own_code(profile: Profile, sample_type: str | None = None) -> pd.DataFrame:
     """
     values = pd.Series(profile.values(sample_type))
     frames = profile.stacks[["sample", "depth", "function"]]
-    known = {name: is_standard(str(name)) for name in frames["function"].unique()}
+    names = map(str, frames["function"].unique())
+    known = {name: not name or in_standard_library(name) for name in names}
     own = frames[~frames["function"].map(known).astype(bool)].sort_values(["sample", "depth"])
     innermost = own.drop_duplicates("sample").set_index("sample")["function"].astype("str")
-    names = innermost.reindex(values.index).fillna("")
-    sums = values.groupby(names).sum()
+    sums = values.groupby(innermost.reindex(values.index).fillna("")).sum()
     sums = sums[sums != 0].sort_values(ascending=False, kind="stable")
     return build({"function": list(sums.index), "value": sums.to_numpy()}, OWN_CODE)

@@ -120,13 +120,21 @@ def looks_like_page(data: bytes) -> bool:
 
     What begins with a page's comments and ends within a line is cut: Go's may have been behind it.
     """
-    return is_page(data) and (any(mark in data for mark in MARKS) or ends_before_go(data))
+    return is_page(data) and (_has_mark(data) or _is_cut(data))
 
 
 def ends_before_go(data: bytes) -> bool:
     """Whether a page is cut before it comes to a name of Go's."""
-    begins = _BEGINNING.match(data[:HEAD_BYTES]) is not None
-    return begins and not any(mark in data for mark in MARKS) and bool(without_cut_line(data)[1])
+    return _is_cut(data) and not _has_mark(data)
+
+
+def _has_mark(data: bytes) -> bool:
+    return any(mark in data for mark in MARKS)
+
+
+def _is_cut(data: bytes) -> bool:
+    """Whether it begins with a page's comments and ends within a line."""
+    return _BEGINNING.match(data[:HEAD_BYTES]) is not None and bool(without_cut_line(data)[1])
 
 
 def is_page(data: bytes) -> bool:
