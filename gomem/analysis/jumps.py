@@ -10,7 +10,8 @@ It has come back if a later moment lies in the lower half again. Of several jump
 came back is told; if none did, the one that the series ends with: a step.
 
 How long a level was high, readings tell no finer than from the last one before to the first one
-after. So the longest that it may have been is told: a reading more can only shorten it.
+after. So the longest that it may have been is told: a reading more can only shorten it. Where one
+of an even series is missing, it may have been high unseen.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 NEAR = 0.25  # of the way from the usual level to the highest
 HALF = 0.5  # of the moments, and of the way
+EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
 MOST = 0.1, 0.9  # quantiles: between them lie most of the moments that are not high
 
 
@@ -107,11 +109,29 @@ def find_jump(levels: FloatArray, times: FloatArray | None = None) -> Jump | Non
 def longest_fraction(high: NDArray[np.bool_], times: FloatArray | None = None) -> float:
     """Share of the time for which a level may have been high, at most.
 
+    That is from reading to reading where one of the two was, and where readings are missing, if it
+    was ever high for so short a time.
+
     Args:
         high: Whether it was, reading by reading.
         times: When each was, ascending; None if only their order is known.
     """
     at = np.arange(len(high), dtype=np.float64) if times is None else times
-    whole = at[-1] - at[0]
-    may_be = high[1:] | high[:-1]
-    return float(np.diff(at)[may_be].sum() / whole) if whole > 0 else float(high.mean())
+    whole, apart = at[-1] - at[0], np.diff(at)
+    may_be = high[1:] | high[:-1] | (_is_hole(apart) & (apart >= (1 - EVEN) * _shortest(high, at)))
+    return float(apart[may_be].sum() / whole) if whole > 0 else float(high.mean())
+
+
+def _is_hole(apart: FloatArray) -> NDArray[np.bool_]:
+    """Which intervals lack a reading, in a series that is even otherwise."""
+    pace = np.median(apart)
+    even = np.abs(apart - pace) <= EVEN * pace
+    return (apart >= (2 - EVEN) * pace) & (even.mean() >= 1 - EVEN)
+
+
+def _shortest(high: NDArray[np.bool_], at: FloatArray) -> float:
+    """The shortest time that it may have been high, from the reading before to the one after."""
+    turns = np.flatnonzero(np.diff(high)) + 1
+    turns = turns[int(high[0]) :]  # from its first rise on
+    rises, falls = turns[::2], turns[1::2]
+    return float((at[falls] - at[rises[: len(falls)] - 1]).min(initial=np.inf))

@@ -115,3 +115,30 @@ def test_read_at_uneven_times_one_burst_has_no_time_between():
     assert find_uneven_bursts(np.array([4, 64, 4, 64, 4], float), np.arange(0, 50, 10.0)) is None
     twice = find_uneven_bursts(np.array([4, 64, 4, 64, 4], float), np.array([9, 10, 19, 20, 29.0]))
     assert twice is not None
+
+
+@pytest.mark.parametrize(
+    ("times", "share"),
+    [
+        ([0, 3, 6, 9, 12, 15, 18, 21, 24], 4 * 3 / 24),
+        # One is missing, where a burst of 6 s may have been; not in five seconds.
+        ([0, 3, 6, 9, 12, 15, 21, 24, 27], (4 * 3 + 6) / 27),
+        ([0, 3, 6, 9, 12, 15, 20, 23, 26], 4 * 3 / 26),
+        # Of uneven times none is missing.
+        ([0, 1, 6, 9, 12, 15, 21, 22, 23], (5 + 3 * 3) / 23),
+    ],
+)
+def test_where_a_reading_is_missing_a_burst_may_have_been(times, share):
+    levels = np.array([4, 4, 64, 4, 64, 4, 4, 4, 4], float)
+
+    assert share == pytest.approx(high_fraction(levels, np.array(times, float)))
+
+
+def test_a_long_burst_does_not_hide_where_one_reading_is_missing():
+    """
+    High for 9 s at least and 12 at most; the hole has 6.
+    """
+    levels = np.array([4, 4, 64, 64, 64, 64, 4, 4, 4, 4, 4, 4], float)
+    times = np.array([0, 3, 6, 9, 12, 15, 18, 21, 24, 30, 33, 36], float)
+
+    assert 15 / 36 == pytest.approx(high_fraction(levels, times))
