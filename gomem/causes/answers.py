@@ -39,7 +39,7 @@ from gomem.analysis.memory.native_memory import malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
 from gomem.analysis.scavenge_goals import MEMORY_LIMIT
-from gomem.analysis.trends import HALF, Trend, above_the_lowest, trend_of
+from gomem.analysis.trends import HALF, MOVES, Trend, above_the_lowest, trend_of
 from gomem.causes.finding import Evidence, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import METRICS_PAGE
@@ -443,8 +443,12 @@ class Answers:
 
     @cached_property
     def held_heap(self) -> HeldHeap | None:
-        """What the heap holds over the moments; None if fewer than two say."""
-        told = [(one, one.memstats) for one in self.moments if one.memstats is not None]
+        """What the heap holds over the moments; None if fewer than two say.
+
+        Where goroutines came and have stayed since, over the moments since: what rose with their
+        number is theirs.
+        """
+        told = [(one, one.memstats) for one in self._settled if one.memstats is not None]
         if len(told) < 2:
             return None
         live = np.array([one.metrics.get(LIVE, np.nan) for one, _ in told], np.float64)
@@ -456,6 +460,17 @@ class Answers:
             live,
             self.gogc_fraction,
         )
+
+    @property
+    def _settled(self) -> Sequence[MomentFacts]:
+        """The moments from when the number of goroutines stays; all, if it has not grown so."""
+        counted = [one for one in self.moments if one.goroutine_count is not None]
+        count = self.goroutines.count if len(counted) > 1 else None
+        if count is None or not (self.goroutines.stopped and self.goroutines_grew):
+            return self.moments
+        few = count.last - MOVES * count.grown
+        below = [one for one in counted if (one.goroutine_count or 0) < few]
+        return self.moments[self.moments.index(below[-1]) + 1 :]
 
     @property
     def held_grown_bytes(self) -> float:

@@ -16,7 +16,9 @@ grows. As an expert would put it:
    are three or four, it is `possible` if each has more than the one before, in a line, what
    collections marked rises with it, and it at least doubles, by tens of MiB: chance is not in a
    line, and garbage is not marked. A log of so few collections is called thin. One of a start-up
-   shows how the heap fills, in however many.
+   shows how the heap fills, in however many; and a short one may show how it goes up and down with
+   the work, unless the lower end of the slope is half of it. One that ends before the moments are
+   half through is of the start, if they do not go on as it says.
 3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
    slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
@@ -55,6 +57,8 @@ from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.memory.held_heap import HeldHeap
     from gomem.analysis.profiles.growth import GrowingSite, Series
     from gomem.analysis.trends import Trend
     from gomem.causes.answers import Answers
@@ -335,12 +339,17 @@ def _of_log(answers: Answers) -> _Rise | None:
     live = None if facts is None else facts.longest_run
     if facts is None or live is None or live.grown_bytes is None or not live.goes_on:
         return None
+    if _is_of_the_start(live, answers.held_heap):
+        return None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
     assert live.slope_high is not None
     if live.slope_low <= 0 or live.seconds < answers.thresholds.growth_log_seconds:
         return None
     slope = live.slope_bytes_per_second
+    long = live.seconds >= answers.thresholds.growth_sure_seconds
+    if not (long or is_steady(slope, live.slope_low)):
+        return None
     return _Rise(
         "the live heap",
         slope,
@@ -360,6 +369,15 @@ def _of_log(answers: Answers) -> _Rise | None:
             Evidence(facts.path, "cycles", live.cycles, "count"),
         ),
     )
+
+
+def _is_of_the_start(live: LiveHeap, held: HeldHeap | None) -> bool:
+    """Whether moments were watched for twice as long, and hold less than half of what it adds."""
+    seconds = None if held is None else held.allocated.seconds
+    if held is None or seconds is None or live.seconds >= HALF * seconds:
+        return False
+    grown = max(one.grown for one in (held.allocated, held.marked) if one is not None)
+    return grown < HALF * (live.slope_bytes_per_second or 0.0) * seconds
 
 
 def _of_moments(answers: Answers) -> _Rise | None:

@@ -427,6 +427,21 @@ def test_growth_of_the_live_heap():
     assert [True, False] == edge(heap_growth, growing(), "growth_log_seconds", seconds)
 
 
+def test_a_short_log_must_know_the_slope_to_half():
+    """
+    Up by 1 MiB a collection, and up and down by up to 23 with the work.
+    """
+    wobbles = answers(
+        *({"live": 60 + n + n * 13 % 24, "start": 190, "end": 191, "goal": 320} for n in range(24))
+    )
+    live = wobbles.gc.longest_run
+
+    assert 0 < live.slope_low < live.slope_bytes_per_second / 2
+    assert [] == heap_growth.find(wobbles)
+    assert found(heap_growth, wobbles, growth_sure_seconds=live.seconds)
+    assert [] == found(heap_growth, wobbles, growth_sure_seconds=nextafter(live.seconds, inf))
+
+
 def test_growth_of_a_stack_over_profiles():
     case = growing_profiles()
     grown = heap_growth.find(case)[0].bytes

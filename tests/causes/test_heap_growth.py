@@ -12,7 +12,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed
-from tests.causes.situations import facts
+from tests.causes.situations import facts, goroutines
 from tests.causes.test_allocation_spike import taken
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
@@ -185,6 +185,27 @@ def test_five_moments_of_memstats_are_enough():
         finding.moment,
     )
     assert "the heap in use grows by 40.0 MiB over 5 moments, to 60.0 MiB" == finding.title
+
+
+@pytest.mark.parametrize(
+    ("counts", "measured"),
+    [
+        pytest.param((10, 1010, 2010, 2010, 2010, 2010, 2010, 2010), 6, id="came and stayed"),
+        pytest.param((10, 1010, 1809, 1811, 2010, 2010, 2010, 2010), 5, id="nearly as many"),
+        pytest.param((10, 300, 600, 900, 1200, 1500, 1800, 2100), 8, id="still come"),
+        pytest.param((10, 300, 600, 600, 600, 600, 600, 600), 8, id="few"),
+    ],
+)
+def test_what_goroutines_hold_that_came_and_stayed_is_no_growth(counts, measured):
+    """
+    The heap is measured from when their number is within a tenth of its rise of the last.
+    """
+    heap = (20, 30, 40, 40, 41, 40, 40, 41)
+    told = counted(moments(*heap, goroutines=[goroutines(one) for one in counts]))
+
+    held = Answers(told, GoVersion()).held_heap
+
+    assert measured == held.allocated.moments
 
 
 @pytest.mark.parametrize(
@@ -654,6 +675,27 @@ def test_resident_memory_is_no_sign_of_growth_where_memstats_say_what_is_in_use(
     first = replace(case.moments[0], memstats=facts().memstats)
 
     assert [] == heap_growth.find(replace(case, moments=(first, *case.moments[1:])))
+
+
+@pytest.mark.parametrize(
+    ("last", "apart", "grows"),
+    [
+        pytest.param(30, 60.0, False, id="hold less than half of what it adds"),
+        pytest.param(110, 60.0, True, id="go on as it says"),
+        pytest.param(30, 12.0, True, id="were not watched for twice as long"),
+        pytest.param(30, None, True, id="without times"),
+    ],
+)
+def test_a_log_of_the_start_is_no_growth_if_moments_go_on_otherwise(last, apart, grows):
+    """
+    Up by 1 MiB a second in 39 seconds; then two moments.
+    """
+    log = of_log(*({"live": 10 + n, "start": 50, "end": 51, "goal": 90} for n in range(40))).gc
+    start = pd.Timestamp("2026-11-20T12:00:00Z")
+    times = [None, None] if apart is None else [start, start + pd.Timedelta(seconds=2 * apart)]
+    told = tuple(counted(moments(28, last, time=times), 40))
+
+    assert grows == bool(heap_growth.find(Answers(told, GoVersion(), gc=log)))
 
 
 def test_a_thin_log_is_no_veto():

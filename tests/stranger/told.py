@@ -19,7 +19,7 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - What is estimated over all moments or a whole log moves by less than a third; growth that was
   watched for another length of time, also that of goroutines, by its rate.
 - Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
-  more that they do.
+  more that they do, or nothing as surely.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are, by what was read: of a process that allocates as
   fast as it can, what is left of two readings moves by more of itself. What is summed over mappings
@@ -274,11 +274,14 @@ def _costs_as_much(one: dict[str, Any], whole: Sequence[dict[str, Any]]) -> bool
 def _is_nobodys(
     one: dict[str, Any], whole: Sequence[dict[str, Any]], less: Sequence[dict[str, Any]]
 ) -> bool:
-    """Whether it is growth, possible, that the whole gives to goroutines which are gone here."""
+    """Whether it is growth, possible, that the whole gives to goroutines, here less well known."""
     if (one["code"], one["confidence"]) != (GROWTH, CONFIDENCES[-1]):
         return False
-    codes, left = ({two["code"] for two in told} for told in (whole, less))
-    return {GROWTH, LEAK} <= codes and LEAK not in left
+    known, left = (
+        min((_sureness(two) for two in told if two["code"] == LEAK), default=len(CONFIDENCES))
+        for told in (whole, less)
+    )
+    return GROWTH in {two["code"] for two in whole} and known < left
 
 
 def _sureness(finding: dict[str, Any]) -> int:
