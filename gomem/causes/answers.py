@@ -113,6 +113,7 @@ class MomentFacts:
         memstats: A row of the MemStats table, or of runtime/metrics in its place.
         heap: A row of `analysis.memory.scavenger.heap_return`, in bytes.
         mappings: Classified mappings.
+        beside: Those of the other moments.
         size_classes: BySize of MemStats; empty if it is not there.
         metrics: runtime/metrics scalars by name.
         paths: The artefact of each kind.
@@ -130,6 +131,7 @@ class MomentFacts:
     memstats: pd.Series | None = None
     heap: pd.Series | None = None
     mappings: pd.DataFrame | None = None
+    beside: Sequence[pd.DataFrame] = ()
     size_classes: pd.DataFrame | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
@@ -151,7 +153,9 @@ class MomentFacts:
     @cached_property
     def is_malloced(self) -> pd.Series:
         """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
-        return pd.Series(dtype=bool) if self.mappings is None else malloced_blocks(self.mappings)
+        if self.mappings is None:
+            return pd.Series(dtype=bool)
+        return malloced_blocks(self.mappings, self.beside)
 
     @cached_property
     def is_shared_anonymous(self) -> pd.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -56,7 +56,12 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     heaps = _heaps(sides, capture.go_version)
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
-    return tuple(_facts(one, ends, heaps, marked, page_bytes) for one in sides)
+    facts = [_facts(one, ends, heaps, marked, page_bytes) for one in sides]
+    mapped = [one.mappings for one in facts if one.mappings is not None]
+    return tuple(
+        replace(one, beside=[other for other in mapped if other is not one.mappings])
+        for one in facts
+    )
 
 
 def _page_bytes_of(capture: Capture) -> int | None:

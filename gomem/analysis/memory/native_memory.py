@@ -9,7 +9,8 @@ them. Where C's heap is in use, such blocks are most likely its; where it hardly
 have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
 that a program asks for becomes one that is not round, whereas mmap itself leaves it round. The
 kernel joins blocks that lie side by side, and eight of 8 MiB and 8 KiB are round again: so sizes
-that have a block in common which is not round have malloc's shape, too.
+that have a block in common which is not round have malloc's shape, too, and those of all moments
+are looked at together.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from gomem.analysis.memory.mapping_rows import (
     ARENA,
@@ -30,7 +32,8 @@ from gomem.analysis.memory.runtime_metadata import CUT_BEYOND
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gomem.analysis.memory.mapping_rows import MappingRows, Mask
@@ -130,31 +133,36 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     return cuts
 
 
-def malloced_blocks(mappings: pd.DataFrame) -> pd.Series:
+def malloced_blocks(mappings: pd.DataFrame, beside: Sequence[pd.DataFrame] = ()) -> pd.Series:
     """Which classified mappings are most likely large blocks of malloc's.
 
     Args:
         mappings: Classified mappings of one moment.
+        beside: Those of the process's other moments.
 
     Returns:
-        True where it is one; of the same index.
+        True where it is one; of the first's index.
     """
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
-    size = (mappings["end"] - mappings["start"]).astype("int64")
-    blocks = (
-        (mappings["kind"] == "anonymous-other")
-        & (mappings["path"] == "")
-        & (mappings["perms"] == "rw-p")
-        & (size >= MMAP_THRESHOLD)
-    )
+    is_large = _are_large_blocks(mappings)
     if heap >= HEAP_IN_USE:
-        return blocks
-    return blocks & (heap > 0) & _mostly_of_mallocs_shape(mappings[blocks])
+        return is_large
+    if not (heap > 0 and is_large.any()):
+        return is_large & False
+    blocks = pd.concat([one[_are_large_blocks(one)] for one in (mappings, *beside)])
+    return is_large & _mostly_of_mallocs_shape(blocks)
+
+
+def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:
+    """Which are as large as malloc's blocks of their own, and nobody's else."""
+    size = (mappings["end"] - mappings["start"]).astype("int64")
+    unknown = (mappings["kind"] == "anonymous-other") & (mappings["path"] == "")
+    return unknown & (mappings["perms"] == "rw-p") & (size >= MMAP_THRESHOLD)
 
 
 def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
     """By bytes, of those that are whole: a mapping that was cut by count has no shape."""
-    whole = blocks[blocks["rule"] != CUT_BEYOND]
+    whole = blocks[blocks["rule"] != CUT_BEYOND].drop_duplicates(["start", "end"])
     size = (whole["end"] - whole["start"]).to_numpy(np.int64)
     odd = size % ROUND != 0
     if not odd.any():

@@ -15,11 +15,15 @@ def heap(resident: int) -> dict:
     return BLOCK | {"kind": "native-heap", "path": "[heap]", "size": 132 * KIB, "Rss": resident}
 
 
-def blocks(*rows: dict) -> list[bool]:
+def mapped(*rows: dict) -> pd.DataFrame:
     frame = pd.DataFrame([BLOCK | row for row in rows])
-    frame["start"] = 1 << 40
+    frame["start"] = (1 << 40) + (1 << 32) * frame.index
     frame["end"] = frame["start"] + frame.pop("size")
-    return malloced_blocks(frame).tolist()
+    return frame
+
+
+def blocks(*rows: dict, beside: tuple[pd.DataFrame, ...] = ()) -> list[bool]:
+    return malloced_blocks(mapped(*rows), beside).tolist()
 
 
 def test_cs_heap_is_in_use_from_1_mib_on():
@@ -83,3 +87,17 @@ def test_half_of_the_bytes_are_not_most():
 
     assert [False] * 5 == blocks(heap(1), odd, odd, {"size": MIB}, {"size": MIB + 64 * KIB})
     assert [False] + [True] * 4 == blocks(heap(1), odd, odd, {"size": MIB}, {"size": MIB})
+
+
+def test_the_shape_is_that_of_all_moments():
+    """
+    Of one moment all blocks are round by chance; what stays as it is counts once.
+    """
+    odd, even = {"size": 4 * ODD}, {"size": 3 * EVEN}
+
+    assert [False, False] == blocks(heap(1), even)
+    assert [False, True] == blocks(heap(1), even, beside=(mapped(heap(1), odd),))
+    assert [False, True] == blocks(
+        heap(1), even, beside=(mapped(heap(1), odd), *[mapped(heap(1), even)] * 3)
+    )
+    assert [False, False] == blocks(heap(0), even, beside=(mapped(heap(1), odd),))
