@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.growth import Series
+    from gomem.analysis.profiles.in_use_totals import InUseTotals
     from gomem.analysis.profiles.large_objects import LargeObjects
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.causes.collector_answers import CollectorAnswers
@@ -336,6 +337,7 @@ class Answers:
         jump: The highest jump of what is in use from its usual level, if there is one.
         bursts: The bursts of what is in use, if there are any.
         large_objects: The largest single object that was allocated between two heap profiles.
+        in_use: How much is in use by heap profiles, if there are any.
         heap_series: What each stack has in use over the heap profiles, if there are enough.
         growth: How each of those stacks grows; see `analysis.profiles.growth.GROWTH`.
         limit_growth: When the last moment's limit is reached, as far as that can be told.
@@ -355,6 +357,7 @@ class Answers:
     jump: InUseJump | None = None
     bursts: InUseBursts | None = None
     large_objects: LargeObjects | None = None
+    in_use: InUseTotals | None = None
     heap_series: Series | None = None
     growth: pd.DataFrame | None = None
     limit_growth: TimeToLimit | None = None
@@ -486,6 +489,21 @@ class Answers:
         if trend is held.allocated and held.held is not None and held.held.low > 0:
             trend = held.held
         return max(0.0, trend.grown)
+
+    def in_use_at_most(self, moment: MomentFacts) -> float | None:
+        """What heap profiles have in use at most, where a moment's own counts what was allocated.
+
+        A program that turns sampling off, or on late, has profiles that do not: None. Where the
+        heap grows, they lag: None.
+        """
+        found, held = self.in_use, self.held_heap
+        if found is None or moment.memstats is None or moment.name not in found.allocated:
+            return None
+        total = moment.memstats["TotalAlloc"]
+        if pd.isna(total) or found.allocated[moment.name] < HALF * total:
+            return None
+        grows = held is not None and (held.rising or held.may_be_rising) is not None
+        return None if grows or self.growing_site is not None else found.at_most
 
     @property
     def goroutines_heap_bytes(self) -> float:

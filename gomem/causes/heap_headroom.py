@@ -3,8 +3,9 @@
 With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
 or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
 what a heap profile shows, which has what was live at the last collections alone. A log says how
-much room each goal leaves; one moment, how much is resident beyond /gc/heap/live:bytes (Go 1.21).
-Room that lies idle while nothing comes to need it is idle-heap-kept's.
+much room each goal leaves; one moment, how much is resident beyond /gc/heap/live:bytes (Go 1.21),
+or, where nothing says that, beyond what the heap profiles have in use at most. Room that lies idle
+while nothing comes to need it is idle-heap-kept's.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding
     )
 
 
-def room_bytes(moment: MomentFacts) -> int:
+def room_bytes(moment: MomentFacts, live_bytes: float) -> int:
     """Resident heap beyond what is live, as far as the goal asks for it; 0 if it is not known.
 
     What lies above the scavenger's goal is idle-heap-kept's, and a goal that GOMEMLIMIT sets is
@@ -97,7 +98,7 @@ def room_bytes(moment: MomentFacts) -> int:
     if pd.isna(goal) or _by_limit(heap):
         return 0
     resident = sum(map(ledger.part, IN_THE_HEAP))
-    return max(0, min(resident, int(goal)) - int(moment.metrics[LIVE]))
+    return max(0, min(resident, int(goal)) - int(live_bytes))
 
 
 def _by_limit(heap: pd.Series) -> bool:
@@ -108,13 +109,12 @@ def _by_limit(heap: pd.Series) -> bool:
 def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
     """If much of what is resident is above what is live; or, if nobody knows that, is idle."""
     if LIVE not in moment.metrics:
-        return _of_idle(moment, answers)
-    limits = answers.thresholds
-    room, rss = room_bytes(moment), moment.rss_bytes
-    if rss is None or room < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
+        return _of_profiles(moment, answers) or _of_idle(moment, answers)
+    live = int(moment.metrics[LIVE])
+    room, rss = room_bytes(moment, live), moment.rss_bytes
+    if rss is None or not _is_much(room, rss, answers):
         return None
     assert moment.heap is not None
-    live = int(moment.metrics[LIVE])
     since = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
     return CAUSE.finding(
         Severity.INFO,
@@ -133,6 +133,38 @@ def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
     )
 
 
+def _is_much(room: int, rss: int, answers: Answers) -> bool:
+    limits = answers.thresholds
+    return room >= max(1, limits.headroom_bytes, limits.headroom_fraction * rss)
+
+
+def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
+    """If much of what is resident is above what heap profiles have in use; without a log."""
+    rss = moment.rss_bytes
+    in_use = None if answers.gc is not None else answers.in_use_at_most(moment)
+    if rss is None or in_use is None:
+        return None
+    room = room_bytes(moment, in_use)
+    if not _is_much(room, rss, answers):
+        return None
+    assert moment.heap is not None
+    since = min(room, max(0, int(moment.heap["HeapAlloc"]) - int(in_use)))
+    return CAUSE.finding(
+        Severity.INFO,
+        f"at least {format_bytes(room)} ({format_fraction(room / rss)} of RSS) is room above the "
+        f"{format_bytes(in_use)} that heap profiles have in use at most: {format_bytes(since)} "
+        f"garbage or new, {format_bytes(room - since)} free",
+        moment=moment.name,
+        size=room,
+        evidence=(
+            Evidence(answers.profile_path(moment.name), "inuse_space, at most", round(in_use), "B"),
+            *moment.heap_evidence("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *moment.rss_evidence,
+        ),
+        confidence="likely",
+    )
+
+
 def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
     """Resident idle heap below the scavenger's goal, where GOGC sets that; 0 if it is not known."""
     heap = moment.heap
@@ -145,11 +177,11 @@ def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
 
 def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
     """If much of what is resident is idle, and the goal keeps it; a log would say what is live."""
-    limits, rss = answers.thresholds, moment.rss_bytes
+    rss = moment.rss_bytes
     if rss is None or answers.gc is not None:
         return None
     idle = idle_room_bytes(moment, answers.go_version)
-    if idle < max(1, limits.headroom_bytes, limits.headroom_fraction * rss):
+    if not _is_much(idle, rss, answers):
         return None
     assert moment.heap is not None
     heap = moment.heap

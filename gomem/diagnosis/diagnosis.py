@@ -33,6 +33,7 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
+from gomem.analysis.profiles.in_use_totals import in_use_totals
 from gomem.analysis.profiles.large_objects import find_large_objects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
@@ -558,6 +559,7 @@ class Diagnosis:
             large_objects=find_large_objects(
                 self._profiles_of_last_process, self.thresholds.spike_bytes
             ),
+            in_use=in_use_totals(self._profiles_of_last_process),
             heap_paths={name: one.source for name, one in self.capture.heap_profiles.items()},
             heap_series=self.heap_series,
             growth=self.growth,

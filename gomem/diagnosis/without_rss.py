@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gomem.analysis.memory.groups import NAMES
+from gomem.analysis.profiles.in_use_totals import total_bounds
 from gomem.analysis.profiles.own_code import own_code
 from gomem.analysis.tally import carries
 from gomem.inputs.kinds import METRICS_PAGE
-from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
 from gomem.inputs.schema import rows_of
 from gomem.units import (
     MIB,
@@ -94,19 +92,15 @@ def _in_use(profile: Profile, total: int) -> str:
     if not total:
         return "no sample of anything in use: what is, is too little for its sampling"
     size = format_bytes(total)
-    return f"{size} in use{_error(profile, total)}, and is up to two collections old"
+    return f"{size} in use{_error(profile)}, and is up to two collections old"
 
 
-def _error(profile: Profile, total: int) -> str:
+def _error(profile: Profile) -> str:
     """Between which bounds the total lies, by the sampling of the profile."""
-    sampling = sampling_of(profile, IN_USE)
-    if not isinstance(sampling, Sampling) or not total:
+    bounds = total_bounds(profile)
+    if bounds is None:
         return ""
-    sums = Sampling(*(np.array([part.sum()]) for part in sampling.parts))
-    low, high = interval(np.array([float(total)]), sums)
-    if np.isnan(low[0]) or np.isnan(high[0]):
-        return ""
-    least, most = format_bytes(low[0]), format_bytes(high[0])
+    least, most = map(format_bytes, bounds)
     return "" if least == most else f" ({least} to {most}, for it is sampled)"
 
 

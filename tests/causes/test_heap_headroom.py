@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gomem.analysis.memory.skew import Skew
+from gomem.analysis.profiles.in_use_totals import InUseTotals
 from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import LIVE, find
 from gomem.releases import GoRelease, GoVersion
@@ -167,6 +168,59 @@ def test_idle_room_begins_at_its_thresholds():
         len(find(answers(idle(), **SMALL, headroom_fraction=share * (1 + n))))
         for n in (-1e-9, 1e-9)
     ]
+
+
+def profiled(at_most: float = 30, *, each: float = 80, moments=None, **about):
+    """Heap profiles with so many MiB in use at most, at a moment that had allocated 100 MiB."""
+    told = moments or [moment(live_mib=None, TotalAlloc=100)]
+    totals = InUseTotals(at_most * MIB, {told[-1].name: round(each * MIB)})
+    return replace(answers(*told, **SMALL), **{"in_use": totals, **about})
+
+
+def test_what_no_heap_profile_has_in_use_is_room_too():
+    """
+    60 - 30 = 30, of which 20 are garbage, as where runtime/metrics say what is live.
+    """
+    (finding,) = find(profiled())
+
+    assert (30 * MIB, Severity.INFO, "likely") == (
+        finding.bytes, finding.severity, finding.confidence,
+    )  # fmt: skip
+    assert finding.title == (
+        "at least 30.0 MiB (49.2 % of RSS) is room above the 30.0 MiB that heap profiles have in "
+        "use at most: 20.0 MiB garbage or new, 10.0 MiB free"
+    )
+    assert [30 * MIB, 50 * MIB] == [one.value for one in finding.evidence[:2]]
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param(lambda: profiled(each=50 - 1e-6), id="half was not sampled"),
+        pytest.param(lambda: profiled(57), id="all is in use"),
+        pytest.param(lambda: profiled(in_use=None), id="no profile"),
+        pytest.param(lambda: profiled(in_use=InUseTotals(30 * MIB, {"9": 1 << 40})), id="another"),
+        pytest.param(lambda: profiled(gc=facts_of()), id="a log says more"),
+        pytest.param(lambda: profiled(moments=growing()), id="it grows"),
+    ],
+)
+def test_each_guard_of_profiles_alone_silences_it(silent):
+    assert [] == find(silent())
+
+
+def growing():
+    """HeapAlloc and its goals rise from moment to moment, with two collections between."""
+    told = [
+        moment(None, name=str(n), HeapAlloc=10 * n, NextGC=12 * n, TotalAlloc=100)
+        for n in range(1, 6)
+    ]
+    for place, one in enumerate(told):
+        one.memstats["NumGC"] = 2 * place
+    return told
+
+
+def test_profiles_that_count_half_of_what_was_allocated_are_enough():
+    assert find(profiled(each=50))
 
 
 def test_the_usual_threshold_is_not_met_by_a_small_heap():
