@@ -16,9 +16,9 @@ grows. As an expert would put it:
    are three or four, it is `possible` if each has more than the one before, in a line, what
    collections marked rises with it, and it at least doubles, by tens of MiB: chance is not in a
    line, and garbage is not marked. A log of so few collections is called thin. One of a start-up
-   shows how the heap fills, in however many; and a short one may show how it goes up and down with
-   the work, unless the lower end of the slope is half of it. One that ends before the moments are
-   half through is of the start, if they do not go on as it says.
+   shows how the heap fills, in however many; and one that ends before the moments are half through
+   is of the start, if they do not go on as it says. What was watched for a short time may go up and
+   down with the work, unless the lower end of the slope is half of it.
 3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
    slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
@@ -72,7 +72,7 @@ def find(answers: Answers) -> list[Finding]:
         return []
     limits = answers.thresholds
     rises = [_of_log(answers), _of_moments(answers)]
-    seen = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
+    seen = [one for one in rises if one is not None and _is_seen(one, limits)]
     site = answers.growing_site
     if site is not None and not (_is_kept(site, answers) and (seen or _is_leak(site, limits))):
         site = None
@@ -284,6 +284,12 @@ def _matters(grown: float, last: float, limits: Thresholds) -> bool:
     return grown >= max(limits.growth_bytes, limits.growth_fraction * last)
 
 
+def _is_seen(rise: _Rise, limits: Thresholds) -> bool:
+    """Whether it matters, and is known well enough for the time that it was watched for."""
+    long = (rise.seconds or 0.0) >= limits.growth_sure_seconds
+    return _matters(rise.grown, rise.last, limits) and (long or is_steady(rise.slope, rise.low))
+
+
 def _is_large(grown: float, first: float, limits: Thresholds) -> bool:
     """Whether it is enough to be said after few readings."""
     return grown >= limits.growth_few_bytes and first + grown >= limits.growth_few_ratio * first
@@ -347,9 +353,6 @@ def _of_log(answers: Answers) -> _Rise | None:
     if live.slope_low <= 0 or live.seconds < answers.thresholds.growth_log_seconds:
         return None
     slope = live.slope_bytes_per_second
-    long = live.seconds >= answers.thresholds.growth_sure_seconds
-    if not (long or is_steady(slope, live.slope_low)):
-        return None
     return _Rise(
         "the live heap",
         slope,

@@ -187,6 +187,23 @@ def test_five_moments_of_memstats_are_enough():
     assert "the heap in use grows by 40.0 MiB over 5 moments, to 60.0 MiB" == finding.title
 
 
+def test_few_moments_must_know_the_slope_to_half_unless_they_last():
+    """
+    Up and down by 14 MiB, and up by 30 in 70 s.
+    """
+    start = pd.Timestamp("2026-11-20T12:00:00Z")
+    times = [start + pd.Timedelta(seconds=10 * n) for n in range(8)]
+    told = tuple(counted(moments(40, 26, 36, 54, 44, 58, 56, 70, time=times)))
+    case = Answers(told, GoVersion())
+
+    rising = case.held_heap.rising
+    assert 0 < rising.low < rising.slope / 2
+    assert [] == heap_growth.find(case)
+    for seconds, grows in ((70.0, True), (70.1, False)):
+        limits = Thresholds(growth_sure_seconds=seconds)
+        assert grows == bool(heap_growth.find(replace(case, thresholds=limits)))
+
+
 @pytest.mark.parametrize(
     ("counts", "measured"),
     [
