@@ -72,12 +72,14 @@ def find(answers: Answers) -> list[Finding]:
         return []
     limits = answers.thresholds
     rises = [_of_log(answers), _of_moments(answers)]
-    seen = [one for one in rises if one is not None and _is_seen(one, limits)]
+    seen = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
     site = answers.growing_site
     if site is not None and not (_is_kept(site, answers) and (seen or _is_leak(site, limits))):
         site = None
-    if site is None and not seen:
-        return _resident(answers)
+    if site is None:
+        seen = [one for one in seen if _is_known(one, limits)]
+        if not seen:
+            return _resident(answers)
     return [_finding(site, seen, answers)]
 
 
@@ -284,10 +286,9 @@ def _matters(grown: float, last: float, limits: Thresholds) -> bool:
     return grown >= max(limits.growth_bytes, limits.growth_fraction * last)
 
 
-def _is_seen(rise: _Rise, limits: Thresholds) -> bool:
-    """Whether it matters, and is known well enough for the time that it was watched for."""
-    long = (rise.seconds or 0.0) >= limits.growth_sure_seconds
-    return _matters(rise.grown, rise.last, limits) and (long or is_steady(rise.slope, rise.low))
+def _is_known(rise: _Rise, limits: Thresholds) -> bool:
+    """Whether its slope is known to half, or it was watched for long."""
+    return is_steady(rise.slope, rise.low) or (rise.seconds or 0.0) >= limits.growth_sure_seconds
 
 
 def _is_large(grown: float, first: float, limits: Thresholds) -> bool:
