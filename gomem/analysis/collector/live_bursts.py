@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.bursts import Bursts, find_uneven_bursts
-from gomem.analysis.collector.steps import grouped, without_filling
+from gomem.analysis.collector.steps import filled_runs
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles
@@ -41,13 +41,11 @@ def live_bursts(cycles: Cycles) -> LiveBursts | None:
     Returns:
         None if there are none.
     """
-    rows, _ = grouped(cycles)
-    known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
-    names = ["at_seconds", "heap_live_bytes"]
-    runs = [without_filling(run)[names] for _, run in known.groupby("run", sort=False)]
+    runs = filled_runs(cycles)
     if not runs:
         return None
-    longest = max(runs, key=lambda run: run["at_seconds"].iloc[-1] - run["at_seconds"].iloc[0])
-    at, live = (longest[name].to_numpy(float) for name in names)
-    levels = find_uneven_bursts(live, at)
-    return None if levels is None else LiveBursts(levels, len(at), float(at[-1] - at[0]))
+    longest = max(runs, key=lambda run: run.at[-1] - run.at[0])
+    levels = find_uneven_bursts(longest.live, longest.at)
+    if levels is None:
+        return None
+    return LiveBursts(levels, len(longest.at), float(longest.at[-1] - longest.at[0]))

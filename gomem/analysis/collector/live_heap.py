@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES, grouped, without_filling
+from gomem.analysis.collector.steps import ROUNDING_BYTES, filled_runs
 from gomem.analysis.trends import Trend, trend_of
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from gomem.analysis.collector.steps import Cycles
+    from gomem.analysis.collector.steps import Cycles, FilledRun
 
 BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
@@ -75,23 +73,18 @@ def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
         cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
             to lie in memory is looked at in groups of them; see `steps.grouped`.
     """
-    rows, size = grouped(cycles)
-    known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
-    if size == 1:
-        known = known.assign(cycles=1)
-    return tuple(_live_heap(int(run), rows) for run, rows in known.groupby("run", sort=False))
+    return tuple(map(_live_heap, filled_runs(cycles)))
 
 
-def _live_heap(run: int, cycles: pd.DataFrame) -> LiveHeap:
-    cycles = without_filling(cycles)
-    live, at = (cycles[name].to_numpy(float) for name in ("heap_live_bytes", "at_seconds"))
+def _live_heap(run: FilledRun) -> LiveHeap:
+    live, at = run.live, run.at
     tenth = max(1, len(live) // 10)
     trend = _trend(at, live)
     # Each size is floored to 1 MiB, which tilts a line by that at most.
     tilt = 0.0 if trend is None else ROUNDING_BYTES / float(at[-1] - at[0])
     return LiveHeap(
-        run=run,
-        cycles=int(cycles["cycles"].sum()),
+        run=run.run,
+        cycles=run.cycles,
         begin_seconds=float(at[0]),
         seconds=float(at[-1] - at[0]),
         first_bytes=int(np.median(live[:tenth])),

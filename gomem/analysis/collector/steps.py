@@ -8,6 +8,7 @@ its last one, and whatever a line that is missing would have told.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -112,10 +113,42 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     return pd.concat([_groups(piece, size) for piece in cycles.pieces()], ignore_index=True), size
 
 
-def without_filling(run: pd.DataFrame) -> pd.DataFrame:
-    """A run's collections from where its live heap first reached its own median."""
-    live = run["heap_live_bytes"].to_numpy(float)
-    return run.iloc[int((live >= np.median(live)).argmax()) :]
+@dataclass(frozen=True)
+class FilledRun:
+    """A run's collections from where its live heap first reached its own median.
+
+    Attributes:
+        run: Its number.
+        at: When each began, in seconds.
+        live: What each marked, in bytes.
+        cycles: How many collections these are; those of a long log stand for several.
+    """
+
+    run: int
+    at: np.ndarray
+    live: np.ndarray
+    cycles: int
+
+
+def filled_runs(cycles: Cycles) -> list[FilledRun]:
+    """Each run of a log without the collections that first filled its heap.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
+            to lie in memory is looked at in groups of them; see `grouped`.
+    """
+    rows, size = grouped(cycles)
+    known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
+    run = known["run"].to_numpy(int)
+    at, live = (known[name].to_numpy(float) for name in ("at_seconds", "heap_live_bytes"))
+    each = np.ones(len(known)) if size == 1 else known["cycles"].to_numpy(float)
+    begins = np.flatnonzero(np.diff(run, prepend=-1))
+    filled = []
+    for begin, end in pairwise([*begins.tolist(), len(run)]):
+        reached = live[begin:end] >= np.median(live[begin:end])
+        of = slice(begin + int(reached.argmax()), end)
+        filled.append(FilledRun(int(run[begin]), at[of], live[of], int(each[of].sum())))
+    return filled
 
 
 def _groups(piece: pd.DataFrame, size: int) -> pd.DataFrame:
