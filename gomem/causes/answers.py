@@ -125,6 +125,7 @@ class MomentFacts:
         time: When it was, if that is known.
         live_bytes: What the last collection before it marked; None if nothing says.
         scraped: What a page of Prometheus metrics says of the process, by the page's names.
+        page: A row of MemStats of such a page, where `memstats` is of runtime/metrics.
     """
 
     name: str
@@ -143,6 +144,7 @@ class MomentFacts:
     time: pd.Timestamp | None = None
     live_bytes: int | None = None
     scraped: Mapping[str, float] = field(default_factory=dict)
+    page: pd.Series | None = None
 
     @cached_property
     def groups(self) -> MemoryGroups | None:
@@ -174,7 +176,8 @@ class MomentFacts:
         if self.memstats is None:
             return None
         paths = self.path("memstats"), self.path("metrics")
-        return CounterReading(self.memstats, self.metrics, *paths, self.name)
+        page = self.page, self.paths.get(METRICS_PAGE, "")
+        return CounterReading(self.memstats, self.metrics, *paths, self.name, *page)
 
     @property
     def goroutine_count(self) -> int | None:
@@ -561,24 +564,31 @@ class Answers:
         return trend_of(levels, _seconds(told))
 
     def outside_go(
-        self, size_of: Callable[[MomentFacts], int], least_bytes: int
+        self,
+        size_of: Callable[[MomentFacts], int],
+        least_bytes: int,
+        told: Sequence[MomentFacts] | None = None,
     ) -> list[tuple[MomentFacts, Severity]]:
         """The moments with much memory that is not Go's, each with how severe that is.
 
-        A warning is a large part of RSS that has grown since an earlier moment; the rest are notes.
+        A warning is a large part of RSS that has grown since an earlier moment and has not levelled
+        off; the rest are notes.
 
         Args:
-            size_of: The resident bytes of it at a moment that has mappings.
+            size_of: The resident bytes of it at a moment that says so.
             least_bytes: The cause's own threshold, of the size and of the growth.
+            told: The moments that say so; those with mappings if None.
         """
         limits, found = self.thresholds, []
-        mapped = [one for one in self.moments if one.mappings is not None]
-        sizes = [size_of(one) for one in mapped]
-        for moment, size, grown in zip(mapped, sizes, above_the_lowest(sizes), strict=True):
+        told = [one for one in self.moments if one.mappings is not None] if told is None else told
+        sizes = [size_of(one) for one in told]
+        trend = trend_of(np.array(sizes, np.float64), _seconds(told))
+        levelled = trend is not None and trend.shape == "plateau"
+        for moment, size, grown in zip(told, sizes, above_the_lowest(sizes), strict=True):
             least = limits.notable(least_bytes, moment.rss_bytes)
             if size >= least:
                 large = size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
-                warns = large and grown >= least
+                warns = large and grown >= least and not levelled
                 found.append((moment, Severity.WARNING if warns else Severity.INFO))
         return found
 

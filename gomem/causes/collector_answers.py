@@ -70,8 +70,8 @@ def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     return what_is_known(
         (last.path, f"NumGC{since}", counters.cycles, "count"),
         (last.path, f"NumForcedGC{since}", counters.forced, "count"),
-        (last.path, f"PauseTotalNs{since}", counters.paused_seconds, "s"),
-        (last.path, "LastGC, last less first", counters.seconds, "s"),
+        (last.path_of("PauseTotalNs"), f"PauseTotalNs{since}", counters.paused_seconds, "s"),
+        (last.path_of("LastGC"), "LastGC, last less first", counters.seconds, "s"),
         (counters.cpu_path, counters.cpu_field, counters.cpu_fraction, "fraction"),
     )
 

@@ -38,9 +38,57 @@ def find(answers: Answers) -> list[Finding]:
     seen = [one for one in answers.moments if one.mappings is not None]
     found = answers.outside_go(lambda one: native_memory(one).bytes, least)
     few = answers.thresholds.native_blocks_fraction
+    if not seen:
+        return _by_totals(answers)
     return [_finding(moment, seen[0], severity, few) for moment, severity in found]
 
 
+def _by_totals(answers: Answers) -> list[Finding]:
+    """What Go does not claim of RSS without files: whose it is, no total says.
+
+    At least: of what Go claims, some may never have been touched.
+    """
+    told = [one for one in answers.moments if not_claimed_bytes(one) is not None]
+    found = answers.outside_go(
+        lambda one: not_claimed_bytes(one) or 0, answers.thresholds.native_bytes, told
+    )
+    return [_of_totals(moment, severity) for moment, severity in found]
+
+
+def not_claimed_bytes(moment: MomentFacts) -> int | None:
+    """Anonymous resident memory beyond all that Go claims; None where totals do not say both."""
+    ledger = moment.ledger
+    if ledger is None or moment.memstats is None or moment.mappings is not None:
+        return None
+    known = moment.rss_bytes is not None and ledger.has("mapped_files")
+    return ledger.part("anonymous_other") if known else None
+
+
+def _of_totals(moment: MomentFacts, severity: Severity) -> Finding:
+    assert moment.ledger is not None
+    size, rss, memstats = not_claimed_bytes(moment) or 0, moment.rss_bytes or 0, moment.memstats
+    claimed = 0 if memstats is None else int(memstats["Sys"])
+    share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
+    return CAUSE.finding(
+        severity,
+        f"at least {share} is neither Go's nor a file's: Go claims {format_bytes(claimed)} in all; "
+        "it is C's, or mapped by the program itself",
+        moment=moment.name,
+        size=size,
+        evidence=(
+            *moment.rss_evidence,
+            Evidence(moment.path("memstats"), "Sys", claimed, "B"),
+        ),
+        next_step=_TAKE_SMAPS,
+        confidence="possible",
+    )
+
+
+_TAKE_SMAPS = (
+    "Take smaps, too: it tells malloc's heaps and threads' stacks from mappings of the program's "
+    "own. If the program uses cgo, look at which C library is called, and whether each C.malloc "
+    "and C.CString has its C.free."
+)
 CAUSE = Cause(
     code="native-memory",
     mechanism="The memory was taken by C code through malloc, or is the stack of a thread. Go's "

@@ -525,6 +525,7 @@ class Diagnosis:
             {moment.name: moment.paths for moment in self.capture.by_moment.values()},
             rss,
             next(reversed(rss.values()), None) or self._whole_without_rss,
+            self.thresholds.large_rss_fraction,
         )
 
     @property

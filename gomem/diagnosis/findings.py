@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
+from gomem.causes.finding import Severity
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.causes.finding import Finding, Severity
+    from gomem.causes.finding import Finding
 
 OF_DATA = "data-"
 RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
@@ -76,11 +77,13 @@ class Scale:
         rss_bytes: RSS of each moment, where it is known.
         whole_bytes: What bytes are a share of: RSS of the last moment that has any, the limit, or
             what else tells how large the process is; None if nothing does.
+        large_fraction: Share of RSS from which what is over was large.
     """
 
     moments: Mapping[str, Mapping[str, str]]
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
     whole_bytes: float | None = None
+    large_fraction: float = 0.0
 
     @property
     def last(self) -> str:
@@ -201,7 +204,10 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
 
 
 def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
-    """The same in the past tense: what it was at its most, and that it is over."""
+    """The same in the past tense: what it was at its most, and that it is over.
+
+    A note, if it never was a large part of RSS.
+    """
     was, last = PAST[one.code], scale.last
     if not was or not peak.bytes:
         return one
@@ -211,8 +217,11 @@ def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
     given_back = scale.given_back_by(one)
     gone = f", given back by {given_back}" if given_back else f"; {_PASSED.format(last)}"
     passed = f"it is over at {last}" if given_back else _PASSED.format(last)
+    rss = scale.rss_bytes.get(peak.moment or "", 0)
+    was_large = peak.bytes >= scale.large_fraction * rss
     return replace(
         one,
+        severity=one.severity if was_large else min(one.severity, Severity.INFO),
         title=f"{was} {' and '.join(sizes)}{gone}",
         next_step=_NOTHING_NOW.format(passed),
     )

@@ -170,7 +170,14 @@ def _facts(
         time=None if moment.time is None else pd.Timestamp(moment.time),
         live_bytes=_live_bytes(sides, marked),
         scraped=sides.scraped,
+        page=_page(moment) if sides.runtime_side == "metrics" else None,
     )
+
+
+def _page(moment: Moment) -> pd.Series | None:
+    """A row of MemStats of a page of metrics; None without one."""
+    rows = moment.memstats
+    return _last(rows[rows["artefact"] == moment.paths.get(METRICS_PAGE)])
 
 
 def _cgroup(moment: Moment) -> dict[str, int | None]:

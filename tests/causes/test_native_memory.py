@@ -1,10 +1,14 @@
 """Memory of C's is named with its bytes; what every program has of it is not."""
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 
+from gomem.analysis.memory.rss_vs_heap import reconcile_rss
 from gomem.causes import anonymous_mapping, native_memory
 from gomem.causes.finding import Severity
-from gomem.causes.native_memory import find
+from gomem.causes.native_memory import find, not_claimed_bytes
 from gomem.units import KIB, MIB
 from tests.builders import smaps_entry
 from tests.causes.situations import HIGH, answers, facts
@@ -129,3 +133,65 @@ def test_a_large_block_is_cs_or_the_programs_and_never_both(entries, code):
 
     assert [code] == list(found)
     assert 40 * MIB <= found[code] <= 60 * MIB + 16 * KIB
+
+
+@pytest.mark.parametrize(
+    ("mib", "severity"),
+    [
+        pytest.param((8, 20, 40, 60, 80), Severity.WARNING, id="it grows to the end"),
+        pytest.param((8, 40, 64, 76, 80, 80, 80), Severity.INFO, id="it has levelled off"),
+        pytest.param((8, 40, 64, 80), Severity.WARNING, id="too few say so"),
+    ],
+)
+def test_what_has_levelled_off_is_a_note(mib, severity):
+    *_, last = find(answers(*(facts(brk(one), name=str(n)) for n, one in enumerate(mib))))
+
+    assert severity == last.severity
+
+
+def totals(rss_mib: int, *, name="1", anonymous_mib: int | None = None, **about):
+    """A moment with totals alone: 10 MiB of RSS are files' if nothing else is said."""
+    plain = facts(name=name)
+    anonymous = rss_mib - 10 if anonymous_mib is None else anonymous_mib
+    rollup = pd.Series({"Rss": rss_mib * MIB, "Anonymous": anonymous * MIB, "LazyFree": 0})
+    ledger = reconcile_rss(None, plain.memstats, rollup=rollup, rollup_rss_bytes=rss_mib * MIB)
+    paths = {"smaps_rollup": f"{name}/smaps_rollup", "memstats": f"{name}/memstats.json"}
+    return replace(plain, **{"mappings": None, "ledger": ledger, "paths": paths} | about)
+
+
+def test_totals_tell_how_much_is_not_gos_at_least():
+    moments = (totals(40), totals(140, name="2"))
+    size = not_claimed_bytes(moments[1])
+
+    *_, last = find(answers(*moments))
+
+    assert ("warning", "possible", size) == (str(last.severity), last.confidence, last.bytes)
+    assert size == moments[1].ledger.part("anonymous_other") > 100 * MIB
+    assert "is neither Go's nor a file's: Go claims" in last.title
+    assert {"2/smaps_rollup": 140 * MIB}.items() <= {
+        one.artefact: one.value for one in last.evidence
+    }.items()
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        pytest.param(lambda: totals(140, memstats=None), id="nobody says what Go claims"),
+        pytest.param(lambda: totals(140, ledger=None), id="nobody says what is resident"),
+        pytest.param(lambda: totals(140, anonymous_mib=5), id="it is files'"),
+    ],
+)
+def test_totals_that_do_not_say_both_tell_nothing(silent):
+    assert [] == find(answers(silent()))
+
+
+def test_files_must_be_told_apart():
+    plain = totals(140)
+    one_number = reconcile_rss(None, plain.memstats, status=pd.Series({"VmRSS": 140 * MIB}))
+
+    assert not_claimed_bytes(replace(plain, ledger=one_number)) is None
+    assert not_claimed_bytes(facts(brk(40))) is None
+
+
+def test_mappings_of_any_moment_say_more_than_totals():
+    assert [] == find(answers(facts(name="1"), totals(140, name="2")))

@@ -1,5 +1,7 @@
 """Findings of one cause are one finding, dated, and ranked by what they cost the process now."""
 
+from dataclasses import replace
+
 import pytest
 
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -51,6 +53,23 @@ def test_a_far_larger_moment_before_is_said_beside_the_present_one():
 
     assert "10 MiB; the most was 200 MiB, at 1" == one.title
     assert 10 * MIB == one.bytes
+
+
+@pytest.mark.parametrize(
+    ("mib", "severity"),
+    [(50, Severity.WARNING), (49, Severity.INFO)],
+)
+def test_what_is_over_and_never_was_large_is_a_note(mib, severity):
+    """
+    A quarter of the 200 MiB of RSS at its peak.
+    """
+    large = replace(scale(100, 200, 100), large_fraction=0.25)
+
+    (one,) = one_a_cause([finding(moment="2", mib=mib)], large)
+    (kept,) = one_a_cause([finding(moment="3", mib=mib)], large)
+
+    assert severity == one.severity
+    assert Severity.WARNING == kept.severity
 
 
 @pytest.mark.parametrize(

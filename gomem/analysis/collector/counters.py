@@ -37,6 +37,8 @@ class CounterReading:
         path: The artefact of the first.
         metrics_path: That of the second.
         moment: When it was read.
+        page: A row of MemStats of a page of metrics, which has what runtime/metrics lack.
+        page_path: Its artefact.
     """
 
     memstats: pd.Series
@@ -44,11 +46,25 @@ class CounterReading:
     path: str
     metrics_path: str
     moment: str
+    page: pd.Series | None = None
+    page_path: str = ""
 
     def count(self, name: str) -> int | None:
         """A counter; None where it is missing."""
-        value = self.memstats.get(name)
+        value = self._row(name).get(name)
         return None if value is None or pd.isna(value) else int(value)
+
+    def time(self, name: str) -> pd.Timestamp | None:
+        """A time; None where it is missing."""
+        value = self._row(name).get(name)
+        return None if value is None or pd.isna(value) else value
+
+    def path_of(self, name: str) -> str:
+        """The artefact that says it."""
+        return self.path if self._row(name) is self.memstats else self.page_path
+
+    def _row(self, name: str) -> pd.Series:
+        return self.memstats if self.page is None or name in self.memstats else self.page
 
 
 @dataclass(frozen=True)
@@ -242,8 +258,8 @@ def _difference(first: CounterReading, last: CounterReading, name: str) -> int |
 
 def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:
     """Between the last collections of both, by the runtime's clock."""
-    before, after = first.memstats.get("LastGC"), last.memstats.get("LastGC")
-    if before is None or after is None or pd.isna(before) or pd.isna(after):
+    before, after = first.time("LastGC"), last.time("LastGC")
+    if before is None or after is None:
         return None
     seconds = (after - before).total_seconds()
     return float(seconds) if seconds > 0 else None

@@ -152,6 +152,26 @@ def test_of_a_share_since_the_start_stops_between_the_moments_may_be_a_part():
     assert between.least_marking_fraction == between.marking_fraction == pytest.approx(0.25 - 0.05)
 
 
+def test_what_runtime_metrics_lack_is_of_the_page():
+    """
+    Two pages, with 20 collections, 0.5 s of stops and 10 s between them.
+    """
+    lacking = ["PauseTotalNs", "LastGC"]
+    whole = reading("a"), reading("b", 30, 12, 530, 110.0)
+    bare = [replace(one, memstats=one.memstats.drop(lacking)) for one in whole]
+    told = [
+        replace(one, page=full.memstats, page_path=f"{one.moment}/metrics.prom")
+        for one, full in zip(bare, whole, strict=True)
+    ]
+
+    found, without = collector_counters(told), collector_counters(bare)
+
+    assert (0.5, 10.0) == (found.paused_seconds, found.seconds)
+    assert (None, None) == (without.paused_seconds, without.seconds)
+    assert "b/metrics.prom" == found.last.path_of("PauseTotalNs")
+    assert "b/memstats.json" == found.last.path_of("NumGC") == whole[1].path_of("LastGC")
+
+
 def sized(moment, cycles, goal, allocated, forced=0, **metrics):
     row = collector_row(cycles, forced, 0, 100.0, 0.1, NextGC=goal, TotalAlloc=allocated)
     return CounterReading(row, metrics, "m", "r", moment)
