@@ -403,3 +403,22 @@ def test_a_capture_without_heap_profiles_has_no_sites_and_a_wrong_name_says_whic
     assert capture.top("alloc_objects").empty
     with pytest.raises(ValueError, match="did you mean inuse_space"):
         capture.top("inuse_spce")
+
+
+GC_LINE = (
+    "gc {number} @0.0{number}0s 4%: 0.027+4.2+0.058 ms clock, 0.054+0.26/0.063/4.1+0.11 ms cpu, "
+    "14->20->19 MB, 16 MB goal, 2 P\n"
+)
+
+
+def test_each_of_several_logs_is_a_run_of_its_own_and_one_alone_is_as_it_is(tmp_path):
+    for name, numbers in (("a", [1]), ("b", [1, 2]), ("c", [1, 2, 3])):
+        text = "".join(GC_LINE.format(number=number) for number in numbers)
+        (tmp_path / f"{name}.log").write_text(text)
+
+    alone, three = gomem.load(tmp_path / "b.log"), gomem.load(tmp_path)
+
+    assert alone.gc is alone.files[0].parsed
+    assert [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)] == list(
+        three.gc.cycles[["run", "number"]].itertuples(index=False, name=None)
+    )

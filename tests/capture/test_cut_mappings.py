@@ -145,6 +145,12 @@ def test_only_a_sum_of_the_same_moment_counts_and_none_beside_a_stack():
     assert [] == told(smaps(), artefact("statm", status={"VmRSS": pd.array([1 << 30], "Int64")}))
 
 
+def test_a_file_without_a_mapping_has_no_last_line_to_name():
+    whole = smaps(paths=("/app", "[stack]"), moment="n")
+
+    assert [] == told(smaps(paths=(), rss=()), whole)
+
+
 @pytest.mark.parametrize(
     ("missing", "words"),
     [

@@ -9,11 +9,16 @@ import pytest
 import gomem
 from gomem.capture import load
 from gomem.errors import CaptureError, Damage
+from gomem.sources import long
 from gomem.sources.artefact import Source
 from tests.builders import FIXTURES
 
 CAPTURE = FIXTURES / "captures/zeroing-go1.24.2"
 LOADED = CAPTURE / "2-loaded"
+GC_LINE = (
+    b"gc 1 @0.010s 4%: 0.027+4.2+0.058 ms clock, 0.054+0.26/0.063/4.1+0.11 ms cpu, "
+    b"14->20->19 MB, 16 MB goal, 2 P\n"
+)
 
 
 def folder_of(tmp_path, manifest=None, **files):
@@ -61,6 +66,34 @@ def test_what_was_lost_of_a_manifest_is_damage():
     load._manifest([Source("gomem.json", manifest, b"", damage=(cut,))], gathering)
 
     assert [cut] == gathering.damage
+
+
+@pytest.mark.parametrize("data", [b"remember the milk\n", GC_LINE])
+def test_what_was_lost_of_a_file_is_damage_once(data):
+    """
+    Of one that is read, and of one that is passed over.
+    """
+    cut = Damage("app.log", "", "cut")
+    gathering = load._Gathering()
+
+    load._read_all([Source("app.log", data, b"", damage=(cut,))], gathering, None)
+
+    assert [cut] == gathering.damage
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_a_log_is_read_piece_by_piece_whether_somebody_watches_or_not(is_watched, tmp_path):
+    path, seen = tmp_path / "app.log", []
+    path.write_bytes(GC_LINE)
+    source = long.LongSource("app.log", GC_LINE, b"", path=path)
+
+    def watch(*step):
+        seen.append(step)
+
+    log = load._read(source, load.LOG, watch if is_watched else None)
+
+    assert 1 == len(log.cycles)
+    assert ({("app.log (MiB)", 0, 0)} if is_watched else set()) == set(seen)
 
 
 @pytest.mark.parametrize(

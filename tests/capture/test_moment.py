@@ -10,10 +10,12 @@ from pandas.testing import assert_frame_equal
 import gomem
 from gomem.capture.capture import Capture
 from gomem.capture.levels import _mapped
-from gomem.capture.moment import FRAMES, Moment
+from gomem.capture.moment import FRAMES, Moment, _goroutines_of
+from gomem.inputs.pprof.read import read_pprof
 from gomem.releases import GoVersion
 from gomem.views.report.limits import limits_section
 from tests.builders import FIXTURES, diagnosed
+from tests.pprof_messages import field, message, packed, profile
 
 HEALTHY = FIXTURES / "captures/healthy-go1.27.3"
 
@@ -59,6 +61,27 @@ def test_of_stacks_in_text_the_whole_ones_count(profiles, cut, chosen):
     found = Moment._goroutine_dump.fget(SimpleNamespace(artefacts=dumps, profiles=profiles))
 
     assert found is (None if chosen is None else dumps[chosen])
+
+
+def test_goroutines_of_a_profile_are_counted_by_stack_in_their_innermost_own_function():
+    """
+    A stack without a function is counted, too.
+    """
+    counts = message(1, field(1, 1), field(2, 2)) + message(1, field(1, 6), field(2, 2))
+    stacks = ((1, 2), (2,), ())
+    samples = (
+        message(2, packed(1, *stack), packed(2, number, 0))
+        for number, stack in zip((3, 5, 7), stacks, strict=True)
+    )
+    whole = profile(*samples, sample_types=counts).replace(b"main.leaf", b"runtime.x")
+
+    found = _goroutines_of(read_pprof(whole))
+
+    assert [
+        (3, "main.root", "runtime.x;main.root"),
+        (5, "main.root", "main.root"),
+        (7, "", ""),
+    ] == list(found.itertuples(index=False, name=None))
 
 
 def test_levels_have_what_some_mapping_tells():

@@ -72,6 +72,19 @@ def test_folders_of_kinds_say_what_files_are_and_names_when_they_were():
     assert ["api/t01", "api/t02", "api/t02", "api/last", "db/smaps"] == list(found.values())
 
 
+def test_a_folder_with_a_kind_several_times_says_what_the_others_beside_it_are():
+    """
+    Also where no name is in two of them.
+    """
+    found, _ = placed(
+        artefact("api/smaps/t01.txt"),
+        artefact("api/smaps/t02.txt"),
+        artefact("api/status/t03.txt", "status"),
+    )
+
+    assert ["api/t01", "api/t02", "api/t03"] == list(found.values())
+
+
 def test_two_folders_of_kinds_with_one_name_are_one_moment():
     """
     Of two moments one is left; without a name in common, each folder is a moment.
@@ -173,6 +186,22 @@ def test_a_file_beside_those_that_the_manifest_lists_is_of_their_moment():
     )
 
     assert {"d/smaps": "m", "d/status": "m", "e/smaps": "e"} == found
+
+
+def test_a_file_beside_those_of_two_moments_is_of_neither():
+    manifest = [
+        {"name": "a", "artefacts": [{"path": "d/smaps"}]},
+        {"name": "b", "artefacts": [{"path": "d/status"}]},
+    ]
+
+    found, _ = placed(
+        artefact("d/smaps"),
+        artefact("d/status", "status"),
+        artefact("d/statm", "statm"),
+        manifest=manifest,
+    )
+
+    assert {"d/smaps": "a", "d/status": "b", "d/statm": "d"} == found
 
 
 def test_a_copy_beside_a_listed_file_is_a_moment_of_its_own():

@@ -86,6 +86,21 @@ def test_what_passes_the_limit_is_damage():
     ]
 
 
+def test_what_a_disk_cannot_read_is_damage_with_its_place():
+    class Broken(io.BytesIO):
+        def read(self, _):
+            if self.tell() >= 2000:
+                raise OSError(5, "Input/output error")
+            return super().read(2000)
+
+    stream = open_stream(Broken(CONTENT), name="app.log")
+
+    assert CONTENT[:2000] == b"".join(stream.pieces())
+    assert ["app.log: byte 2000: cannot be read: Input/output error"] == [
+        str(one) for one in stream.damage
+    ]
+
+
 def test_progress_ends_with_all_of_it(monkeypatch):
     monkeypatch.setattr(long, "PIECE_BYTES", 1 << 20)
     seen = []

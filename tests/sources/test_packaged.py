@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from gomem.errors import CaptureError
-from gomem.sources.packaged import IN_A_CHECKOUT, packaged
+from gomem.sources.packaged import IN_A_CHECKOUT, packaged, recorded
 from tests.builders import FIXTURES
 
 
@@ -33,3 +33,9 @@ def test_in_a_wheel_it_lies_inside_the_package(tmp_path, monkeypatch):
     assert inside == packaged("demo")
     with pytest.raises(CaptureError, match="notebooks: not in this installation"):
         packaged("notebooks")
+
+
+def test_a_recorded_capture_is_found_by_its_name():
+    assert FIXTURES / "captures/zeroing-go1.24.2" == recorded("zeroing-go1.24.2")
+    with pytest.raises(CaptureError, match="zeroing: no such file or folder"):
+        recorded("zeroing")

@@ -52,7 +52,6 @@ _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 MEMSTATS = b"# runtime.MemStats"
 LIBRARIES = b"MAPPED_LIBRARIES:"
-NOT_COUNTERS = frozenset({b"true", b"false"})
 STRINGS = ("", "alloc_objects", "count", "alloc_space", "bytes", "inuse_objects", "inuse_space")
 SAMPLE_TYPES = tuple(
     ValueType(*names)
@@ -375,7 +374,7 @@ def _stats(tail: bytes) -> dict[str, Any]:
     stats: dict[str, Any] = {}
     for line in tail.splitlines():
         stat = _STAT.fullmatch(line.strip())
-        if stat is None or stat[2] in NOT_COUNTERS:
+        if stat is None:
             continue
         name, value = stat[1].decode(), stat[2]
         if pair := _PAIR.fullmatch(value):

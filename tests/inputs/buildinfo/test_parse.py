@@ -24,19 +24,24 @@ MODULES = (
 )
 
 
-def elf_with(section, *, wide=True, order="<", kind=2, memory=b"", at=0x1000):
-    """A made-up ELF: one section of build information, one segment with what it points to."""
+def elf_with(section, *, wide=True, order="<", kind=2, memory=b"", at=0x1000, unused=0):
+    """A made-up ELF: one section of build information, one segment with what it points to.
+
+    Before that one stand so many that are not used.
+    """
     pointer = "Q" if wide else "I"
     head_bytes, segment_bytes, section_bytes = (64, 56, 64) if wide else (52, 32, 40)
     names = b"\0.go.buildinfo\0.shstrtab\0"
     segment_at = head_bytes
-    memory_at = segment_at + segment_bytes
+    memory_at = segment_at + (unused + 1) * segment_bytes
     section_at = memory_at + len(memory)
     names_at = section_at + len(section)
     table_at = names_at + len(names)
     head = b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2, 1]) + bytes(9)
     head += struct.pack(f"{order}HHI3{pointer}", kind, 62, 1, 0, segment_at, table_at)
-    head += struct.pack(f"{order}IHHHHHH", 0, head_bytes, segment_bytes, 1, section_bytes, 3, 2)
+    head += struct.pack(
+        f"{order}IHHHHHH", 0, head_bytes, segment_bytes, unused + 1, section_bytes, 3, 2
+    )
     if wide:
         segment = struct.pack(
             f"{order}IIQQQQQQ", 1, 6, memory_at, at, at, len(memory), len(memory), 1
@@ -53,7 +58,7 @@ def elf_with(section, *, wide=True, order="<", kind=2, memory=b"", at=0x1000):
 
     table = entry(0, 0, 0) + entry(1, section_at, len(section))
     table += entry(15, names_at, len(names))
-    return head + segment + memory + section + names + table
+    return head + bytes(unused * segment_bytes) + segment + memory + section + names + table
 
 
 def inline_section(version, modules):
@@ -128,6 +133,14 @@ def test_an_executable_of_go_1_13_to_1_17_points_to_its_strings(wide, order):
     build = build_info_of_elf(reader(elf_with(section, wide=wide, order=order, memory=memory)))
 
     assert ("go1.16.15", MODULES) == (build.go_version, build.modules)
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["64", "32"])
+def test_its_strings_are_found_in_whichever_segment_has_them(wide):
+    section, memory = pointed("go1.16.15", MODULES, wide=wide, order="<", at=0x1000)
+    elf = elf_with(section, wide=wide, memory=memory, unused=2)
+
+    assert "go1.16.15" == build_info_of_elf(reader(elf)).go_version
 
 
 def reader(data):

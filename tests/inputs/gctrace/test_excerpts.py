@@ -129,6 +129,17 @@ def test_numbers_that_are_left_out_are_unknown(dots):
     assert (CUT.format(2), "1 lines are too short to say which they are") == log.notes
 
 
+def test_a_leak_check_that_is_quoted_is_one():
+    log = read(
+        *lines(1),
+        "gc 2 @2.000s 0% (checking for goroutine leaks): ... ms clock, ..., 2 P (forced)",
+        "gc 3 @3.000s 7%: ... ms clock, ..., 2 P",
+    )
+
+    assert () == log.damaged
+    assert [False, True, False] == list(log.cycles["leak_check"])
+
+
 @pytest.mark.parametrize("gap", ["...", "…", "[...]", "> ...", "<snip>", "  ....  "])
 def test_lines_that_are_left_out_are_not_missing(gap):
     log = read(*lines(1, 2), gap, *lines(40))

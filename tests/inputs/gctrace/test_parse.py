@@ -300,6 +300,14 @@ def test_a_number_with_too_many_decimals_is_told_where_its_line_alone_has_the_fo
     assert ["line 2"] == [one.where for one in damage]
 
 
+@pytest.mark.parametrize(("line", "forced"), [(b"forced scvg", True), (b"scvg", False)])
+def test_a_forced_line_of_the_scavengers_is_one_behind_other_text_too(line, forced):
+    columns, damage = parse(b"progress 2%\r" + line + b": 136 MB released\n")
+
+    assert [] == damage
+    assert [forced] == columns.scavenges["forced"].tolist()
+
+
 def test_windows_line_ends_are_line_ends():
     assert [True] == list(cycles(GO_1_12.replace(b"\n", b"\r\n"))["forced"])
 
@@ -341,6 +349,22 @@ def test_a_line_may_be_torn_many_times():
     assert [] == damage
     assert [19 * MIB] == list(columns.cycles["heap_live_bytes"])
     assert {"program": 46} == columns.others
+
+
+def test_of_two_readings_the_one_with_the_fewest_lines_of_other_text_counts():
+    """
+    A goal of 16 MB, and one line further down its processors; not of 1 MB, with the next line's
+    goal behind a 6 of the program's.
+    """
+    line, later = numbered(GO_1_27, 1), numbered(GO_1_27, 2, "0.020")
+    goal, processors = later.index(b" MB goal"), line.index(b"2 P")
+    torn = line[:processors] + REQUEST % 1 + line[processors:]
+    torn_later = later[:goal] + REQUEST % 2 + later[goal:]
+
+    columns, damage = parse(REQUESTS + torn + torn_later + REQUESTS)
+
+    assert [] == damage
+    assert [16 * MIB, 16 * MIB] == list(columns.cycles["heap_goal_bytes"])
 
 
 def test_a_log_made_to_be_read_slowly_is_given_up_where_it_is_torn():
@@ -397,6 +421,13 @@ def test_a_torn_line_across_chunks_is_one(monkeypatch):
         assert [] == damage
         assert [21 + before] == list(columns.cycles["line"])
         assert {"program": 41 + before} == columns.others
+
+
+def test_the_places_of_a_chunk_fit_32_bits():
+    """
+    A piece's lines, and the longest beginning of one that was held back.
+    """
+    assert gctrace.CHUNK_BYTES + gctrace.LONGEST_LINE_BYTES < 1 << 31
 
 
 def test_chunks_do_not_change_what_is_read(monkeypatch):

@@ -264,6 +264,12 @@ def test_vegetas_json_has_four_keys(key):
     assert not looks_like_loadtest(json.dumps(whole_one | {"latencies": 1}).encode())
 
 
+def test_a_status_that_is_none_of_vegetas_is_no_error():
+    value = {"latencies": {}, "status_codes": {"404": 3, "x": 5}, "requests": 8, "rate": 1}
+
+    assert 3 == parse_loadtest(json.dumps(value).encode(), source="x")[0][0].errors
+
+
 def test_no_more_than_a_thousand_reports_of_a_file_are_read_and_that_is_told(monkeypatch):
     one = Report(tool="quick", requests=1, requests_per_second=1.0)
     monkeypatch.setattr(loadtest, "TOOLS", (Tool("quick", r"^run$", lambda *_: one),))

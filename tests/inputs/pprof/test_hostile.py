@@ -140,6 +140,31 @@ def test_a_profile_of_too_many_messages_is_refused(monkeypatch):
     assert "more than 3000 messages" in said
 
 
+@pytest.mark.parametrize(
+    ("field_in_it", "said"),
+    [
+        pytest.param(b"\x31\x7f", "a field runs past the end of the file", id="cut"),
+        pytest.param(b"\x00\x00", "field 0 of wire type 0", id="field 0"),
+    ],
+)
+def test_a_profile_long_enough_for_too_many_is_refused_where_it_breaks(
+    field_in_it, said, monkeypatch
+):
+    monkeypatch.setattr(pprof_top, "FIELDS_LIMIT", 40)
+    whole = profile()
+
+    assert f"byte {len(whole)}: not a whole pprof profile: {said}" in refusal(whole + field_in_it)
+
+
+def test_too_many_messages_come_before_one_that_no_profile_has(monkeypatch):
+    """
+    A sample type as a number: what it would be refused for is not looked for in so many.
+    """
+    monkeypatch.setattr(pprof_top, "FIELDS_LIMIT", 40)
+
+    assert "more than 40 messages" in refusal(field(1, 1) + b"\x2a\x00" * 50)
+
+
 def test_long_strings_and_unknown_fields_between_messages_are_walked_over():
     """
     Tags and lengths of one, two and three bytes.

@@ -16,6 +16,7 @@ from gomem.inputs.pprof.sampling import (
 )
 from gomem.inputs.pprof.sites import top_sites
 from tests.heap_profiles import MADE, RATE, heap, sampled_program, seen
+from tests.pprof_messages import field, message, packed
 
 RUNS = 200
 
@@ -188,3 +189,18 @@ def test_what_was_seen_is_had_back(size, count, labelled):
 
     assert isinstance(sampling, Sampling)
     assert [count] == sampling.seen.tolist()
+
+
+def test_a_size_of_0_is_none():
+    """
+    Then the two numbers alone say what was seen: one object of 320 KiB stands for 2.152 of them
+    and 705,084 B.
+    """
+    of_size_0 = message(3, field(1, 4), field(3, 0))
+    values = packed(2, 2, 705_084, 2, 705_084)
+    profile = heap(message(2, packed(1, 1, 2), values, of_size_0))
+
+    sampling = sampling_of(profile, "inuse_space")
+
+    assert isinstance(sampling, Sampling)
+    assert [327_680] == sampling.seen.tolist()

@@ -56,6 +56,13 @@ def test_an_entry_of_another_shape_is_not_guessed(other):
     assert uniform_entries((ENTRY + other).encode()) is None
 
 
+def test_an_entry_that_has_a_field_twice_is_not_guessed():
+    rss = "Rss:                  12 kB\n"
+    assert rss in ENTRY
+
+    assert uniform_entries((ENTRY.replace(rss, rss + rss) * 2).encode()) is None
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"\n", b"1000-2000 ---p 0 0:0 0\n", b"Rss: 1 kB", b"\0" * 99]
 )

@@ -27,6 +27,7 @@ def label(key, text=0, number=0, unit=0):
     [
         (1, [3, -3, 1]),
         (-1, [-3, 3, -1]),
+        (-2, [-6, 6, -2]),
         (0.5, [2, -2, 1]),
         (0.4, [1, -1, 0]),
         (-0.5, [-2, 2, -1]),
@@ -38,6 +39,15 @@ def test_values_are_rounded_and_halves_away_from_zero(factor, values):
     read = columns_of(*(sample(1, value=value) for value in (3, -3, 1)))
 
     assert values == scaled(read, [factor]).value[:, 0].tolist()
+
+
+def test_what_is_subtracted_stays_exact():
+    """
+    Also a number that no float holds.
+    """
+    read = columns_of(sample(1, value=(1 << 62) + 1))
+
+    assert [-(1 << 62) - 1] == scaled(read, [-1]).value[:, 0].tolist()
 
 
 def test_what_does_not_fit_64_bits_is_refused():

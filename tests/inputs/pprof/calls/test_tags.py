@@ -6,7 +6,7 @@ from gomem.inputs.pprof.read import read_pprof
 from tests.pprof_messages import field, function, location, message, packed, strings
 
 TEXTS = ("", "space", "bytes", "leaf", "tenant", "eu", "us", "zone", "size", "took", "kb", "ms")
-TEXTS += ("alignment", "widgets", "count")
+TEXTS += ("alignment", "widgets", "count", "idle", "hr")
 
 
 def text(key, value):
@@ -29,6 +29,7 @@ LABELS = {
     256: [text("tenant", "eu"), number("size", 3, "kb")],
     512: [],
     1024: [number("size", 0)],
+    2048: [number("idle", 1, "hr")],
 }
 ALL = sum(LABELS)
 
@@ -51,6 +52,7 @@ def labelled():
         ("2kb", 8), ("size=2kb", 8), ("2048b", 8), ("2KB", 8), ("65536b", 16), ("1mb", 0),
         ("3kb", 384), ("2kb:3kb", 392), ("3kb:", 400), (":2kb", 72), ("size=:3kb", 264),
         ("0mb:1mb", 344), ("2kb:3ms", 0),
+        ("1hr", 2048), ("3600s", 2048), ("1hour", 2048),
         ("5ms", 32), ("5000us", 32), ("took=1ms:1s", 32), ("1s", 0), ("5msec", 0),
         ("16", 0), ("16b", 64), ("alignment=16b", 64), ("0", 0),
         ("3", 128), ("3widgets", 128), ("count=3", 128), ("size=3", 0), ("2:3", 128),
@@ -71,6 +73,7 @@ def test_labels_add_up_by_value_the_largest_first(labelled):
     assert [
         ("alignment", None, 16, "bytes", 64),
         ("count", None, 3, "widgets", 128),
+        ("idle", None, 1, "hr", 2048),
         ("size", None, 3, "kb", 256),
         ("size", None, 64, "kb", 16),
         ("size", None, 2, "kb", 8),

@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gomem.inputs.pprof.protobuf.varints import (
+    CHUNK_BYTES,
     CUT,
     PADDING,
     TOO_LONG,
     VarintError,
+    chunks,
     read_each,
     read_runs,
 )
@@ -82,6 +84,14 @@ def test_runs_longer_than_a_chunk_are_joined():
 
     assert [300_000, 300_000] == counts.tolist()
     assert (np.tile(words, 2) == values).all()
+
+
+def test_a_chunk_has_as_many_runs_as_fit_and_one_at_least():
+    half = CHUNK_BYTES // 2
+
+    cut = list(chunks(np.array([half, half, 1, 2 * CHUNK_BYTES, 5, 6])))
+
+    assert [(0, 2), (2, 3), (3, 4), (4, 6)] == cut
 
 
 def test_a_run_that_ends_within_a_number_is_an_error_that_names_the_run():

@@ -145,6 +145,18 @@ def test_as_many_numbers_in_each_message_make_a_table(rows):
     assert [list(row) for row in rows] == table.tolist() == lists_of(*fields.many(2))
 
 
+@pytest.mark.parametrize("made", [packed, field])
+def test_a_field_has_its_own_numbers_and_not_those_of_another(made):
+    wanted = dict.fromkeys(range(1, 9), (VARINT, BYTES))
+    part = b"".join(made(number, 10 * number) for number in wanted)
+
+    fields = scan(Messages.join([part] * MANY), wanted)
+
+    for number in wanted:
+        rows = [[10 * number]] * MANY
+        assert rows == fields.of_width(number, 1).tolist() == lists_of(*fields.many(number))
+
+
 @pytest.mark.parametrize(
     "odd",
     [
