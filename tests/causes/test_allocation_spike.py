@@ -273,6 +273,13 @@ def test_heap_alloc_says_so_where_there_are_no_profiles():
     assert [] == allocation_spike.find(heap_alloc(35, 35, 35, 60, 35, 35, 35, 35, 35))
 
 
+@pytest.mark.parametrize(("usual", "found"), [(30, True), (31, False)])
+def test_a_level_is_far_above_the_usual_from_twice_as_much_on(usual, found):
+    levels = heap_alloc(*[usual] * 3, 60, *[usual] * 5)
+
+    assert found == bool(allocation_spike.find(levels))
+
+
 def test_with_two_other_rates_the_higher_is_the_usual():
     """
     4 s without news, then 20 and 40 sightings in 2 s each, 600 in one, and silence. Half of the

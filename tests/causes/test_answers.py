@@ -388,5 +388,17 @@ def test_goroutines_are_of_the_moments_that_count_them():
     assert (2, 3.0 * MIB) == (found.stacks.moments, found.stacks.grown)
 
 
+def test_without_a_ledger_no_idle_heap_is_resident():
+    assert 0 == MomentFacts("1").idle_heap_bytes
+
+
+def test_a_log_lasts_from_its_first_collection_to_its_last_if_it_is_of_one_run():
+    of_one = facts_of({"at": 1.5}, {}, {"at": 9.25})
+    of_two = facts_of({}, {"at": 7.0}, {"number": 1, "at": 2.0})
+
+    assert (1.5, 9.25) == of_one.log_seconds
+    assert of_two.log_seconds is None
+
+
 def test_a_series_that_nobody_laid_out_has_no_growing_site():
     assert answers_of().growing_site is None

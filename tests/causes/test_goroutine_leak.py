@@ -28,7 +28,12 @@ def test_goroutines_that_only_grow_are_a_leak():
 
     assert ("goroutine-leak", Severity.WARNING, "3") == (found.code, found.severity, found.moment)
     assert "from 100 to 3\u202f000" in found.title
-    assert ("goroutines in main.wait", 3000) in {(one.field, one.value) for one in found.evidence}
+    evidence = {one.field: one.value for one in found.evidence}
+    assert 3000 == evidence["goroutines in main.wait"]
+    assert [100, 1500, 3000] == [
+        evidence[f"goroutines, {which}"]
+        for which in ("first moment", "the one before the last", "last moment")
+    ]
 
 
 def test_a_last_moment_without_memstats_makes_no_smaller_stacks():

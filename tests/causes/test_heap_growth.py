@@ -353,6 +353,19 @@ def test_what_memstats_do_not_see_grow_the_first_profile_only_lagged_by():
     assert heap_growth.find(beside(60, 60, goals=(60, 106)))
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_memstats_of_one_end_alone_say_nothing_of_what_grew(place):
+    """
+    Of both ends they say that nothing did.
+    """
+    case = beside(60, 60)
+    told = list(case.moments)
+    told[place] = replace(told[place], memstats=None)
+
+    assert [] == heap_growth.find(case)
+    assert heap_growth.find(replace(case, moments=tuple(told)))
+
+
 def test_stacks_in_the_goal_of_go_118_are_no_growth():
     """
     The goals rise by 46 MiB, which would be enough; of 1 MiB of it stacks are the half or more.

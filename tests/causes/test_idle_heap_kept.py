@@ -265,6 +265,7 @@ def without_kernel(case: Answers) -> Answers:
     [
         pytest.param("go1.12.17", 10, 78, None, id="an-arena-may-be-untouched"),
         pytest.param("go1.12.17", 10, 96, 12, id="more-than-an-arena"),
+        pytest.param("go1.11.13", 10, 78, None, id="since-go-1.11"),
         pytest.param("go1.10.8", 10, 78, 58, id="grows-by-1-mib"),
         pytest.param("go1.13.15", 10, 78, 55, id="counts-as-released"),
     ],

@@ -1,5 +1,7 @@
 """The limit: reached already, nearly, soon, or at worst."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -58,6 +60,16 @@ def test_mapped_and_untouched_memory_that_does_not_fit_is_a_risk():
 
     assert Severity.WARNING == found.severity
     assert "at worst 112 MiB is charged" in found.title
+    assert ("worst_case_bytes", 112 * MIB) in {(one.field, one.value) for one in found.evidence}
+
+
+def test_what_is_charged_at_worst_is_evidence_only_where_both_sides_tell():
+    moment = replace(facts(**USED, cgroup=cgroup(100, 95)), ledger=None)
+
+    (found,) = find(answers(moment))
+
+    assert Severity.CRITICAL == found.severity
+    assert "worst_case_bytes" not in {one.field for one in found.evidence}
 
 
 def test_growth_that_reaches_the_limit_within_a_day_is_a_risk():

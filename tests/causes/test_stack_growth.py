@@ -1,5 +1,7 @@
 """Large stacks, told from many."""
 
+from dataclasses import replace
+
 import pytest
 
 from gomem.causes.finding import Severity
@@ -114,6 +116,12 @@ def test_from_which_share_of_rss_on():
 
     assert find(answers(moment, large_rss_fraction=share))
     assert [] == find(answers(moment, large_rss_fraction=share * 1.01))
+
+
+def test_without_rss_small_stacks_have_no_share_of_it():
+    moment = replace(facts(**STACKS, goroutines=goroutines(1_280)), ledger=None)
+
+    assert [] == find(answers(moment))
 
 
 def test_very_many_are_told_by_another_cause():

@@ -46,6 +46,16 @@ def test_what_lies_between_two_moments():
     assert not found.since_start
 
 
+def test_moments_may_lie_less_than_a_second_apart():
+    """
+    20 collections in half a second.
+    """
+    found = collector_counters([reading("a"), reading("b", 30, 2, 130.0, 100.5)])
+
+    assert found.interval_seconds == pytest.approx(0.025)
+    assert found.stopped_fraction == pytest.approx(0.2)
+
+
 def test_the_classes_of_cpu_tell_stops_better_than_pauses():
     """
     Of 3 CPU seconds in 20, stops took 1; PauseTotalNs is of both Ps, and of no CPU.

@@ -75,6 +75,16 @@ def test_what_the_heap_grew_by_was_allocated_too():
     assert (9 * MIB, 11 * MIB, 13 * MIB) == (rate.low, rate.value, rate.high)
 
 
+def test_a_heap_that_grew_while_it_was_swept_is_known_to_the_same_mebibyte():
+    """
+    12 MiB when marking ended and 14 live after it: 10 that the heap grew by, less 2; freed are -3
+    at least and -1 at most.
+    """
+    rate = summary_of({"live": 14}, {"start": 20, "end": 22}).allocation_rate
+
+    assert (6 * MIB, 8 * MIB, 10 * MIB) == (rate.low, rate.value, rate.high)
+
+
 def test_nothing_freed_is_no_less_than_nothing():
     """
     All that two marks met was live: 20 MiB in 2 s is what the heap grew by, known to 1 MiB.

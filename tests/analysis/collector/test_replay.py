@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gomem.analysis.collector import replay as module
 from gomem.analysis.collector.pacer import Era
 from gomem.analysis.collector.replay import PERIODIC_SECONDS, Load, Setting, _Run, replay
 from gomem.units import MIB
@@ -259,10 +260,23 @@ def test_a_replay_lasts_as_long_as_the_load_and_eight_collections():
     """
     And two more before it that still know where it began: of two minutes each, ten in all.
     """
-    setting = Setting(*(np.ones(1) * one for one in (math.inf, math.inf, 0, 1, 1, 0)))
-    run, steps = _Run(steady(), setting, ERA), 1
+    assert 10 == steps_of(math.inf)
 
+
+@pytest.mark.parametrize(("most", "steps"), [(8, 10), (9, 11), (1000, 16)])
+def test_a_replay_ends_after_so_many_collections_however_long_the_load_is(most, steps, monkeypatch):
+    """
+    Two go before. At GOGC=100 they are 3.1 s apart, and the load is 39 s long.
+    """
+    monkeypatch.setattr(module, "MOST_REPLAYED", most)
+
+    assert steps == steps_of(1.0)
+
+
+def steps_of(gogc):
+    """How many collections are replayed."""
+    setting = Setting(*(np.ones(1) * one for one in (gogc, math.inf, 0, 1, 1, 0)))
+    run, steps = _Run(steady(), setting, ERA), 1
     while run.step():
         steps += 1
-
-    assert 10 == steps
+    return steps

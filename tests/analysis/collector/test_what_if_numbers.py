@@ -158,6 +158,12 @@ def test_how_many_stretches_there_are(cpu):
     assert 0 == Spread.of(same, np.ones(4)).cost
 
 
+def test_a_load_of_less_than_a_second_has_a_spread():
+    half = load(knots=((0.0, 0.25, 0.5), (0.0, 5.0, 10.0)))
+
+    assert pytest.approx(0.0) == Spread.of(half, np.ones(4)).rate
+
+
 def test_the_highest_heap_stands_above_nine_in_ten():
     """
     A fifth of 125; and nothing of nothing.

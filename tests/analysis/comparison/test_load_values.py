@@ -38,6 +38,15 @@ def test_a_quantile_needs_a_request_beyond_it(requests, told):
 
 
 @pytest.mark.parametrize(
+    ("quantile", "told"), [(0.9499996, "p95"), (0.9500004, "p95"), (0.949999, ""), (0.950001, "")]
+)
+def test_a_quantile_is_known_by_six_digits(quantile, told):
+    found = values(((quantile, 0.3),))
+
+    assert told == "".join(word for word in ("p95",) if f"latency_{word}_seconds" in found)
+
+
+@pytest.mark.parametrize(
     "about", [{"requests": 0}, {"requests": None}, {"errors": None}, {"errors": float("nan")}]
 )
 def test_a_share_of_errors_needs_both_counts(about):

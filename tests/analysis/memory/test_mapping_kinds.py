@@ -250,6 +250,29 @@ def test_a_mapping_joined_to_a_threads_stack_is_cut_off():
     assert [32 * MIB, 8 * KIB] == list(kinds.loc["go-runtime", ["size_bytes", "rss_bytes"]])
 
 
+def test_a_stack_of_an_odd_size_has_that_of_the_nearest_ones():
+    """
+    Two of 8 MiB, and further up two of 2 MiB, and one of those with 32 MiB behind it.
+    """
+    guard, entries = 4 * KIB, []
+    for place, size in (
+        (0x7F1000000000, 8 * MIB),
+        (0x7F1010000000, 8 * MIB),
+        (0x7F2000000000, 2 * MIB),
+        (0x7F2010000000, 2 * MIB),
+        (0x7F2020000000, 34 * MIB),
+    ):
+        entries += [
+            smaps_entry(place, place + guard, "---p"),
+            smaps_entry(place + guard, place + guard + size, rss_kib=40),
+        ]
+
+    table = mappings(PROGRAM, BRK, *HEAP_IN_USE, *entries)
+    kinds = classify_mappings(table, COUNTS).kinds().set_index("kind")
+
+    assert 5 * guard + 2 * 8 * MIB + 3 * 2 * MIB == kinds.loc["thread-stack", "size_bytes"]
+
+
 def test_of_two_aligned_runs_the_one_that_memstats_counts_is_the_heap():
     """
     A program can map 64 MiB of its own at a low address; MemStats says 4 MiB.
@@ -288,6 +311,21 @@ def test_arenas_of_a_32_bit_program_are_4_mib_and_lie_behind_the_program():
     assert ["go-heap", "go-heap", "go-runtime"] == kinds_of(program, *heap, own, memstats=memstats)[
         1:
     ]
+
+
+def test_on_arm64_too_a_stack_above_a_guard_page_is_a_threads():
+    """
+    Its mmaps lie below 0xffff… where arm64's addresses end.
+    """
+    guard = 0xFFFF80000000
+    entries = (
+        smaps_entry(0xAAAAC0000000, 0xAAAAC0100000, "r-xp", "/app/api", rss_kib=800),
+        smaps_entry(0xAAAAD0000000, 0xAAAAD0021000, "rw-p", "[heap]", rss_kib=8),
+        smaps_entry(guard, guard + 4 * KIB, "---p"),
+        smaps_entry(guard + 4 * KIB, guard + 8 * MIB + 4 * KIB, rss_kib=40),
+    )
+
+    assert ["thread-stack", "thread-stack"] == kinds_of(*entries)[2:]
 
 
 def test_on_arm64_the_heap_lies_below_the_program_and_the_mmaps():
