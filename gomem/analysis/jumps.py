@@ -42,6 +42,7 @@ class Jump:
         usual: The level that at least half of the moments are near.
         highest: The level of its highest moment.
         high: How many moments it lasted.
+        times: How often the level was in the upper half.
         near: How far from the usual level a moment may be and still be at it.
         came_back: Whether a later moment lies in the lower half of the way again.
         high_fraction: Share of the time for which levels may have been in the upper half, at most.
@@ -52,6 +53,7 @@ class Jump:
     usual: float
     highest: float
     high: int
+    times: int
     near: float
     came_back: bool
     high_fraction: float
@@ -96,6 +98,7 @@ def find_jump(levels: FloatArray, times: FloatArray | None = None) -> Jump | Non
             usual=usual,
             highest=float(levels[run].max()),
             high=len(run),
+            times=sum(bool(above[one[0]]) for one in runs),
             near=near,
             came_back=bool(run[-1] < len(levels) - 1),
             high_fraction=fraction,

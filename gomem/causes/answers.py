@@ -494,16 +494,19 @@ class Answers:
         return max(0.0, trend.grown)
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
-        """What heap profiles have in use at most, where a moment's own counts what was allocated.
+        """What heap profiles have in use at most; None where they may lag by much.
 
-        A program that turns sampling off, or on late, has profiles that do not: None. Where the
-        heap grows, they lag: None.
+        The last until then must count half of what was allocated: that of a program that turns
+        sampling off, or on late, does not. Where the heap grows, all of them lag.
         """
         found, held = self.in_use, self.held_heap
-        if found is None or moment.memstats is None or moment.name not in found.allocated:
+        if found is None or moment.memstats is None:
             return None
+        names = [one.name for one in self.moments]
+        until = names[: names.index(moment.name) + 1]
+        counted = [found.allocated[name] for name in until if name in found.allocated]
         total = moment.memstats["TotalAlloc"]
-        if pd.isna(total) or found.allocated[moment.name] < HALF * total:
+        if not counted or pd.isna(total) or counted[-1] < HALF * total:
             return None
         grows = held is not None and (held.rising or held.may_be_rising) is not None
         return None if grows or self.growing_site is not None else found.at_most

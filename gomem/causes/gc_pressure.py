@@ -87,10 +87,10 @@ def _is_told(answers: Answers, counters: CollectorCounters, least: float) -> boo
     """Whether it is of the time between the moments, and marking by the pacer's goals.
 
     A share since the start has stops in it, too: those between the moments say whether it could be
-    theirs.
+    theirs. Where nobody counts those that were forced, all may be.
     """
     marking = counters.least_marking_fraction
-    sure = marking is not None and marking >= least
+    sure = marking is not None and marking >= least and counters.forced is not None
     return sure and not counters.since_start and not answers.limit_may_decide
 
 

@@ -142,8 +142,9 @@ def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
     """If much of what is resident is above what heap profiles have in use; without a log."""
     rss = moment.rss_bytes
     in_use = None if answers.gc is not None else answers.in_use_at_most(moment)
-    if rss is None or in_use is None:
+    if rss is None or in_use is None or answers.in_use is None:
         return None
+    profile = answers.profile_path(answers.in_use.moment)
     room = room_bytes(moment, in_use)
     if not _is_much(room, rss, answers):
         return None
@@ -157,7 +158,7 @@ def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
         moment=moment.name,
         size=room,
         evidence=(
-            Evidence(answers.profile_path(moment.name), "inuse_space, at most", round(in_use), "B"),
+            Evidence(profile, "inuse_space, at most", round(in_use), "B"),
             *moment.heap_evidence("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *moment.rss_evidence,
         ),
@@ -188,13 +189,14 @@ def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
     share = f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS)"
     return CAUSE.finding(
         Severity.INFO,
-        f"{'up to ' if moment.hides_untouched else ''}{share} is idle heap, kept for the heap goal "
-        f"of {format_bytes(heap['NextGC'])}: {format_bytes(heap['HeapInuse'])} is in use",
+        f"{'up to' if moment.hides_untouched else 'at least'} {share} is room: idle heap, kept for "
+        f"the heap goal of {format_bytes(heap['NextGC'])}; {format_bytes(heap['HeapInuse'])} is in "
+        "use",
         moment=moment.name,
         size=idle,
         evidence=(
             *moment.heap_evidence("HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *moment.rss_evidence,
         ),
-        confidence="certain" if moment.mappings is not None else "likely",
+        confidence="likely",
     )

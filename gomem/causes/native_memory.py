@@ -14,13 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
-    from gomem.causes.finding import Severity
 
 KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
 
@@ -46,13 +47,14 @@ def find(answers: Answers) -> list[Finding]:
 def _by_totals(answers: Answers) -> list[Finding]:
     """What Go does not claim of RSS without files: whose it is, no total says.
 
-    At least: of what Go claims, some may never have been touched.
+    At least: of what Go claims, some may never have been touched. But the heap may have grown up to
+    its goal between the two readings. A note, for it may be what the program is meant to map.
     """
     told = [one for one in answers.moments if not_claimed_bytes(one) is not None]
     found = answers.outside_go(
         lambda one: not_claimed_bytes(one) or 0, answers.thresholds.native_bytes, told
     )
-    return [_of_totals(moment, severity) for moment, severity in found]
+    return [_of_totals(moment) for moment, _ in found]
 
 
 def not_claimed_bytes(moment: MomentFacts) -> int | None:
@@ -61,16 +63,20 @@ def not_claimed_bytes(moment: MomentFacts) -> int | None:
     if ledger is None or moment.memstats is None or moment.mappings is not None:
         return None
     known = moment.rss_bytes is not None and ledger.has("mapped_files")
-    return ledger.part("anonymous_other") if known else None
+    if not known or moment.skew.crosses_a_collection:
+        return None
+    heap, goal = moment.memstats["HeapAlloc"], moment.memstats["NextGC"]
+    until_goal = 0 if pd.isna(goal) else max(0, int(goal) - int(heap))
+    return max(0, ledger.part("anonymous_other") - until_goal)
 
 
-def _of_totals(moment: MomentFacts, severity: Severity) -> Finding:
+def _of_totals(moment: MomentFacts) -> Finding:
     assert moment.ledger is not None
     size, rss, memstats = not_claimed_bytes(moment) or 0, moment.rss_bytes or 0, moment.memstats
     claimed = 0 if memstats is None else int(memstats["Sys"])
     share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
     return CAUSE.finding(
-        severity,
+        Severity.INFO,
         f"at least {share} is neither Go's nor a file's: Go claims {format_bytes(claimed)} in all; "
         "it is C's, or mapped by the program itself",
         moment=moment.name,

@@ -64,6 +64,15 @@ def test_frequent_ones_need_cost_less():
     assert [] == found(seconds=4.001, share=0.05)
 
 
+def test_where_nobody_counts_the_forced_ones_all_may_be():
+    """
+    As on a page of metrics, which has pauses and no forced collections.
+    """
+    (told,), (unknown,) = (gc_pressure.find(answers(forced=one)) for one in (0, pd.NA))
+
+    assert ("likely", "possible") == (told.confidence, unknown.confidence)
+
+
 def test_few_collections_are_a_start():
     assert ["gc-pressure"] == found(20)
     assert [] == found(19)

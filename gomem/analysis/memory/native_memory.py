@@ -9,8 +9,8 @@ them. Where C's heap is in use, such blocks are most likely its; where it hardly
 have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
 that a program asks for becomes one that is not round, whereas mmap itself leaves it round. The
 kernel joins blocks that lie side by side, and eight of 8 MiB and 8 KiB are round again: so sizes
-that have a block in common which is not round have malloc's shape, too, and those of all moments
-are looked at together.
+that have a block in common which is not round have malloc's shape, too. Those of one moment decide,
+or those of all moments together.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def malloced_blocks(mappings: pd.DataFrame, beside: Sequence[pd.DataFrame] = ())
         return is_large
     if not (heap > 0 and is_large.any()):
         return is_large & False
-    blocks = pd.concat([one[_are_large_blocks(one)] for one in (mappings, *beside)])
-    return is_large & _mostly_of_mallocs_shape(blocks)
+    blocks = [one[_are_large_blocks(one)] for one in (mappings, *beside)]
+    return is_large & any(map(_mostly_of_mallocs_shape, (blocks[0], pd.concat(blocks))))
 
 
 def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:

@@ -27,24 +27,28 @@ class InUseTotals:
 
     Attributes:
         at_most: The most that any has, to the upper end of its 95 % interval, in bytes.
+        moment: Of the profile that has it.
         allocated: What each counts as allocated since the start, by moment, in bytes.
     """
 
     at_most: float
+    moment: str
     allocated: Mapping[str, int]
 
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:
-    """Sum heap profiles by moment; None if one does not count both, or nothing is in use."""
+    """Sum heap profiles; None if one does not count both, or nothing is in use."""
     if not all({IN_USE, ALLOCATED} <= set(one.sample_type_names) for one in profiles.values()):
         return None
-    highest = [
-        (total_bounds(one) or (0.0, float(one.total(IN_USE))))[1] for one in profiles.values()
-    ]
-    at_most = max(highest, default=0.0)
-    if not at_most:
+    highest = {
+        name: (total_bounds(one) or (0.0, float(one.total(IN_USE))))[1]
+        for name, one in profiles.items()
+    }
+    if not any(highest.values()):
         return None
-    return InUseTotals(at_most, {name: one.total(ALLOCATED) for name, one in profiles.items()})
+    moment = max(highest, key=lambda name: highest[name])
+    allocated = {name: one.total(ALLOCATED) for name, one in profiles.items()}
+    return InUseTotals(highest[moment], moment, allocated)
 
 
 def total_bounds(profile: Profile) -> tuple[float, float] | None:
