@@ -35,7 +35,7 @@ from gomem.analysis.memory.limits import (
     cgroup_use,
     worst_case_rss,
 )
-from gomem.analysis.memory.native_memory import malloced_blocks
+from gomem.analysis.memory.native_memory import LargeBlocks, malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
 from gomem.analysis.scavenge_goals import MEMORY_LIMIT
@@ -114,7 +114,7 @@ class MomentFacts:
         memstats: A row of the MemStats table, or of runtime/metrics in its place.
         heap: A row of `analysis.memory.scavenger.heap_return`, in bytes.
         mappings: Classified mappings.
-        beside: Those of the other moments.
+        large_blocks: Those of all moments that may be malloc's.
         size_classes: BySize of MemStats; empty if it is not there.
         metrics: runtime/metrics scalars by name.
         paths: The artefact of each kind.
@@ -133,7 +133,7 @@ class MomentFacts:
     memstats: pd.Series | None = None
     heap: pd.Series | None = None
     mappings: pd.DataFrame | None = None
-    beside: Sequence[pd.DataFrame] = ()
+    large_blocks: LargeBlocks | None = None
     size_classes: pd.DataFrame | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class MomentFacts:
         """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
         if self.mappings is None:
             return pd.Series(dtype=bool)
-        return malloced_blocks(self.mappings, self.beside)
+        return malloced_blocks(self.mappings, self.large_blocks)
 
     @cached_property
     def is_shared_anonymous(self) -> pd.Series:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
+from gomem.analysis.memory.native_memory import LargeBlocks
 from gomem.analysis.memory.resident_totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.scavenger import heap_return
@@ -57,11 +58,8 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
     facts = [_facts(one, ends, heaps, marked, page_bytes) for one in sides]
-    mapped = [one.mappings for one in facts if one.mappings is not None]
-    return tuple(
-        replace(one, beside=[other for other in mapped if other is not one.mappings])
-        for one in facts
-    )
+    blocks = LargeBlocks([one.mappings for one in facts if one.mappings is not None])
+    return tuple(replace(one, large_blocks=blocks) for one in facts)
 
 
 def _page_bytes_of(capture: Capture) -> int | None:

@@ -15,6 +15,8 @@ or those of all moments together.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,15 +135,33 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
     return cuts
 
 
-def malloced_blocks(mappings: pd.DataFrame, beside: Sequence[pd.DataFrame] = ()) -> pd.Series:
+@dataclass(frozen=True)
+class LargeBlocks:
+    """The large blocks of all moments that nobody else's mappings explain.
+
+    Attributes:
+        moments: Classified mappings of each moment.
+    """
+
+    moments: Sequence[pd.DataFrame]
+
+    @cached_property
+    def have_mallocs_shape(self) -> bool:
+        """Whether most of them have malloc's shape; what stays as it is counts once."""
+        return _mostly_of_mallocs_shape(
+            pd.concat([one[_are_large_blocks(one)] for one in self.moments])
+        )
+
+
+def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
     """Which classified mappings are most likely large blocks of malloc's.
 
     Args:
         mappings: Classified mappings of one moment.
-        beside: Those of the process's other moments.
+        of_all: Those of all moments, if there are more.
 
     Returns:
-        True where it is one; of the first's index.
+        True where it is one; of the mappings' index.
     """
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
     is_large = _are_large_blocks(mappings)
@@ -149,8 +169,8 @@ def malloced_blocks(mappings: pd.DataFrame, beside: Sequence[pd.DataFrame] = ())
         return is_large
     if not (heap > 0 and is_large.any()):
         return is_large & False
-    blocks = [one[_are_large_blocks(one)] for one in (mappings, *beside)]
-    return is_large & any(map(_mostly_of_mallocs_shape, (blocks[0], pd.concat(blocks))))
+    own = _mostly_of_mallocs_shape(mappings[is_large])
+    return is_large & (own or (of_all is not None and of_all.have_mallocs_shape))
 
 
 def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:

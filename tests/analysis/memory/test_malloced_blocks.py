@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.native_memory import malloced_blocks
+from gomem.analysis.memory.native_memory import LargeBlocks, malloced_blocks
 from gomem.analysis.memory.runtime_metadata import BEYOND, CUT_BEYOND
 from gomem.units import KIB, MIB
 
@@ -23,7 +23,8 @@ def mapped(*rows: dict) -> pd.DataFrame:
 
 
 def blocks(*rows: dict, beside: tuple[pd.DataFrame, ...] = ()) -> list[bool]:
-    return malloced_blocks(mapped(*rows), beside).tolist()
+    of_all = LargeBlocks([mapped(*rows), *beside]) if beside else None
+    return malloced_blocks(mapped(*rows), of_all).tolist()
 
 
 def test_cs_heap_is_in_use_from_1_mib_on():
