@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.cause import Cause
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
@@ -65,25 +65,26 @@ def not_claimed_bytes(moment: MomentFacts) -> int | None:
     known = moment.rss_bytes is not None and ledger.has("mapped_files")
     if not known or moment.skew.crosses_a_collection:
         return None
-    heap, goal = moment.memstats["HeapAlloc"], moment.memstats["NextGC"]
-    until_goal = 0 if pd.isna(goal) else max(0, int(goal) - int(heap))
+    goal = moment.memstats.get("NextGC")
+    until_goal = 0 if pd.isna(goal) else max(0, int(goal) - ledger.part("heap_objects"))
     return max(0, ledger.part("anonymous_other") - until_goal)
 
 
 def _of_totals(moment: MomentFacts) -> Finding:
     assert moment.ledger is not None
-    size, rss, memstats = not_claimed_bytes(moment) or 0, moment.rss_bytes or 0, moment.memstats
-    claimed = 0 if memstats is None else int(memstats["Sys"])
+    assert moment.memstats is not None
+    size, rss = not_claimed_bytes(moment) or 0, moment.rss_bytes or 0
+    sys = moment.memstats.get("Sys")
+    claimed = None if pd.isna(sys) else int(sys)
     share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
     return CAUSE.finding(
         Severity.INFO,
-        f"at least {share} is neither Go's nor a file's: Go claims {format_bytes(claimed)} in all; "
-        "it is C's, or mapped by the program itself",
+        f"at least {share} is neither Go's nor a file's: it is C's, or the program has mapped it",
         moment=moment.name,
         size=size,
         evidence=(
             *moment.rss_evidence,
-            Evidence(moment.path("memstats"), "Sys", claimed, "B"),
+            *what_is_known((moment.path("memstats"), "Sys", claimed, "B")),
         ),
         next_step=_TAKE_SMAPS,
         confidence="possible",

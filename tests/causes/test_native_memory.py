@@ -167,7 +167,7 @@ def test_totals_tell_how_much_is_not_gos_at_least():
 
     assert ("info", "possible", size) == (str(last.severity), last.confidence, last.bytes)
     assert size == moments[1].ledger.part("anonymous_other") > 100 * MIB
-    assert "is neither Go's nor a file's: Go claims" in last.title
+    assert "is neither Go's nor a file's: it is C's, or" in last.title
     assert {"2/smaps_rollup": 140 * MIB}.items() <= {
         one.artefact: one.value for one in last.evidence
     }.items()
