@@ -60,6 +60,7 @@ class Trend:
             rises between half of the moments: they may lie any time apart, and where it stands
             still be the longest.
         slows: Whether the second half of the time has less than a quarter of what it grew.
+        tails_off: Whether the last third has less than a sixth of that.
     """
 
     moments: int
@@ -75,6 +76,7 @@ class Trend:
     each_counts: bool
     in_line: bool
     slows: bool
+    tails_off: bool
 
     @property
     def grown(self) -> float:
@@ -92,6 +94,11 @@ class Trend:
         """Whether it rises in a line over moments too few to be sure of it."""
         few = FEWEST <= self.moments < SURE_FROM
         return few and self.only_rises and is_steady(self.slope, self.low)
+
+    @property
+    def levels_off(self) -> bool:
+        """Whether it has risen and stays, or nearly does; a single step is no levelling off."""
+        return self.shape == "plateau" or (self.shape == "ramp" and self.tails_off)
 
     @property
     def goes_on(self) -> bool:
@@ -127,7 +134,8 @@ def trend_of(levels: FloatArray, seconds: FloatArray | None = None) -> Trend | N
         only_rises=bool((steps > 0).all()),
         each_counts=bool((steps >= max(MOVES * steps.mean(), 0.0)).all()),
         in_line=_is_in_line(levels, seconds, slope),
-        slows=_slows(times, levels),
+        slows=_loses_pace(times, levels, 1 / 2),
+        tails_off=_loses_pace(times, levels, 1 / 3),
     )
 
 
@@ -186,10 +194,12 @@ def _is_in_line(levels: FloatArray, seconds: FloatArray | None, slope: float) ->
     return bool((steps >= max(MOVES * steps.mean(), 0.0)).sum() >= HALF * len(steps))
 
 
-def _slows(seconds: FloatArray, levels: FloatArray) -> bool:
-    middle = float(np.interp((seconds[0] + seconds[-1]) / 2, seconds, levels))
+def _loses_pace(seconds: FloatArray, levels: FloatArray, part: float) -> bool:
+    """Whether it rises, in the last part of the time at less than half of its pace in all."""
+    since = seconds[-1] - part * (seconds[-1] - seconds[0])
+    late = levels[-1] - float(np.interp(since, seconds, levels))
     grown = levels[-1] - levels[0]
-    return bool(grown > 0 and levels[-1] - middle < HALF * HALF * grown)
+    return bool(grown > 0 and late < HALF * part * grown)
 
 
 def _lows_follow(seconds: FloatArray, levels: FloatArray, slope: float) -> bool:

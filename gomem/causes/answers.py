@@ -476,7 +476,7 @@ class Answers:
         """The moments from when the number of goroutines stays; all, if it has not grown so."""
         counted = [one for one in self.moments if one.goroutine_count is not None]
         count = self.goroutines.count if len(counted) > 1 else None
-        if count is None or not (self.goroutines.stopped and self.goroutines_grew):
+        if count is None or not (self.goroutines.stopped and self._goroutines_multiplied):
             return self.moments
         few = count.last - MOVES * count.grown
         below = [one for one in counted if (one.goroutine_count or 0) < few]
@@ -586,7 +586,7 @@ class Answers:
         told = [one for one in self.moments if one.mappings is not None] if told is None else told
         sizes = [size_of(one) for one in told]
         trend = trend_of(np.array(sizes, np.float64), _seconds(told))
-        levelled = trend is not None and trend.shape == "plateau"
+        levelled = trend is not None and trend.levels_off
         for moment, size, grown in zip(told, sizes, above_the_lowest(sizes), strict=True):
             least = limits.notable(least_bytes, moment.rss_bytes)
             if size >= least:
@@ -672,7 +672,15 @@ class Answers:
             count is not None
             and count.moments >= limits.goroutine_growth_moments
             and count.grown >= limits.goroutine_growth
-            and count.last >= limits.goroutine_growth_ratio * count.first
+            and self._goroutines_multiplied
+        )
+
+    @property
+    def _goroutines_multiplied(self) -> bool:
+        """Whether a multiple is counted at the last moment, however few those are."""
+        count = self.goroutines.count
+        return (
+            count is not None and count.last >= self.thresholds.goroutine_growth_ratio * count.first
         )
 
     def goroutines_hold(self, site: GrowingSite | None) -> bool:

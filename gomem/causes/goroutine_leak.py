@@ -14,10 +14,11 @@ expert would put it:
    grow with them, and nothing else makes these grow steadily.
 4. A single moment, or two, has no direction: very many are a note, and what would decide is said.
 5. What one holds is its stack, 2 KiB at least where nothing says how much, and the heap that its
-   own functions allocate and that stays; where no other site rises, all of the heap that does. The
-   size is of those that came, since of the first nobody knows whether they wait in vain; and it is
-   the least where MemStats do not show both, for a heap profile lags, or do not show all moments
-   that count them: what each holds is then of the moments that do.
+   own functions allocate and that stays; where no other site rises, all of the heap that does, at
+   the most: something else may keep a part of it. The size is of those that came, since of the
+   first nobody knows whether they wait in vain; and it is the least where MemStats do not show
+   both, for a heap profile lags, or do not show all moments that count them: what each holds is
+   then of the moments that do.
 """
 
 from __future__ import annotations
@@ -214,12 +215,14 @@ def _each(answers: Answers) -> str:
     each = found.stack_bytes_each
     parts = [f"{format_bytes(each or SMALLEST_STACK)} of stack"]
     by_moments = heap > found.heap_bytes
-    came = found.counted_beside if by_moments and found.counted_beside else found.count.grown
+    seen = found.counted_beside if by_moments and found.counted_beside else found.count.grown
+    all_seen = bool(each) and by_moments and seen == found.count.grown
     if heap:
-        parts.append(f"{format_bytes(heap / came)} of heap")
-    least = "" if each and by_moments and came == found.count.grown else "at least "
+        most = "up to " if by_moments else ""
+        parts.append(f"{most}{format_bytes(heap / seen)} of heap")
     size = format_bytes(round(_stacks_that_came(answers) + heap))
-    return f"; those that came hold {least}{size}, each {' and '.join(parts)}"
+    bound = "up to" if all_seen else "at least"
+    return f"; those that came hold {bound} {size}, each {' and '.join(parts)}"
 
 
 def _heap(answers: Answers) -> list[Evidence]:

@@ -120,6 +120,15 @@ def test_a_plateau_is_a_tenth_of_the_range_in_the_last_third():
     assert "ramp" == shape_of(seconds, np.array([*rising, 89.9, 95, 98, 100.0]))
 
 
+def test_it_tails_off_at_less_than_half_of_its_pace_in_the_last_third():
+    """
+    Of 60 in six seconds the last two give 10 at half of the pace, and then less.
+    """
+    assert not trend(0, 20, 35, 45, 50, 55, 60).tails_off
+    assert trend(0, 20, 35, 45, 50.1, 55, 60).tails_off
+    assert not trend(60, 50, 40, 30, 20, 10, 0).tails_off
+
+
 def test_the_last_third_counts_though_no_moment_lies_in_it():
     """
     Nothing was read between the fourth second and the sixtieth: a line may have gone on.

@@ -210,7 +210,9 @@ def test_few_moments_must_know_the_slope_to_half_unless_they_last():
         pytest.param((10, 1010, 2010, 2010, 2010, 2010, 2010, 2010), 6, id="came and stayed"),
         pytest.param((10, 1010, 1809, 1811, 2010, 2010, 2010, 2010), 5, id="nearly as many"),
         pytest.param((10, 300, 600, 900, 1200, 1500, 1800, 2100), 8, id="still come"),
-        pytest.param((10, 300, 600, 600, 600, 600, 600, 600), 8, id="few"),
+        pytest.param((10, 300, 600, 600, 600, 600, 600, 600), 6, id="however few"),
+        pytest.param((300, 450, 600, 600, 600, 600, 600, 600), 6, id="twice as many"),
+        pytest.param((301, 450, 600, 600, 600, 600, 600, 600), 8, id="not twice as many"),
     ],
 )
 def test_what_goroutines_hold_that_came_and_stayed_is_no_growth(counts, measured):

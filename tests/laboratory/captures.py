@@ -18,6 +18,7 @@ from tests.said_bounds import bounds_said
 
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size is named right within this
+LIVE = "live"  # what a program measured of itself where the rest of the heap is room
 
 
 @cache
@@ -144,12 +145,35 @@ class Answer:
 def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, float]) -> Size:
     if finding is None:
         return Size(code, unit, None, bounded=False)
-    off, what = min((abs(finding[unit] / size - 1), name) for name, size in real.items())
-    said = bounds_said(finding) if unit == "bytes" else None
-    bounded = said is not None and any(
-        said[0] <= size * (1 + WITHIN) and size * (1 - WITHIN) <= said[1] for size in real.values()
+    said = {name: _said(finding, unit, name) for name in real}
+    off, what = min((abs(said[name] / size - 1), name) for name, size in real.items())
+    bounded = unit == "bytes" and any(
+        low <= size * (1 + WITHIN) and size * (1 - WITHIN) <= high
+        for name, size in real.items()
+        for low, high in _bounds_said(finding, name)
     )
     return Size(code, what, off, bounded=bounded)
+
+
+def _said(finding: dict[str, Any], unit: str, what: str) -> float:
+    """The size of a finding, or what it says is live, where that is what was measured."""
+    return next(iter(_live_said(finding).values()), 0) if what == LIVE else finding[unit]
+
+
+def _bounds_said(finding: dict[str, Any], what: str) -> list[tuple[float, float]]:
+    if what == LIVE:
+        return [(0, size) for field, size in _live_said(finding).items() if "at most" in field]
+    said = bounds_said(finding)
+    return [] if said is None else [said]
+
+
+def _live_said(finding: dict[str, Any]) -> dict[str, float]:
+    """What heap-headroom holds the room against, by its evidence's field."""
+    return {
+        one["field"]: one["value"]
+        for one in finding["evidence"]
+        if one["field"] in {"heap_live_p50_bytes", "/gc/heap/live:bytes", "inuse_space, at most"}
+    }
 
 
 def ask(name: str, *, half: bool = False) -> Answer:
