@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from gomem.units import format_bytes
@@ -23,3 +24,9 @@ def bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
     if f"at least {format_bytes(size)}".lower() in title:
         return size, math.inf
     return (0, size) if f"up to {format_bytes(size)}".lower() in title else None
+
+
+def cpu_bounds_said(finding: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Between what its share of the CPU lies; None where the title names no most."""
+    most = re.search(r"up to ([\d.]+) % with stops", finding["title"])
+    return None if most is None else (finding["cpu_fraction"], float(most[1]) / 100)

@@ -28,6 +28,7 @@ from gomem.analysis.collector.steps import (
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
 from gomem.analysis.tally import Tally
+from gomem.analysis.trends import MOVES
 from gomem.causes.finding import what_is_known
 from gomem.units import format_fraction, format_seconds
 
@@ -244,6 +245,16 @@ class CollectorAnswers:
 
         None where no interval, or no such collection, tells it.
         """
-        available = self.available_cpu_seconds
-        spent = float(self.triggers.of(trigger)["marking_cpu_seconds"])
+        return self._share(trigger, "marking_cpu_seconds")
+
+    def marking_words(self, trigger: str) -> str:
+        """The same for a title; and with stops, the most that it is, where that is clearly more."""
+        marking, most = self.marking_share_of(trigger), self._share(trigger, "gc_cpu_seconds")
+        text = f"{format_fraction(marking)} of the CPU"
+        if marking is None or most is None or most - marking <= MOVES * marking:
+            return text
+        return f"{text}, up to {format_fraction(most)} with stops"
+
+    def _share(self, trigger: str, what: str) -> float | None:
+        available, spent = self.available_cpu_seconds, float(self.triggers.of(trigger)[what])
         return spent / available if available > 0 and not isnan(spent) else None

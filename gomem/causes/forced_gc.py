@@ -119,8 +119,8 @@ def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
     marking = facts.marking_share_of(FORCED)
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
     share = cost.forced / cost.cycles
-    share_of_cpu = format_fraction(marking)
-    costs = "" if marking is None else f": marking for them takes {share_of_cpu} of the CPU"
+    words = facts.marking_words(FORCED)
+    costs = "" if marking is None else f": marking for them takes {words}"
     dear = marking is not None and marking >= limits.forced_marking_fraction
     return CAUSE.finding(
         Severity.WARNING if dear else Severity.INFO,

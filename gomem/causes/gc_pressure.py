@@ -171,13 +171,12 @@ def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
     cost, sites = facts.cost, _site_evidence(answers)
     rate = cost.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
-    cpu = facts.marking_share_of(PACER)
     many = cost.steady_cycles >= answers.thresholds.enough_cycles
     return CAUSE.finding(
         Severity.WARNING,
-        f"marking takes {format_fraction(cpu)} of the CPU, a collection "
+        f"marking takes {facts.marking_words(PACER)}, a collection "
         f"{every(cost.interval.p50)}{allocates}",
-        cpu_fraction=cpu,
+        cpu_fraction=facts.marking_share_of(PACER),
         evidence=(*_log_evidence(facts), *sites),
         next_step=_next_step(facts, answers.thresholds, sites),
         confidence=("possible" if answers.limit_may_decide else "certain" if many else "likely"),

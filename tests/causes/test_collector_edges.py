@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 from functools import cache
-from math import inf, nextafter
+from math import inf, nan, nextafter
+from types import SimpleNamespace
 
 import pytest
 
@@ -115,6 +116,25 @@ def test_marking_that_costs_much():
     cpu = slow().gc.marking_share_of("pacer")
 
     assert [True, False] == edge(gc_pressure, slow(), "marking_fraction", cpu)
+
+
+@pytest.mark.parametrize(
+    ("all_cpu", "words"),
+    [
+        pytest.param(0.22, "20.0 % of the CPU", id="a tenth more"),
+        pytest.param(0.2201, "20.0 % of the CPU, up to 22.0 % with stops", id="clearly more"),
+        pytest.param(nan, "20.0 % of the CPU", id="stops are not told"),
+    ],
+)
+def test_what_stops_take_is_told_where_it_is_clearly_more(all_cpu, words):
+    case = slow().gc
+    seconds = {
+        "marking_cpu_seconds": 0.2 * case.available_cpu_seconds,
+        "gc_cpu_seconds": all_cpu * case.available_cpu_seconds,
+    }
+    triggers = SimpleNamespace(of=lambda trigger: {"pacer": seconds}[trigger])
+
+    assert words == replace(case, triggers=triggers).marking_words("pacer")
 
 
 def test_marking_that_costs_less_and_comes_often():

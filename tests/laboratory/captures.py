@@ -14,7 +14,7 @@ from typing import Any
 import gomem
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
-from tests.said_bounds import bounds_said
+from tests.said_bounds import bounds_said, cpu_bounds_said
 
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size is named right within this
@@ -147,10 +147,10 @@ def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, 
         return Size(code, unit, None, bounded=False)
     said = {name: _said(finding, unit, name) for name in real}
     off, what = min((abs(said[name] / size - 1), name) for name, size in real.items())
-    bounded = unit == "bytes" and any(
+    bounded = any(
         low <= size * (1 + WITHIN) and size * (1 - WITHIN) <= high
         for name, size in real.items()
-        for low, high in _bounds_said(finding, name)
+        for low, high in _bounds_said(finding, unit, name)
     )
     return Size(code, what, off, bounded=bounded)
 
@@ -160,10 +160,10 @@ def _said(finding: dict[str, Any], unit: str, what: str) -> float:
     return next(iter(_live_said(finding).values()), 0) if what == LIVE else finding[unit]
 
 
-def _bounds_said(finding: dict[str, Any], what: str) -> list[tuple[float, float]]:
+def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[float, float]]:
     if what == LIVE:
         return [(0, size) for field, size in _live_said(finding).items() if "at most" in field]
-    said = bounds_said(finding)
+    said = bounds_said(finding) if unit == "bytes" else cpu_bounds_said(finding)
     return [] if said is None else [said]
 
 
