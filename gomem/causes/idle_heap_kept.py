@@ -1,6 +1,7 @@
 """Heap that the program no longer uses and the runtime keeps, beyond what its pacing asks for.
 
-It must last: for seconds after every drop, idle heap is on its way back. And it must be resident:
+It must last to the end: after every drop, idle heap is on its way back for seconds, and what has
+gone back since, or is in use again, was not kept. And it must be resident:
 where no file says what is, it is only possible, as it may lie in swap or never have been touched.
 
 From Go 1.13 on the runtime keeps free heap up to the scavenger's goal, about 1.1 × the heap goal,
@@ -18,6 +19,7 @@ is kept without that is kept at least; what is kept only with it is a note.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -25,6 +27,7 @@ import pandas as pd
 from gomem.analysis.memory.mapping_rows import ARENA
 from gomem.analysis.memory.scavenger import counts_fresh_as_released, has_scavenger
 from gomem.analysis.scavenge_goals import BACKGROUND_SCAVENGER
+from gomem.analysis.trends import MOVES
 from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -32,8 +35,6 @@ from gomem.releases import GoRelease
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gomem.causes.answers import Answers, LimitedGoal, MomentFacts
     from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
@@ -45,32 +46,67 @@ WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, fro
 def find(answers: Answers) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident.
 
-    A note where the next moment no longer has it: how long it lay idle, one moment cannot say. Not
-    where the program has collected meanwhile, as debug.FreeOSMemory does: then it gave it back.
+    A note where a later moment no longer has it, or goes on giving it back: it was on its way, or
+    is in use again. Not where the program has collected meanwhile, as debug.FreeOSMemory does.
     """
-    limits = answers.thresholds
-    told = _telling(answers.moments)
-    kept = [kept_bytes(one, answers.go_version) for one in told]
-    much = [
-        [size >= limits.notable(limits.idle_heap_bytes, one.held_bytes) for size in sizes]
-        for one, sizes in zip(told, kept, strict=True)
-    ]
+    limits, version = answers.thresholds, answers.go_version
+    divided = [one for one in answers.moments if one.heap is not None and one.ledger is not None]
+    kept = [_Kept.of(one, version, limits) for one in divided]
+    told = [one for one in divided if one.rss_bytes is not None] or divided
     findings = []
-    for place, (one, (least, most)) in enumerate(zip(told, kept, strict=True)):
-        after = told[place + 1 :]
-        lasts = not after or much[place + 1][0] or _collected_itself(one, after[0])
-        if much[place][0]:
-            bound = AT_LEAST if most > least else ""
-            findings.append(_finding(one, least, lasts, answers.go_version, bound))
-        elif much[place][1]:
-            findings.append(_finding(one, most, False, answers.go_version, UP_TO))
+    for one, lasts in zip(kept, _lasting(kept), strict=True):
+        if one.moment.rss_bytes is None and len(told) < len(divided):
+            continue  # others say what is resident, too
+        if one.surely:
+            bound = AT_LEAST if one.most > one.least else ""
+            findings.append(_finding(one.moment, one.least, lasts, version, bound))
+        elif one.maybe:
+            findings.append(_finding(one.moment, one.most, False, version, UP_TO))
     return findings or _kept_for_a_limit(told, limits) or _kept_unused(told, answers)
 
 
-def _telling(moments: Sequence[MomentFacts]) -> list[MomentFacts]:
-    """Those that divide the heap; where some say what is resident too, those alone."""
-    told = [one for one in moments if one.heap is not None and one.ledger is not None]
-    return [one for one in told if one.rss_bytes is not None] or told
+@dataclass(frozen=True)
+class _Kept:
+    """What a moment keeps, at least and at most, and whether that is much."""
+
+    moment: MomentFacts
+    least: int
+    most: int
+    surely: bool
+    maybe: bool
+
+    @classmethod
+    def of(cls, moment: MomentFacts, version: GoVersion, limits: Thresholds) -> _Kept:
+        much = limits.notable(limits.idle_heap_bytes, moment.held_bytes)
+        least, most = kept_bytes(moment, version)
+        return cls(moment, least, most, least >= much, most >= much)
+
+    @property
+    def released(self) -> float:
+        """HeapReleased; of a moment that divides the heap."""
+        assert self.moment.heap is not None
+        return float(self.moment.heap["HeapReleased"])
+
+
+def _lasting(kept: list[_Kept]) -> list[bool]:
+    """Whether much is kept from each moment to the last, or until the program collects itself.
+
+    Not if at the last it is less than at the one before, as more has been given back.
+    """
+    lasting: list[bool] = []
+    goes_on = not _goes_back(kept)
+    for before, after in zip(kept[::-1], [*kept[-1:], *kept[:0:-1]], strict=True):
+        goes_on = before.surely and (goes_on or _collected_itself(before.moment, after.moment))
+        lasting.append(goes_on)
+    return lasting[::-1]
+
+
+def _goes_back(kept: list[_Kept]) -> bool:
+    """Whether at the last clearly less is kept than before, and more has been given back."""
+    for before, last in zip(kept[-2:], kept[-1:], strict=False):
+        less = last.least <= (1 - MOVES) * before.least
+        return less and before.released < last.released
+    return False
 
 
 def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Finding]:

@@ -369,7 +369,7 @@ def test_what_the_next_moment_no_longer_has_is_a_note():
 
     found = find(Answers((kept, kept, gone, kept), GoVersion()))
 
-    assert [Severity.WARNING, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
+    assert [Severity.INFO, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
 
 
 def test_a_moment_that_does_not_say_what_is_resident_shows_nothing_that_lasts():
@@ -384,6 +384,42 @@ def test_a_moment_that_does_not_say_what_is_resident_shows_nothing_that_lasts():
 
     assert (Severity.INFO, kept.name) == (found.severity, found.moment)
     assert 1 == len(find(Answers((blind,), known_version("go1.22.12", "test"))))
+
+
+@pytest.mark.parametrize(
+    ("idle", "released", "severity"),
+    [
+        pytest.param(54, 0, Severity.WARNING, id="all is there"),
+        pytest.param(50, 4, Severity.WARNING, id="nearly all is there"),
+        pytest.param(49, 5, Severity.INFO, id="a tenth has gone back"),
+        pytest.param(40, 0, Severity.WARNING, id="less is idle, and none has gone back"),
+    ],
+)
+def test_what_goes_back_from_the_moment_before_to_the_last_is_a_note(idle, released, severity):
+    """
+    42 MiB are kept beyond the goal at 1; at the last as much, or less.
+    """
+    about = {"HeapAlloc": 9, "HeapInuse": 10, "NextGC": 20}
+    (first,) = answers(rss_mib=64, HeapIdle=54, **about).moments
+    (last,) = answers(rss_mib=64, **about, HeapIdle=idle + released, HeapReleased=released).moments
+
+    found = find(Answers((first, replace(last, name="2")), GoVersion()))
+
+    assert [severity] * 2 == [one.severity for one in found]
+
+
+def test_a_later_moment_without_rss_says_that_it_has_gone_back():
+    """
+    Kept at 1, where it is known to be resident; by MemStats of 2 all has been given back.
+    """
+    about = {"HeapAlloc": 9, "HeapInuse": 10, "NextGC": 20}
+    (kept,) = answers(rss_mib=64, HeapIdle=54, **about).moments
+    gone = answers(rss_mib=64, HeapIdle=54, HeapReleased=54, **about)
+    (blind,) = without_kernel(gone).moments
+
+    (found,) = find(Answers((kept, replace(blind, name="2")), GoVersion()))
+
+    assert (Severity.INFO, kept.name) == (found.severity, found.moment)
 
 
 @pytest.mark.parametrize(
