@@ -446,7 +446,7 @@ def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> 
         Severity.INFO if theirs else Severity.WARNING,
         _title(site, best, answers),
         moment=site.moment if site is not None else best.moment if best is not None else None,
-        size=round(best.grown if best is not None else site.grown_in_all if site else 0),
+        size=round(best.grown if best is not None else _told_of(site, limits)),
         evidence=(
             *(item for one in rises for item in one.evidence),
             *(() if site is None else _of_site(site, answers)),
@@ -490,18 +490,22 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
             f"what {site.who} allocates is kept, and grows {by}"
             f"at least {format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
-        in_all = site.grown_in_all
-        more = in_all - site.grown >= answers.thresholds.growth_fraction * site.grown
-        return (
-            f"{text}, of at least {format_bytes(in_all)} that came and stayed in all"
-            if more
-            else text
-        )
+        in_all = _told_of(site, answers.thresholds)
+        if in_all > site.grown:
+            return f"{text}, of at least {format_bytes(in_all)} that came and stayed in all"
+        return text
     text = f"{best.what} grows by {best.words}, to {format_bytes(best.last)}"
     if site is None:
         return text
     share = min(1.0, site.grown / max(site.in_use_grown, 1.0))
     return f"{text}; {site.who} allocates {format_fraction(share)} of what stays"
+
+
+def _told_of(site: GrowingSite | None, limits: Thresholds) -> float:
+    """What rises in all, where that is clearly more than what the site's part does."""
+    assert site is not None
+    more = site.grown_in_all - site.grown >= limits.growth_fraction * site.grown
+    return site.grown_in_all if more else site.grown
 
 
 def _of_site(site: GrowingSite, answers: Answers) -> tuple[Evidence, ...]:
