@@ -19,7 +19,8 @@ As an expert would put it:
    step), and two after it. A level as usual as the old one is a phase of the program.
 5. Where there are no profiles, HeapAlloc over the moments says the same, without a site: garbage
    alone never makes it more than twice what the collector allows at its usual goal. But garbage is
-   in it, so what is high more than once, and is not marked so, may be a saw-tooth: a note.
+   in it, so what is high more than once, and is not marked so, may be a saw-tooth, and what is
+   high for several moments a wave of the load: a note.
 6. A burst that comes again and again, a job every few seconds, is the usual itself: no interval
    stands out where most hold one. Its level tells it: what is in use, or what collections marked,
    rises at once from its lows, more than once, and is low in between. Garbage is in neither. That
@@ -271,8 +272,9 @@ def _of_moments(answers: Answers) -> list[Finding]:
     if not (levels.came_back and _is_far(levels, limits)):
         return []
     peak = told[levels.peak]
-    once = levels.times < limits.burst_count
-    rare = _is_rare(levels, limits) and (once or answers.marked_bursts is not None)
+    marks, several = answers.marked_bursts, max(levels.times, levels.high) >= limits.burst_count
+    marked = marks is not None and _is_rare(marks, limits)
+    rare = _is_rare(levels, limits) and (marked or not several)
     finding = CAUSE.finding(
         Severity.WARNING if rare else Severity.INFO,
         f"HeapAlloc jumped from {format_bytes(levels.usual)}, which is usual, to "

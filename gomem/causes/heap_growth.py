@@ -18,7 +18,7 @@ grows. As an expert would put it:
    line, and garbage is not marked. A log of so few collections is called thin. One of a start-up
    shows how the heap fills, in however many; and one that ends before the moments are half through
    is of the start, if they do not go on as it says. What was watched for a short time may go up and
-   down with the work, unless the lower end of the slope is half of it.
+   down with the work, unless the slope's interval lies between half of it and twice as much.
 3. It has not stopped. What filled at the start and has stayed since is a working set; a step is no
    slope; what rises and falls by half of its range is a batch or a cache with eviction. Profiles
    that repeat each other are silence: it has stopped if what the slope would have added meanwhile
@@ -287,8 +287,9 @@ def _matters(grown: float, last: float, limits: Thresholds) -> bool:
 
 
 def _is_known(rise: _Rise, limits: Thresholds) -> bool:
-    """Whether its slope is known to half, or it was watched for long."""
-    return is_steady(rise.slope, rise.low) or (rise.seconds or 0.0) >= limits.growth_sure_seconds
+    """Whether its slope is known within half and twice as much, or it was watched for long."""
+    known = is_steady(rise.slope, rise.low) and rise.slope >= HALF * rise.high
+    return known or (rise.seconds or 0.0) >= limits.growth_sure_seconds
 
 
 def _is_large(grown: float, first: float, limits: Thresholds) -> bool:

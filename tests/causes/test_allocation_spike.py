@@ -273,6 +273,33 @@ def test_heap_alloc_says_so_where_there_are_no_profiles():
     assert [] == allocation_spike.find(heap_alloc(35, 35, 35, 60, 35, 35, 35, 35, 35))
 
 
+@pytest.mark.parametrize(
+    ("high", "goals", "severity"),
+    [
+        pytest.param((3,), 0, "warning", id="for a moment"),
+        pytest.param((3, 4), 0, "info", id="for two"),
+        pytest.param((3, 4), 120, "warning", id="for two, and marked so"),
+        pytest.param((3, 4, 5, 6), 120, "info", id="marked so for half of the time"),
+    ],
+)
+def test_heap_alloc_that_is_high_for_several_moments_may_be_a_wave(high, goals, severity):
+    """
+    20 MiB and 60; where goals say so, marked are 10 MiB and 60 at one moment more.
+    """
+    told = (
+        facts(
+            name=f"{n:02}",
+            HeapAlloc=60 if n in high else 20,
+            NextGC=goals if goals and n in (*high, high[-1] + 1) else 20,
+        )
+        for n in range(11)
+    )
+
+    found = allocation_spike.find(Answers(tuple(told), GoVersion()))
+
+    assert severity == str(found[0].severity)
+
+
 @pytest.mark.parametrize(("usual", "found"), [(30, True), (31, False)])
 def test_a_level_is_far_above_the_usual_from_twice_as_much_on(usual, found):
     levels = heap_alloc(*[usual] * 3, 60, *[usual] * 5)

@@ -1,6 +1,7 @@
 """A leak is found in a series of heap profiles alone, and named where a log has found it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -202,6 +203,21 @@ def test_few_moments_must_know_the_slope_to_half_unless_they_last():
     for seconds, grows in ((70.0, True), (70.1, False)):
         limits = Thresholds(growth_sure_seconds=seconds)
         assert grows == bool(heap_growth.find(replace(case, thresholds=limits)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "seconds", "known"),
+    [
+        (5.0, 20.0, 30.0, True),
+        (4.9, 20.0, 30.0, False),
+        (5.0, 20.1, 30.0, False),
+        (5.0, 20.1, 60.0, True),
+    ],
+)
+def test_a_slope_of_10_is_known_within_half_and_twice_as_much(low, high, seconds, known):
+    rise = SimpleNamespace(slope=10.0, low=low, high=high, seconds=seconds)
+
+    assert known == heap_growth._is_known(rise, Thresholds(growth_sure_seconds=60.0))
 
 
 @pytest.mark.parametrize(
