@@ -32,6 +32,7 @@ WINDOW_BYTES = 16384
 SHAPE_BYTES = 10
 
 _FIELD_AT = {kind: re.compile(regex) for kind, regex in KINDS.items()}
+_LINE_ENDS = {b"\n": b"\r\n"}  # as Windows writes it
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 # A log can be made to be read slowly. Torn lines of real ones take up to 12 000 steps, and are some
 # in a hundred; a million steps take about two seconds.
@@ -108,10 +109,15 @@ def _pieces_present(text: bytes, start: int, end: int, grammar: Grammar) -> bool
 
 
 def _line_starts(text: bytes, start: int, end: int) -> list[int]:
-    starts = []
+    """Where later lines begin: behind what stands in front of the first, if it does there, too.
+
+    So lines may be quoted or indented.
+    """
+    before = text.rfind(b"\n", max(0, start - WINDOW_BYTES), start) + 1
+    prefix, starts = text[before:start], []
     while (newline := text.find(b"\n", start, end)) >= 0:
         start = newline + 1
-        starts.append(start)
+        starts.append(start + len(prefix) if text.startswith(prefix, start, end) else start)
     return starts
 
 
@@ -181,8 +187,10 @@ class _Search:
 
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
         if isinstance(piece, bytes):
-            if self.text.startswith(piece, at, self.end):
-                yield at + len(piece), ()
+            for written in (piece, _LINE_ENDS.get(piece, piece)):
+                if self.text.startswith(written, at, self.end):
+                    yield at + len(written), ()
+                    return
             return
         whole = _FIELD_AT[piece.kind].match(self.text, at, self.end)
         if whole is None:

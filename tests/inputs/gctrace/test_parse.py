@@ -351,6 +351,31 @@ def test_a_line_may_be_torn_many_times():
     assert {"program": 46} == columns.others
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [(b"", b"\r"), (b"> ", b""), (b"    ", b""), (b"> ", b"\r")],
+    ids=["windows", "quoted", "indented", "quoted, windows"],
+)
+def test_a_line_may_be_torn_and_pasted(before, behind):
+    log = REQUESTS + GO_1_27.replace(b"%", b"nights 4\n%", 1) + REQUESTS
+    lines = log.splitlines()
+    pasted = b"".join(before + line + behind + b"\n" for line in lines)
+    columns, damage = parse(pasted)
+
+    assert [] == damage
+    assert [19 * MIB] == list(columns.cycles["heap_live_bytes"])
+
+
+def test_what_stands_before_a_torn_line_alone_is_the_programs():
+    """
+    Its rest begins a line, behind which nobody quotes.
+    """
+    columns, damage = parse(REQUESTS + b"done: " + GO_1_27.replace(b"%", b"nights 4\n%", 1))
+
+    assert [] == damage
+    assert [19 * MIB] == list(columns.cycles["heap_live_bytes"])
+
+
 def test_of_two_readings_the_one_with_the_fewest_lines_of_other_text_counts():
     """
     A goal of 16 MB, and one line further down its processors; not of 1 MB, with the next line's
