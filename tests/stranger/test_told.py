@@ -130,6 +130,38 @@ def test_growth_that_was_the_goroutines_may_be_nobodys(confidence, left, said):
     assert said == bool(found)
 
 
+@pytest.mark.parametrize(
+    ("moment", "confidence", "said"),
+    [
+        pytest.param("1", "possible", False, id="the last moment is lost"),
+        pytest.param("2", "possible", True, id="at the last moment"),
+        pytest.param(None, "possible", True, id="by the log"),
+        pytest.param("1", "likely", True, id="too sure"),
+    ],
+)
+def test_growth_may_be_possible_where_its_end_is_lost(moment, confidence, said):
+    less = finding("heap-growth", MIB, moment=moment) | {"confidence": confidence}
+
+    assert said == bool(contradictions(told(), told(less)))
+    assert contradictions(told(), told(less | {"code": "goroutine-leak"}))
+
+
+@pytest.mark.parametrize(
+    ("share", "field", "said"),
+    [(0.26, "cpu", False), (0.27, "cpu", True), (0.25, "another", True)],
+)
+def test_a_step_graver_is_no_contradiction_where_its_share_is_nearly_the_same(share, field, said):
+    """
+    24 % of the CPU; a tenth more is 26.4.
+    """
+    whole = finding("gc-pressure", None, evidence=[("m", "cpu, since 1", 0.24, "fraction")])
+    graver = finding("gc-pressure", None, evidence=[("", f"{field}, since 2", share, "fraction")])
+    graver["severity"] = Severity.CRITICAL
+
+    assert said == contradicts(whole, graver)
+    assert contradicts(whole | {"severity": Severity.INFO}, graver)
+
+
 def test_a_bound_of_another_number_is_none():
     less = finding("idle-heap-kept", 10 * MIB, title="it holds at least 9.00 MiB of 10.0 MiB")
 

@@ -6,7 +6,9 @@ evidence, and every part of every ledger to the byte.
 Where something was lost, less may be told, and nothing that contradicts the whole:
 
 - No warning of a cause that the whole capture does not have, and none more severe; but where the
-  whole warns of what the collector costs, a cause of that cost may be possible that is not its.
+  whole warns of what the collector costs, a cause of that cost may be possible that is not its, and
+  a warning may be graver by one step where the share of the CPU that it rests on moved by less than
+  a tenth.
 - No cause at a moment of which it is more certain than the whole. (A cause is told of the last
   moment that shows it, so of another one where that moment's files are gone.)
 - Of two warnings that both have, of the same moment and size, the first stays the first.
@@ -18,6 +20,7 @@ Where something was lost, less may be told, and nothing that contradicts the who
   within it.
 - What is estimated over all moments or a whole log moves by less than a third; growth that was
   watched for another length of time, also that of goroutines, by its rate.
+- Growth that the whole saw the end of may be possible where that end is lost.
 - Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
   more that they do, or nothing as surely.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
@@ -62,6 +65,7 @@ _GROWTH = re.compile(
     r".* in (?P<time>[\d.]+ \w+)"
 )
 _UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": 1024 * MIB}
+SHARE = "fraction"
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
 # recognised by shape and place, which they are by the other files of the moment.
@@ -245,6 +249,7 @@ def contradictions(whole: Told, less: Told) -> list[str]:
     for one in yours:
         known = [two for two in mine if two["code"] == one["code"]]
         excused = _costs_as_much(one, mine) or _is_nobodys(one, mine, yours)
+        excused = excused or _lost_its_end(one, whole) or _is_at_the_edge(one, known)
         said += [] if excused else _too_much(one, known)
         for two in known:
             if two["moment"] == one["moment"]:
@@ -282,6 +287,30 @@ def _is_nobodys(
         for told in (whole, less)
     )
     return GROWTH in {two["code"] for two in whole} and known < left
+
+
+def _lost_its_end(one: dict[str, Any], whole: Told) -> bool:
+    """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
+    possible = (one["code"], one["confidence"]) == (GROWTH, CONFIDENCES[-1])
+    return possible and one["moment"] not in (None, whole.moments[-1])
+
+
+def _is_at_the_edge(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
+    """Whether it is critical, and a warning of the whole rests on nearly the same share of CPU."""
+    warned = [two for two in known if two["severity"] == Severity.WARNING]
+    if one["severity"] != Severity.CRITICAL or not warned:
+        return False
+    shares = [(mine, yours) for two in warned for mine, yours in _shares(one, two)]
+    return bool(shares) and all(abs(mine - yours) <= RECOGNISED * yours for mine, yours in shares)
+
+
+def _shares(one: dict[str, Any], two: dict[str, Any]) -> list[tuple[float, float]]:
+    """The fractions that both rest on, by the same field, since whichever moment."""
+    mine, yours = (
+        {field.partition(", since")[0]: value for _, field, value, unit in each if unit == SHARE}
+        for each in (one["evidence"], two["evidence"])
+    )
+    return [(float(mine[field]), float(yours[field])) for field in mine.keys() & yours.keys()]
 
 
 def _sureness(finding: dict[str, Any]) -> int:
