@@ -130,6 +130,19 @@ def test_growth_that_was_the_goroutines_may_be_nobodys(confidence, left, said):
     assert said == bool(found)
 
 
+@pytest.mark.parametrize(("held", "said"), [(29, False), (30, True)])
+def test_growth_that_was_the_goroutines_may_be_nobodys_where_they_hold_less(held, said):
+    """
+    30 MiB grew; the whole gives 60 to goroutines, as surely.
+    """
+    leak, growth = finding("goroutine-leak", 60 * MIB), finding("heap-growth", 30 * MIB)
+    growth["confidence"] = "possible"
+    whole = told(leak, growth | {"severity": Severity.INFO})
+    stacks = finding("goroutine-leak", held * MIB, title=f"at least {held}.0 MiB")
+
+    assert said == bool(contradictions(whole, told(stacks, growth)))
+
+
 @pytest.mark.parametrize(
     ("moment", "confidence", "said"),
     [

@@ -22,7 +22,7 @@ Where something was lost, less may be told, and nothing that contradicts the who
   watched for another length of time, also that of goroutines, by its rate.
 - Growth that the whole saw the end of may be possible where that end is lost.
 - Growth that the whole notes beside goroutines that pile up may be possible where nothing says any
-  more that they do, or nothing as surely.
+  more that they do, or nothing as surely, or that they hold as much as grew.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are, by what was read: of a process that allocates as
   fast as it can, what is left of two readings moves by more of itself. What is summed over mappings
@@ -286,7 +286,8 @@ def _is_nobodys(
         min((_sureness(two) for two in told if two["code"] == LEAK), default=len(CONFIDENCES))
         for told in (whole, less)
     )
-    return GROWTH in {two["code"] for two in whole} and known < left
+    holds_less = any(two["code"] == LEAK and (two["bytes"] or 0) < one["bytes"] for two in less)
+    return GROWTH in {two["code"] for two in whole} and (known < left or holds_less)
 
 
 def _lost_its_end(one: dict[str, Any], whole: Told) -> bool:
