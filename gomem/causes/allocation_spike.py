@@ -17,10 +17,10 @@ As an expert would put it:
    and that it may be what the program is meant to hold. It needs several profiles at the usual
    level before it, each with a content of its own (where collections are rare, a ramp looks like a
    step), and two after it. A level as usual as the old one is a phase of the program.
-5. Where there are no profiles, HeapAlloc over the moments says the same, without a site: garbage
-   alone never makes it more than twice what the collector allows at its usual goal. But garbage is
-   in it, so what is high more than once, and is not marked so, may be a saw-tooth, and what is
-   high for several moments a wave of the load: a note.
+5. Where there are no profiles, HeapAlloc over the moments says the same, without a site. But
+   garbage is in it: below twice the usual goal, what is held may go up and down as it always does,
+   what is high more than once, and is not marked so, may be a saw-tooth, and what is high for
+   several moments a wave of the load. Each is a note.
 6. A burst that comes again and again, a job every few seconds, is the usual itself: no interval
    stands out where most hold one. Its level tells it: what is in use, or what collections marked,
    rises at once from its lows, more than once, and is low in between. Garbage is in neither. That
@@ -35,7 +35,10 @@ As an expert would put it:
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
 from gomem.causes.cause import Cause
@@ -43,13 +46,13 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
     from gomem.analysis.bursts import Bursts
     from gomem.analysis.jumps import Jump
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
-    from gomem.causes.answers import Answers
+    from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 
 SITES = 3  # named as evidence
@@ -275,6 +278,7 @@ def _of_moments(answers: Answers) -> list[Finding]:
     marks, several = answers.marked_bursts, max(levels.times, levels.high) >= limits.burst_count
     marked = marks is not None and _is_rare(marks, limits)
     rare = _is_rare(levels, limits) and (marked or not several)
+    rare = rare and levels.highest >= limits.jump_ratio * _usual_goal(told)
     finding = CAUSE.finding(
         Severity.WARNING if rare else Severity.INFO,
         f"HeapAlloc jumped from {format_bytes(levels.usual)}, which is usual, to "
@@ -290,6 +294,13 @@ def _of_moments(answers: Answers) -> list[Finding]:
         confidence="likely" if rare else "possible",
     )
     return [finding]
+
+
+def _usual_goal(told: Sequence[MomentFacts]) -> float:
+    """The median of the goals that moments tell; 0 if none does."""
+    goals = [one.memstats["NextGC"] for one in told if one.memstats is not None]
+    known = [float(goal) for goal in goals if pd.notna(goal)]
+    return median(known) if known else 0.0
 
 
 def _is_rhythm(answers: Answers) -> bool:

@@ -300,6 +300,20 @@ def test_heap_alloc_that_is_high_for_several_moments_may_be_a_wave(high, goals, 
     assert severity == str(found[0].severity)
 
 
+@pytest.mark.parametrize(
+    ("goal", "severity"), [(30, "warning"), (31, "info"), (1 << 40, "warning")]
+)
+def test_heap_alloc_below_twice_the_usual_goal_may_swing_as_it_always_does(goal, severity):
+    """
+    20 MiB, once 60; the goal at all moments, or none.
+    """
+    told = [facts(name=f"{n:02}", HeapAlloc=60 if n == 3 else 20, NextGC=goal) for n in range(9)]
+
+    (finding,) = allocation_spike.find(Answers(tuple(told), GoVersion()))
+
+    assert severity == str(finding.severity)
+
+
 @pytest.mark.parametrize(("usual", "found"), [(30, True), (31, False)])
 def test_a_level_is_far_above_the_usual_from_twice_as_much_on(usual, found):
     levels = heap_alloc(*[usual] * 3, 60, *[usual] * 5)

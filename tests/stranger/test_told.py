@@ -1,5 +1,7 @@
 """What counts as less, and what as a contradiction: each allowance on both sides of its edge."""
 
+from dataclasses import replace
+
 import pytest
 
 from gomem.causes.finding import Severity
@@ -157,6 +159,12 @@ def test_growth_may_be_possible_where_its_end_is_lost(moment, confidence, said):
 
     assert said == bool(contradictions(told(), told(less)))
     assert contradictions(told(), told(less | {"code": "goroutine-leak"}))
+
+
+def test_growth_by_a_log_that_stands_alone_has_lost_no_end():
+    less = finding("heap-growth", MIB, moment=None) | {"confidence": "possible"}
+
+    assert contradictions(replace(told(), moments=()), replace(told(less), moments=()))
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ def _is_nobodys(
 def _lost_its_end(one: dict[str, Any], whole: Told) -> bool:
     """Whether it is growth, possible, by moments that end before the whole's: it reads them all."""
     possible = (one["code"], one["confidence"]) == (GROWTH, CONFIDENCES[-1])
-    return possible and one["moment"] not in (None, whole.moments[-1])
+    return possible and one["moment"] not in (None, *whole.moments[-1:])
 
 
 def _is_at_the_edge(one: dict[str, Any], known: Sequence[dict[str, Any]]) -> bool:
