@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tarfile
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gomem
+from gomem.units import KIB, MIB
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
 from tests.said_bounds import bounds_said, cpu_bounds_said
@@ -19,6 +21,9 @@ from tests.said_bounds import bounds_said, cpu_bounds_said
 LABORATORY = FIXTURES / "laboratory"
 WITHIN = 0.10  # a size is named right within this
 LIVE = "live"  # what a program measured of itself where the rest of the heap is room
+GROWN_TO = re.compile(r", to ([\d.]+) ([KMG]iB)")
+FREE_SLOTS = re.compile(r"^([\d.]+) ([KMG]iB) of the heap in use is free slots")
+UNITS = {"KiB": KIB, "MiB": MIB, "GiB": 1024 * MIB}
 
 
 @cache
@@ -50,12 +55,16 @@ class Size:
         what: What was measured; the unit where the finding names no size.
         off: How far off the size is, as a part of what was measured; None where it names none.
         bounded: Whether its title calls the size a bound, and what was measured lies beyond it.
+        settled: Whether a heap grew to what its title says, by the runtime's own count behind two
+            collections at the end. A program's own count is of what it keeps itself; what its
+            libraries and maps add to that, the runtime counts alone.
     """
 
     code: str
     what: str
     off: float | None
     bounded: bool
+    settled: bool = False
 
     @property
     def near(self) -> bool:
@@ -138,7 +147,8 @@ class Answer:
                 ]
                 real = {name: size for name, size in cause.get(unit, {}).items() if size > 0}
                 if real and cause["code"] not in self.missed:
-                    rows.append(_size(cause["code"], unit, named[0] if named else None, real))
+                    size = _size(cause["code"], unit, named[0] if named else None, real)
+                    rows.append(replace(size, settled=_is_settled(named, truth()[self.name])))
         return rows
 
 
@@ -155,9 +165,24 @@ def _size(code: str, unit: str, finding: dict[str, Any] | None, real: dict[str, 
     return Size(code, what, off, bounded=bounded)
 
 
+def _is_settled(named: list[dict[str, Any]], told: dict[str, Any]) -> bool:
+    """Whether the title of growth says what the heap had behind two collections at the end."""
+    heap = told["settled"].get("heap_alloc", 0)
+    to = _in_title(GROWN_TO, named[0]) if named and named[0]["code"] == "heap-growth" else None
+    return bool(heap and to and abs(to / heap - 1) <= WITHIN)
+
+
+def _in_title(pattern: re.Pattern[str], finding: dict[str, Any]) -> float | None:
+    """A size that the title names."""
+    found = pattern.search(finding["title"])
+    return None if found is None else float(found[1]) * UNITS[found[2]]
+
+
 def _said(finding: dict[str, Any], unit: str, what: str) -> float:
-    """The size of a finding, or what it says is live, where that is what was measured."""
-    return next(iter(_live_said(finding).values()), 0) if what == LIVE else finding[unit]
+    """The size of a finding; what it says is live, or all free slots, where that was measured."""
+    if what == LIVE:
+        return next(iter(_live_said(finding).values()), 0)
+    return _in_title(FREE_SLOTS, finding) or finding[unit]
 
 
 def _bounds_said(finding: dict[str, Any], unit: str, what: str) -> list[tuple[float, float]]:

@@ -80,10 +80,12 @@ def _print_summary(answers: Sequence[Answer]) -> None:
         sum(one.near for one in sizes),
         sum(one.bounded for one in sizes if not one.near),
     )
+    settled = sum(one.settled for one in sizes if not (one.near or one.bounded))
     unnamed = sum(one.off is None for one in sizes)
     print(
         f"size within {WITHIN:.0%}          {_of(near, sizes)}, {bounded} more told as the least "
-        f"or the most that it is, rightly, {unnamed} not named"
+        f"or the most that it is, rightly,\n{'':<25}{settled} more of a heap that by the runtime's "
+        f"count grew to what is said, {unnamed} not named"
     )
     print()
 
@@ -96,7 +98,8 @@ def _told(size: Size) -> str:
     if size.off is None:
         return f"{size.code} names no {size.what}"
     within = ", told as a bound, rightly" if size.bounded else ""
-    return f"{size.code} off by {size.off:.0%} ({size.what}){within}"
+    settled = ", but the heap grew to what is said" if size.settled else ""
+    return f"{size.code} off by {size.off:.0%} ({size.what}){within}{settled}"
 
 
 def _print_verdicts(answers: Sequence[Answer]) -> None:

@@ -78,6 +78,12 @@ def test_every_cause_is_there_three_times_and_twelve_are_healthy():
     assert 5 <= len(mixes)
 
 
+def told_of(monkeypatch, cause, heap_mib=0):
+    """One capture, of one cause, with so much in the heap at the end."""
+    done = {"causes": [cause], "settled": {"heap_alloc": heap_mib << 20}}
+    monkeypatch.setattr("tests.laboratory.captures.truth", lambda: {"one": done})
+
+
 @pytest.mark.parametrize(
     ("mib", "title", "told"),
     [
@@ -93,12 +99,42 @@ def test_every_cause_is_there_three_times_and_twelve_are_healthy():
 def test_a_size_is_held_to_what_its_title_says_of_it(mib, title, told, monkeypatch):
     """100 MiB were held."""
     cause = {"code": "heap-growth", "bytes": {"held": 100 << 20}}
-    monkeypatch.setattr("tests.laboratory.captures.truth", lambda: {"one": {"causes": [cause]}})
+    told_of(monkeypatch, cause)
     finding = {"code": "heap-growth", "bytes": mib << 20, "title": title}
 
     (size,) = Answer("one", [finding], "").sizes
 
     assert told == (size.near, size.bounded)
+
+
+@pytest.mark.parametrize(
+    ("code", "title", "heap_mib", "settled"),
+    [
+        pytest.param("heap-growth", "it grows: 55.0 MiB in 9 s, to 89.9 MiB", 100, False, id="far"),
+        pytest.param("heap-growth", "it grows: 55.0 MiB in 9 s, to 90.0 MiB", 100, True, id="near"),
+        pytest.param("heap-growth", "it grows: 55.0 MiB in 9 s", 55, False, id="to nothing"),
+        pytest.param("heap-growth", "it grows: to 0.5 s, to 90.0 MiB", 0, False, id="not counted"),
+        pytest.param("goroutine-leak", "they grow, to 90.0 MiB", 100, False, id="no heap"),
+    ],
+)
+def test_what_the_heap_grew_to_is_held_to_the_runtime_s_count(
+    code, title, heap_mib, settled, monkeypatch
+):
+    told_of(monkeypatch, {"code": code, "bytes": {"held": 10 << 20}}, heap_mib)
+
+    (size,) = Answer("one", [{"code": code, "bytes": 55 << 20, "title": title}], "").sizes
+
+    assert settled == size.settled
+
+
+def test_all_free_slots_are_held_to_all_that_were_measured(monkeypatch):
+    told_of(monkeypatch, {"code": "heap-fragmentation", "bytes": {"held": 100 << 20}})
+    title = "95.0 MiB of the heap in use is free slots, 40.0 MiB of it beyond the heap goal"
+    finding = {"code": "heap-fragmentation", "bytes": 40 << 20, "title": title}
+
+    (size,) = Answer("one", [finding], "").sizes
+
+    assert size.near
 
 
 def test_the_captures_stay_small():
