@@ -16,6 +16,7 @@ from gomem.analysis.collector.counters import (
     CounterReading,
     collector_counters,
 )
+from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.goroutine_growth import (
     GoroutineGrowth,
     begins,
@@ -346,6 +347,8 @@ class Answers:
         limit_growth: When the last moment's limit is reached, as far as that can be told.
         lacks: What rules needed and had not.
         counterparts: The baseline's moment that each moment is compared with, by name.
+        pauses: Stops of the world that MemStats remember, if no log tells them; see
+            `gomem.inputs.memstats.table.PAUSES`.
     """
 
     moments: tuple[MomentFacts, ...]
@@ -366,6 +369,7 @@ class Answers:
     limit_growth: TimeToLimit | None = None
     counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
     lacks: tuple[Lack, ...] = ()
+    pauses: pd.DataFrame | None = None
 
     def lacking(self, lacks: tuple[Lack, ...]) -> Answers:
         """The same with what rules lack; what was worked out is not worked out again."""
@@ -395,6 +399,15 @@ class Answers:
         """By how much of all stacks a goal is raised: from Go 1.19 on by a small part, unknown."""
         whole = self.go_version.certainly(STACKS_COUNT, SCANNED_COUNT)
         return self.gogc_fraction if whole else 0.0
+
+    @cached_property
+    def remembered_pauses(self) -> RememberedPauses | None:
+        """The stops of the collections that the counters tell of; None if none is remembered."""
+        counters = self.counters
+        last = None if counters is None else counters.last.count("NumGC")
+        if self.pauses is None or counters is None or last is None:
+            return None
+        return remembered_pauses(self.pauses, last, counters.cycles, counters.seconds)
 
     @cached_property
     def counters(self) -> CollectorCounters | None:
@@ -447,7 +460,10 @@ class Answers:
         if counters.cycles < limits.enough_cycles:
             return False
         many = limits.are_frequent(counters.interval_seconds)
-        dear = (counters.cpu_fraction or 0.0) >= limits.marking_fraction
+        marking = counters.least_marking_fraction  # without the stops, which no limit makes
+        dear = (
+            counters.marking_fraction if marking is None else marking
+        ) >= limits.marking_fraction
         cost = many or dear or counters.limiter_cycle is not None
         return cost and counters.room_fraction <= limits.limit_room_fraction
 

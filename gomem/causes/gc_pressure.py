@@ -69,8 +69,9 @@ def _by_counters(answers: Answers) -> list[Finding]:
     sites = _site_evidence(answers)
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
     over = counters.none_since is not None
+    told = _is_told(answers, counters, least / paced)
     finding = CAUSE.finding(
-        Severity.INFO if over else Severity.WARNING,
+        Severity.INFO if over or _is_theirs(counters, least / paced) else Severity.WARNING,
         counted_cost(counters),
         cpu_fraction=counters.cpu_fraction * paced,
         evidence=(*counted_evidence(counters), *sites),
@@ -78,7 +79,7 @@ def _by_counters(answers: Answers) -> list[Finding]:
             allocate_less=less,
             room=_small_room(counters.room_fraction) if answers.limit_may_decide else _MORE_ROOM,
         ),
-        confidence="likely" if over or _is_told(answers, counters, least / paced) else "possible",
+        confidence="likely" if over or told else "possible",
     )
     return [replace(finding, now=not over)]
 
@@ -92,6 +93,12 @@ def _is_told(answers: Answers, counters: CollectorCounters, least: float) -> boo
     marking = counters.least_marking_fraction
     sure = marking is not None and marking >= least and counters.forced is not None
     return sure and not counters.since_start and not answers.limit_may_decide
+
+
+def _is_theirs(counters: CollectorCounters, least: float) -> bool:
+    """Whether it may be the stops' alone, as those between the moments take as much of the time."""
+    marking = counters.least_marking_fraction
+    return marking is not None and marking < least
 
 
 def lack(answers: Answers) -> Lack | None:

@@ -10,21 +10,27 @@ CPUs delays some, by some tens of milliseconds, while the others are as short as
 requests as much without any collection. So where most stops are short, long ones are a note, unless
 several take a tenth of a second, which users notice: once or twice any kernel does. Of few
 collections nobody knows what most are like.
+
+Without a log MemStats remember the last 256 stops. Where they do not, the counters say how long
+stops are on average, and that is a note.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
 from gomem.causes.collector_answers import counted_evidence
-from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.analysis.collector.remembered_pauses import RememberedPauses
+    from gomem.analysis.tally import Tally
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
@@ -33,19 +39,119 @@ if TYPE_CHECKING:
 def find(answers: Answers) -> list[Finding]:
     """One finding for the whole log, if stops are long again and again, or one is very long.
 
-    Without a log the process's own counters say how long they are on average.
+    Without a log the process's own memory of them says so, or its counters.
     """
     facts, limits = answers.gc, answers.thresholds
     if facts is None:
-        return _by_counters(answers)
-    if facts.longest_stop is None:
+        remembered = answers.remembered_pauses
+        return _by_counters(answers) if remembered is None else _by_memory(remembered, answers)
+    stops = _Stops(facts.pauses.stopped, facts.cost.seconds, limits)
+    if facts.longest_stop is None or not stops.are_long:
         return []
-    stopped = facts.pauses.stopped
-    long = stopped.at_least(limits.pause_seconds)
-    often = long >= max(limits.long_cycles, limits.long_fraction * len(stopped))
-    if not often and not stopped.at_least(limits.worst_pause_seconds):
+    return [_finding(facts, facts.longest_stop, stops)]
+
+
+@dataclass(frozen=True)
+class _Stops:
+    """How long the world stood still in each collection, held against the thresholds.
+
+    Attributes:
+        stopped: The stops, in seconds.
+        watched_seconds: The time that they are of; None if it is not known.
+        limits: The thresholds.
+    """
+
+    stopped: Tally
+    watched_seconds: float | None
+    limits: Thresholds
+
+    @property
+    def long(self) -> int:
+        """How many are long."""
+        return self.stopped.at_least(self.limits.pause_seconds)
+
+    @property
+    def are_long(self) -> bool:
+        """Whether several are, or one is very long."""
+        limits = self.limits
+        often = self.long >= max(limits.long_cycles, limits.long_fraction * len(self.stopped))
+        return often or self.stopped.at_least(limits.worst_pause_seconds) > 0
+
+    @property
+    def share(self) -> float | None:
+        """Share of the time in long ones; None where no time was watched."""
+        if self.watched_seconds is None or not self.watched_seconds > 0:
+            return None
+        stopped = self.stopped.sum_at_least(self.limits.pause_seconds)
+        return min(1.0, stopped / self.watched_seconds)
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether there are enough to know what most are like."""
+        return len(self.stopped) >= self.limits.enough_cycles
+
+    @property
+    def are_usual(self) -> bool:
+        """Whether most are long."""
+        most = self.long >= self.limits.deciding_fraction * len(self.stopped)
+        return self.are_enough and most
+
+    @property
+    def severity(self) -> Severity:
+        """A warning if the program cannot be stopped, or users notice."""
+        often = self.are_usual and (self.share or 0.0) >= self.limits.stopped_fraction
+        grave = self.stopped.at_least(self.limits.worst_pause_seconds)
+        dear = often or (grave > 0 if self.are_usual else grave >= self.limits.long_cycles)
+        return Severity.WARNING if dear else Severity.INFO
+
+    @property
+    def confidence(self) -> str:
+        """Whose they are is likely where most are long."""
+        return "likely" if self.are_usual else "possible"
+
+    @property
+    def mechanism(self) -> str:
+        """What to make of it, if most are short."""
+        return "" if self.are_usual or not self.are_enough else _SOME
+
+    @property
+    def words(self) -> str:
+        """How many, how long, and how much of the time."""
+        in_all = (
+            ""
+            if self.share is None
+            else f"; such stops took {format_fraction(self.share)} of the time"
+        )
+        return (
+            f"{format_count(self.long)} of {format_count(len(self.stopped))} collections stopped "
+            f"the world for {format_seconds(self.limits.pause_seconds)} or more, the longest for "
+            f"{format_seconds(self.stopped.max or 0.0)}{in_all}"
+        )
+
+
+def _by_memory(remembered: RememberedPauses, answers: Answers) -> list[Finding]:
+    """By the last 256 stops, which MemStats remember one by one."""
+    stops = _Stops(remembered.stopped, remembered.seconds, answers.thresholds)
+    if not stops.are_long or answers.counters is None:
         return []
-    return [_finding(facts, facts.longest_stop, long, limits)]
+    path = answers.counters.last.path
+    return [
+        CAUSE.finding(
+            stops.severity,
+            stops.words,
+            cpu_fraction=stops.share,
+            evidence=(
+                *what_is_known(
+                    (path, _IN_STOPS, stops.share, "fraction"),
+                    (path, "PauseNs, the longest", stops.stopped.max, "s"),
+                    (path, "PauseNs, the longest: cycle", remembered.longest_number, ""),
+                ),
+                *counted_evidence(answers.counters),
+            ),
+            mechanism=CAUSE.mechanism + stops.mechanism,
+            confidence=stops.confidence,
+        )
+    ]
 
 
 def _by_counters(answers: Answers) -> list[Finding]:
@@ -74,14 +180,6 @@ def _by_counters(answers: Answers) -> list[Finding]:
     ]
 
 
-def stopped_fraction(facts: CollectorAnswers, bound_seconds: float) -> float | None:
-    """Share of the time watched in stops of a length or more; None where no time was watched."""
-    watched = facts.cost.seconds
-    if watched is None or not watched > 0:
-        return None
-    return min(1.0, facts.pauses.stopped.sum_at_least(bound_seconds) / watched)
-
-
 _AT_FIRST = (
     " The longest stop is the first one, sweep termination. Its time counts from the request to "
     "stop: until every P has stopped, the others wait. Before Go 1.14 a loop without a call could "
@@ -94,7 +192,7 @@ _AT_LAST = (
 )
 _IN_STOPS = "share of the time in long stops"
 _SOME = (
-    " Most stops of this log are short, so it is not the program that cannot be stopped: some "
+    " Most stops are short, so it is not the program that cannot be stopped: some "
     "waited for a CPU, as everything else then did."
 )
 _FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
@@ -119,26 +217,16 @@ def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
     return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
 
 
-def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, limits: Thresholds) -> Finding:
-    bound, share = limits.pause_seconds, stopped_fraction(facts, limits.pause_seconds)
+def _finding(facts: CollectorAnswers, worst: pd.Series, stops: _Stops) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
-    stopped = facts.pauses.stopped
-    longest = stopped.max or 0.0
-    enough = len(stopped) >= limits.enough_cycles
-    usual = enough and long >= limits.deciding_fraction * len(stopped)
-    often = usual and (share or 0.0) >= limits.stopped_fraction
-    grave = stopped.at_least(limits.worst_pause_seconds)
-    dear = often or (grave > 0 if usual else grave >= limits.long_cycles)
-    in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
     return CAUSE.finding(
-        Severity.WARNING if dear else Severity.INFO,
-        f"{format_count(long)} of {format_count(len(stopped))} collections stopped the world for "
-        f"{format_seconds(bound)} or more, the longest for {format_seconds(longest)}{in_all}",
-        cpu_fraction=share,
+        stops.severity,
+        stops.words,
+        cpu_fraction=stops.share,
         evidence=(
-            *(() if share is None else (Evidence(facts.path, _IN_STOPS, share, "fraction"),)),
+            *what_is_known((facts.path, _IN_STOPS, stops.share, "fraction")),
             *_p99(facts),
-            Evidence(facts.path, "stw_max_seconds", longest, "s"),
+            Evidence(facts.path, "stw_max_seconds", stops.stopped.max or 0.0, "s"),
             Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),
             Evidence(facts.path, "longest: line", int(worst["line"]), ""),
             Evidence(facts.path, "longest: sweep_termination_seconds", first, "s"),
@@ -148,7 +236,7 @@ def _finding(facts: CollectorAnswers, worst: pd.Series, long: int, limits: Thres
             CAUSE.mechanism
             + (_AT_FIRST if first >= last else _AT_LAST)
             + (_FORCED if worst["forced"] else "")
-            + ("" if usual or not enough else _SOME)
+            + stops.mechanism
         ),
-        confidence="likely" if usual else "possible",
+        confidence=stops.confidence,
     )

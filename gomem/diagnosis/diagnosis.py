@@ -566,6 +566,7 @@ class Diagnosis:
             growth=self.growth,
             limit_growth=growth_to_limit(self.moments, last),
             counterparts=self._counterparts,
+            pauses=self.capture.pauses if self.collector is None else None,
         )
 
     @property

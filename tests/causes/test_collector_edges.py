@@ -239,7 +239,7 @@ def test_long_stops_are_a_warning_by_the_time_they_take():
     16 × 12.02 ms of 31 s: six in a thousand, which few requests meet.
     """
     case = long_stops(16)
-    share = long_pauses.stopped_fraction(case.gc, 0.010)
+    share = found(long_pauses, case)[0].cpu_fraction
     assert share == pytest.approx(16 * 0.01202 / 31)
 
     def severity(**about):
@@ -285,7 +285,6 @@ def test_the_time_in_long_stops_is_that_of_stops_from_the_threshold_on():
 def test_a_log_of_one_collection_has_no_share_of_time():
     case = answers({"first": 120})
 
-    assert long_pauses.stopped_fraction(case.gc, 0.010) is None
     (finding,) = found(long_pauses, case)
     assert "of the time" not in finding.title
     assert finding.cpu_fraction is None

@@ -1,5 +1,7 @@
 """What MemStats and runtime/metrics say of the collector, where there is no log."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -171,6 +173,15 @@ def test_a_share_since_the_start_has_stops_in_it_too():
     assert "possible" == confidence(gc_pressure, paused_ms=pd.NA)
 
 
+def test_a_share_that_the_stops_of_the_moments_may_be_alone_is_a_note():
+    """
+    A fifth of the CPU, less what stops took of the time: a tenth, and less.
+    """
+    assert "warning" == severity(gc_pressure, paused_ms=2000)
+    assert "info" == severity(gc_pressure, paused_ms=2001)
+    assert "warning" == severity(gc_pressure, paused_ms=pd.NA)
+
+
 def test_where_goals_leave_little_room_a_limit_may_make_them():
     """
     Goals of 150 MiB: 50 MiB are allocated between collections, and a little less.
@@ -205,6 +216,9 @@ def test_next_to_no_room_is_a_limit_s():
     [
         pytest.param({"share": 0.10}, ["memory-limit-thrash"], id="dear"),
         pytest.param({"share": 0.0999}, [], id="cheap"),
+        pytest.param({"share": 0.11, "paused_ms": 200}, ["memory-limit-thrash"], id="marking"),
+        pytest.param({"share": 0.11, "paused_ms": 201}, ["gc-pressure"], id="stops"),
+        pytest.param({"share": 0.10, "paused_ms": pd.NA}, ["memory-limit-thrash"], id="unknown"),
         pytest.param({"share": 0.01, "seconds": 4.0}, ["memory-limit-thrash"], id="many"),
         pytest.param({"share": 0.01, "seconds": 4.001}, [], id="fewer"),
         pytest.param(
@@ -255,6 +269,49 @@ def test_a_mean_does_not_say_whether_most_stops_are_long():
     assert "info" == severity(long_pauses, paused_ms=3999, seconds=4.0)
     assert "possible" == long_pauses.find(answers(paused_ms=4000))[0].confidence
     assert "possible" == long_pauses.find(answers(paused_ms=3999))[0].confidence
+
+
+def remembering(*stops_ms, cycles=40, seconds=20.0, **thresholds):
+    """What MemStats remember of the last collections, the others of which took 1 ms."""
+    case = answers(cycles, seconds, paused_ms=0, share=0, thresholds=thresholds)
+    lengths = [*stops_ms, *[1] * (cycles - len(stops_ms))]
+    pauses = pd.DataFrame(
+        {
+            "number": range(6, 6 + cycles),
+            "end": pd.date_range("2026", periods=cycles, freq="s", tz="UTC"),
+            "pause_seconds": [one / 1e3 for one in lengths],
+        }
+    )
+    return long_pauses.find(replace(case, pauses=pauses))
+
+
+def test_stops_that_memstats_remember_are_judged_one_by_one():
+    """
+    Three of 40 that take 10 ms or more, and a little less; one that users notice, and two that are
+    shorter. Most of them, in a hundredth of the time and in less.
+    """
+    (some,) = remembering(10, 11, 12.5)
+
+    assert some.title == (
+        "3 of 40 collections stopped the world for 10.0 ms or more, the longest for 12.5 ms; such "
+        "stops took 0.2 % of the time"
+    )
+    assert ("info", "possible") == (str(some.severity), some.confidence)
+    assert "Most stops are short" in some.mechanism
+    evidence = {one.field: one.value for one in some.evidence}
+    assert (8, 0.0125) == (
+        evidence["PauseNs, the longest: cycle"], evidence["PauseNs, the longest"],
+    )  # fmt: skip
+    assert [] == remembering(10, 11, 9.99)
+    assert ["info"] == [str(one.severity) for one in remembering(100)]
+    assert [] == remembering(99.9, 99.9)
+    assert "warning" == str(remembering(100, 100, 100)[0].severity)
+
+    (most,) = remembering(*[10] * 20)
+    assert ("warning", "likely") == (str(most.severity), most.confidence)
+    assert "Most stops" not in most.mechanism
+    assert "info" == str(remembering(*[10] * 20, seconds=20.1)[0].severity)
+    assert "possible" == remembering(*[10] * 19)[0].confidence
 
 
 def test_what_stops_took_of_the_time_is_told_where_the_time_is_known():

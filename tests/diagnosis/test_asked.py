@@ -24,7 +24,7 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     """The diagnosis of a capture with these moments and files."""
     known = known_version(version, "the test") or GoVersion()
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
-               "go_version": known, "of_kind": lambda _: (), "damaged": (),
+               "go_version": known, "of_kind": lambda _: (), "damaged": (), "pauses": None,
                "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}) for one in moments},
                "smaps": pd.DataFrame({"moment": [], "Rss": []})}  # fmt: skip
     made = Diagnosis(SimpleNamespace(**nothing | capture), baseline)
