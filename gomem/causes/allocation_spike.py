@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
+from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction, format_seconds
@@ -363,9 +364,9 @@ def _of_marks(answers: Answers) -> list[Finding]:
         Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
         *top.rss_evidence,
     )
-    return [
-        _of_marked("what collections mark", levels, f"{len(told)} moments", evidence, last.name)
-    ]
+    counted = all(LIVE in one.metrics for one in told)  # else goals tell it, by GOGC
+    what, watched = "what collections mark", f"{len(told)} moments"
+    return [_of_marked(what, levels, watched, evidence, moment=last.name, counted=counted)]
 
 
 def _of_log(answers: Answers) -> list[Finding]:
@@ -388,15 +389,20 @@ def _of_marked(
     levels: Bursts,
     watched: str,
     evidence: tuple[Evidence, ...],
+    *,
     moment: str | None = None,
+    counted: bool = True,
 ) -> Finding:
-    """Bursts of what collections marked: whose they are, nothing says."""
+    """Bursts of what collections marked, which met no more; whose they are, nothing says."""
+    size = round(levels.extra)
+    least = f"the highest by at least {format_bytes(size)}, " if counted else ""
     return CAUSE.finding(
         Severity.INFO,
-        f"{what} comes in bursts: {len(levels.each)} seen in {watched}, from "
-        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)} at the most",
+        f"{what} comes in bursts: {len(levels.each)} seen in {watched}, {least}from "
+        f"{format_bytes(levels.low)} to {format_bytes(levels.highest)}"
+        + ("" if counted else " at the most"),
         moment=moment,
-        size=round(levels.extra),
+        size=size,
         evidence=evidence,
         mechanism=_AGAIN,
         next_step=_TAKE_PROFILES,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.scavenger import has_scavenger
+from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.releases import GoVersion
 
-LIVE = "/gc/heap/live:bytes"  # marked by the last collection
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 

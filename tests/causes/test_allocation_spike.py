@@ -11,7 +11,7 @@ from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.analysis.profiles.large_objects import LargeObjects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.causes import allocation_spike
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.answers import LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoVersion
@@ -455,11 +455,25 @@ def test_what_collections_mark_comes_in_bursts():
     (finding,) = allocation_spike.find(marked(*goals))
 
     assert ("info", "09", 130 * MIB) == (str(finding.severity), finding.moment, finding.bytes)
-    assert (
-        "what collections mark comes in bursts: 2 seen in 10 moments, from 20.0 MiB"
-        in finding.title
-    )
+    assert finding.title.endswith("seen in 10 moments, from 20.0 MiB to 150 MiB at the most")
     assert [] == allocation_spike.find(marked(*goals[:-1]))
+
+
+def test_what_the_runtime_counted_as_live_is_the_least_that_a_burst_was():
+    """
+    Where a moment does not say it, the goal does, if GOGC is known.
+    """
+    goals = [40, 200, 300, 300, 300, 300, 40, 40, 42, 240]
+    told = [
+        facts(name=f"{n:02}", NextGC=goal, metrics={LIVE: goal * MIB / 2})
+        for n, goal in enumerate(goals)
+    ]
+
+    (counted,) = allocation_spike.find(Answers(tuple(told), GoVersion()))
+    (partly,) = allocation_spike.find(Answers((facts(name="", NextGC=40), *told), GoVersion()))
+
+    assert counted.title.endswith("the highest by at least 130 MiB, from 20.0 MiB to 150 MiB")
+    assert partly.title.endswith("from 20.0 MiB to 150 MiB at the most")
 
 
 def test_without_profiles_there_is_none():
@@ -508,7 +522,7 @@ def test_a_log_alone_tells_bursts_of_what_was_marked():
     )  # fmt: skip
     assert 50 * MIB == finding.bytes
     assert finding.title.startswith(
-        "the live heap comes in bursts: 2 seen in 8.90 s, from 15.0 MiB to"
+        "the live heap comes in bursts: 2 seen in 8.90 s, the highest by at least 50.0 MiB, from"
     )
     assert [15 * MIB, 65 * MIB, 2] == [one.value for one in finding.evidence]
 

@@ -6,8 +6,9 @@ import pytest
 
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.in_use_totals import InUseTotals
+from gomem.causes.answers import LIVE
 from gomem.causes.finding import Severity
-from gomem.causes.heap_headroom import LIVE, find
+from gomem.causes.heap_headroom import find
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
 from tests.causes.situations import answers, facts
