@@ -35,6 +35,7 @@ def told(*findings, rss=None, of_group=(), parts=()):
         apart={},
         of_group=frozenset(of_group),
         damaged=frozenset(),
+        read={"2": "memstats"},
     )
 
 
@@ -266,6 +267,33 @@ def test_what_other_parts_leave_may_be_another_number(source, confidence, said):
         return one
 
     assert said == bool(contradictions(parted(1), parted(2)))
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "size", "said"),
+    [
+        ("MemStats.HeapAlloc", "heap_text", 52, False),
+        ("MemStats.HeapAlloc", "heap_text", 53, True),
+        ("MemStats.HeapAlloc", "memstats", 51, True),
+        ("smaps Rss", "heap_text", 51, True),
+    ],
+)
+def test_memstats_of_another_file_are_another_reading(source, kind, size, said):
+    """
+    50 MiB of 100, and so much more or less: a fiftieth of all that was read is 2.
+    """
+
+    def parted(*sizes):
+        one = told()
+        for part, mib in zip("ab", sizes, strict=True):
+            one.ledgers["2"][part] = {
+                "bytes": mib * MIB, "source": source, "confidence": "counted",
+            }  # fmt: skip
+        return one
+
+    less = replace(parted(size, 100 - size), read={"2": kind})
+
+    assert said == bool(contradictions(parted(50, 50), less))
 
 
 def test_a_number_within_a_file_s_name_is_no_moment():

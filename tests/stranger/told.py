@@ -25,7 +25,8 @@ Where something was lost, less may be told, and nothing that contradicts the who
   more that they do, or nothing as surely, or that they hold as much as grew.
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are, by what was read: of a process that allocates as
-  fast as it can, what is left of two readings moves by more of itself. What is summed over mappings
+  fast as it can, what is left of two readings moves by more of itself. So are the parts of a ledger
+  by MemStats of another file. What is summed over mappings
   that were recognised by shape and place moves by less than a tenth.
 - RSS is the same; as another of the kernel's files counts it, to within what they round, or as
   far as the whole says that these files lie apart; a control group's, which leaves out pages of
@@ -71,6 +72,7 @@ LINE = ": line"  # where in a file something stands: a fence around it moves it
 # recognised by shape and place, which they are by the other files of the moment.
 UNCOUNTED = frozenset({"left over", "inferred"})
 LEFT_OVER = ", less the parts"
+FROM_MEMSTATS = "MemStats"
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Told:
         rss: RSS by moment.
         apart: By how much the kernel's files of a moment differ in RSS, by moment.
         of_group: The moments at which RSS is the control group's, and the ledger says so.
+        read: The kind of artefact that MemStats are of, by moment.
         damaged: The files that could not be read whole.
     """
 
@@ -96,6 +99,7 @@ class Told:
     apart: Mapping[str, int]
     of_group: frozenset[str]
     damaged: frozenset[str]
+    read: Mapping[str, str | None]
 
 
 def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
@@ -117,6 +121,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
         return in_names(re.sub(r"\bmoment (?=\d)", "", text))  # before a name that is a number
 
     headline = share(verdict(diagnosis), hidden(diagnosis))
+    kinds = {one.source.name: one.kind.name for one in diagnosis.capture.files}
     return Told(
         moments=tuple(names.values()),
         verdict=tuple(map(words, (headline.label, headline.sentence, *headline.details))),
@@ -136,6 +141,7 @@ def told_by(diagnosis: gomem.Diagnosis, moments: Sequence[str] = ()) -> Told:
             if ledger.rss_source.startswith("cgroup")
         ),
         damaged=frozenset(one.source for one in diagnosis.capture.damaged),
+        read={names[one.name]: kinds.get(one.path("memstats")) for one in diagnosis.moments},
     )
 
 
@@ -408,6 +414,8 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
             room += sum(row["bytes"] for part, row in rows.items() if part in OF_FILES)
         if rss is not None and known is not None and abs(rss - known) > room:
             said.append(f"RSS at {moment}: {rss}, not {known}")
+        again = whole.read.get(moment) != less.read.get(moment)
+        most = READ_AGAIN * sum(row["bytes"] for row in parts.values()) if again else 0
         same = {
             part: (row["bytes"], whole.ledgers[moment][part]["bytes"])
             for part, row in parts.items()
@@ -416,7 +424,11 @@ def _other_ledgers(whole: Told, less: Told) -> list[str]:
             and whole.ledgers[moment][part]["source"] == row["source"]
             and not _is_left_over(row)
         }
-        said += [f"{part} at {moment}: {a}, not {b}" for part, (a, b) in same.items() if a != b]
+        said += [
+            f"{part} at {moment}: {a}, not {b}"
+            for part, (a, b) in same.items()
+            if abs(a - b) > (most if FROM_MEMSTATS in parts[part]["source"] else 0)
+        ]
     return said
 
 
