@@ -148,12 +148,14 @@ def _has_grown(counted: list[MomentFacts]) -> Finding:
     """They came, and have stayed since."""
     first, last = counted[0], counted[-1]
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
+    size = _stack_bytes(last)
+    least = "" if _counts_stacks(last) else f": at least {format_bytes(size)} of stacks"
     finding = CAUSE.finding(
         Severity.INFO,
         f"the number of goroutines grew from {format_count(before)} to {format_count(now)}, and "
-        "has stayed since",
+        f"has stayed since{least}",
         moment=last.name,
-        size=_stack_bytes(last),
+        size=size,
         evidence=(
             Evidence(first.goroutine_path, "goroutines, first moment", before, "count"),
             Evidence(last.goroutine_path, "goroutines, last moment", now, "count"),
@@ -166,7 +168,7 @@ def _has_grown(counted: list[MomentFacts]) -> Finding:
 
 
 def _many(moment: MomentFacts) -> Finding:
-    count, size = moment.goroutine_count or 0, _stack_bytes(moment) or 0
+    count, size = moment.goroutine_count or 0, _stack_bytes(moment)
     return CAUSE.finding(
         Severity.INFO,
         f"{format_count(count)} goroutines hold {format_bytes(size)} of stacks; whether they grow, "
@@ -182,11 +184,16 @@ def _many(moment: MomentFacts) -> Finding:
     )
 
 
-def _stack_bytes(moment: MomentFacts) -> int | None:
-    """What stacks take; without a ledger, what they take at least."""
-    if moment.ledger is None:
-        return None if moment.goroutine_count is None else moment.goroutine_count * SMALLEST_STACK
-    return moment.ledger.part("stacks")
+def _counts_stacks(moment: MomentFacts) -> bool:
+    """Whether the ledger says what they take."""
+    return moment.ledger is not None and moment.ledger.has("stacks")
+
+
+def _stack_bytes(moment: MomentFacts) -> int:
+    """What stacks take; where no ledger says, what so many goroutines' take at least."""
+    if moment.ledger is not None and _counts_stacks(moment):
+        return moment.ledger.part("stacks")
+    return (moment.goroutine_count or 0) * SMALLEST_STACK
 
 
 def _stacks_that_came(answers: Answers) -> float:

@@ -147,7 +147,19 @@ def test_those_that_came_and_stayed_are_told_in_the_past():
     (found,) = find(answers(*many(100, 5000, 10_000, 10_000, 10_000, 10_000)))
 
     assert (Severity.INFO, False) == (found.severity, found.now)
-    assert "grew from 100 to 10\u202f000, and has stayed since" in found.title
+    assert found.title.endswith("grew from 100 to 10\u202f000, and has stayed since")
+
+
+def test_where_nothing_counts_their_stacks_they_are_the_least():
+    """
+    10 000 × 2 KiB.
+    """
+    told = [replace(one, ledger=None) for one in many(100, 5000, *[10_000] * 4)]
+
+    (found,) = find(answers(*told))
+
+    assert found.title.endswith("has stayed since: at least 19.5 MiB of stacks")
+    assert 10_000 * 2048 == found.bytes
 
 
 def test_over_many_moments_the_slope_decides_and_not_each_step():

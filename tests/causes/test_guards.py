@@ -635,9 +635,17 @@ def test_goroutines_of_the_runtimes_own_wait_in_the_runtime():
     assert ["goroutines in the runtime"] == [one.field for one in goroutine_leak._beside(nowhere)]
 
 
-def test_without_a_ledger_a_stack_is_taken_for_the_smallest():
+def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
+    """
+    7 × 2 KiB, without a ledger, and with one that has no part for them; 3 MiB by MemStats.
+    """
+    told = facts(StackInuse=3, goroutines=goroutines(7))
+    parts = told.ledger.parts
+    of_rss = replace(told.ledger, parts=parts[parts["part"] != "stacks"])
+
     assert 7 * 2048 == goroutine_leak._stack_bytes(counted(7))
-    assert None is goroutine_leak._stack_bytes(MomentFacts("1"))
+    assert 7 * 2048 == goroutine_leak._stack_bytes(replace(told, ledger=of_rss))
+    assert 3 * MIB == goroutine_leak._stack_bytes(told)
 
 
 @pytest.mark.parametrize(
