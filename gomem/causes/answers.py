@@ -400,6 +400,14 @@ class Answers:
         whole = self.go_version.certainly(STACKS_COUNT, SCANNED_COUNT)
         return self.gogc_fraction if whole else 0.0
 
+    @property
+    def log_ends_early(self) -> bool:
+        """Whether the last moment counts clearly more collections than the log has."""
+        last = None if self.gc is None else self.gc.last_number
+        counted = [one.memstats["NumGC"] for one in self.moments if one.memstats is not None]
+        known = [int(number) for number in counted if pd.notna(number)]
+        return last is not None and bool(known) and last < (1 - MOVES) * known[-1]
+
     @cached_property
     def remembered_pauses(self) -> RememberedPauses | None:
         """The stops of the collections that the counters tell of; None if none is remembered."""
@@ -437,7 +445,8 @@ class Answers:
         """Whether goals leave so little room that a limit may make them, and no file says who."""
         small = self.thresholds.small_room_fraction
         if self.gc is not None:
-            return self.gc.limit_is_possible and self.gc.usual_room[0] < small
+            usual = self.gc.pacing.usual.headroom_fraction
+            return self.gc.limit_is_possible and usual < small
         room = None if self.counters is None else self.counters.room_fraction
         return room is not None and room < small and self._limit_is_possible
 

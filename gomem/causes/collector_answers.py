@@ -27,7 +27,6 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
-from gomem.analysis.tally import Tally
 from gomem.analysis.trends import MOVES
 from gomem.causes.finding import what_is_known
 from gomem.units import format_fraction, format_seconds
@@ -136,12 +135,6 @@ class CollectorAnswers:
         return heap_pacing(self.cycles)
 
     @property
-    def usual_room(self) -> tuple[float, float]:
-        """Room that goals leave above the live heap, as a part of it, and in bytes; medians."""
-        usual = self.pacing.summary.set_index("what")["p50"]
-        return float(usual["headroom_fraction"]), float(usual["headroom_bytes"])
-
-    @property
     def limit_is_possible(self) -> bool:
         """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
         if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
@@ -196,14 +189,6 @@ class CollectorAnswers:
             if len(stopped) and stopped.max() > worst:
                 worst, row = float(stopped.max()), piece.loc[stopped.idxmax()]
         return row
-
-    @cached_property
-    def live_p50_bytes(self) -> float:
-        """Median of what collections marked; NaN if none says."""
-        live = Tally()
-        for piece in pieces_of(self.cycles, ["heap_live_bytes"]):
-            live.add(piece["heap_live_bytes"].to_numpy(float, na_value=math.nan))
-        return live.median
 
     @cached_property
     def timeline(self) -> pd.DataFrame:

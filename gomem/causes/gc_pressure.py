@@ -234,7 +234,8 @@ def _largest(sites: tuple[Evidence, ...]) -> str:
 
 def _room(facts: CollectorAnswers, limits: Thresholds) -> str:
     """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
-    share, room = facts.usual_room
+    usual = facts.pacing.usual
+    share, room = usual.headroom_fraction, usual.headroom_bytes
     if share < limits.small_room_fraction:
         return _small_room(share)
     more = f": about {format_bytes(room)} more heap halves the collections" if room > 0 else ""

@@ -3,13 +3,15 @@
 With GOGC=100 the heap grows to twice the live heap before it is collected. So half of it is garbage
 or empty most of the time: no leak, but memory that can be traded for CPU. It is why RSS is twice
 what a heap profile shows, which has what was live at the last collections alone. A log says how
-much room each goal leaves; one moment, how much is resident beyond /gc/heap/live:bytes (Go 1.21),
-or, where nothing says that, beyond what the heap profiles have in use at most. Room that lies idle
-while nothing comes to need it is idle-heap-kept's.
+much room each goal leaves, unless it ends long before the moments do; one moment, how much is
+resident beyond /gc/heap/live:bytes (Go 1.21), or, where nothing says that, beyond what the heap
+profiles have in use at most. Room that lies idle while nothing comes to need it is
+idle-heap-kept's.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,6 +23,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.heap_pacing import UsualRoom
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.releases import GoVersion
@@ -31,11 +34,11 @@ IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 def find(answers: Answers) -> list[Finding]:
     """One note for the whole log, or for each moment that counts what is live; if it is large."""
     by_log = _of_log(answers)
-    if by_log is not None:
+    if by_log is not None and not answers.log_ends_early:
         return [by_log]
     used = (moment for moment in answers.moments if not answers.unused_idle_bytes(moment))
-    found = (_of_moment(moment, answers) for moment in used)
-    return [one for one in found if one is not None]
+    found = [one for moment in used if (one := _of_moment(moment, answers)) is not None]
+    return found if found or by_log is None else [replace(by_log, confidence="possible")]
 
 
 def _of_log(answers: Answers) -> Finding | None:
@@ -45,14 +48,14 @@ def _of_log(answers: Answers) -> Finding | None:
         return None
     if answers.limit_decides:
         return None  # the room is what GOMEMLIMIT leaves: somebody has chosen it
-    room = facts.pacing.summary.set_index("what").loc["headroom_bytes"]
-    if room["n"] < limits.headroom_goals or room["p50"] < limits.headroom_bytes:
+    goals = facts.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
+    room = facts.pacing.usual.headroom_bytes
+    if goals < limits.headroom_goals or not room >= limits.headroom_bytes:
         return None
-    headroom = int(room["p50"])
     rss = answers.largest_rss_bytes
-    if rss is not None and headroom < limits.headroom_fraction * rss:
+    if rss is not None and room < limits.headroom_fraction * rss:
         return None
-    return _finding(facts, headroom, rss)
+    return _finding(facts, facts.pacing.usual, rss)
 
 
 CAUSE = Cause(
@@ -68,9 +71,8 @@ CAUSE = Cause(
 )
 
 
-def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding:
-    live = int(facts.live_p50_bytes)
-    gogc = facts.pacing.summary.set_index("what").loc["headroom_fraction", "p50"]
+def _finding(facts: CollectorAnswers, room: UsualRoom, rss: int | None) -> Finding:
+    live, headroom = int(room.live_bytes), int(room.headroom_bytes)
     of_rss = "" if rss is None else f", {format_fraction(headroom / rss)} of RSS"
     return CAUSE.finding(
         Severity.INFO,
@@ -80,8 +82,9 @@ def _finding(facts: CollectorAnswers, headroom: int, rss: int | None) -> Finding
         evidence=(
             Evidence(facts.path, "headroom_p50_bytes", headroom, "B"),
             Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
-            Evidence(facts.path, "goal over live heap, less 1", float(gogc), "ratio"),
+            Evidence(facts.path, "goal over live heap, less 1", room.headroom_fraction, "ratio"),
         ),
+        confidence="certain" if room.is_steady else "likely",
     )
 
 

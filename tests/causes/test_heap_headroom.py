@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from gomem.analysis.memory.skew import Skew
@@ -88,6 +89,45 @@ def test_it_begins_at_its_thresholds():
         len(find(answers(moment(), **SMALL, headroom_fraction=share * (1 + n))))
         for n in (-1e-9, 1e-9)
     ]
+
+
+# With a log
+
+GOALS = [{"live": 20, "goal": 60}] * 18  # 40 MiB above what is live
+
+
+def logged(counted, *, live_mib=30, goals=GOALS):
+    """A log of 18 collections, and a moment that counts so many."""
+    told = moment(live_mib)
+    told.memstats["NumGC"] = counted
+    return replace(answers(told, **SMALL), gc=facts_of(*goals))
+
+
+@pytest.mark.parametrize(("counted", "size"), [(20, 40), (21, 30), (None, 40)])
+def test_a_log_that_ends_long_before_the_moments_is_of_the_past(counted, size):
+    """
+    Of 20 collections it has nine in ten, and of 21 fewer: then the moment says 60 - 30.
+    """
+    (finding,) = find(logged(pd.NA if counted is None else counted))
+
+    assert (size * MIB, "certain") == (finding.bytes, finding.confidence)
+
+
+def test_where_the_moments_do_not_tell_a_log_of_the_past_is_possible():
+    (finding,) = find(logged(21, live_mib=None))
+
+    assert (40 * MIB, "possible") == (finding.bytes, finding.confidence)
+
+
+def test_room_of_a_heap_that_still_fills_is_likely():
+    filling = [
+        {"live": live, "goal": live + 40}
+        for live in (4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 10, 12, 16, 20, 24, 30, 36, 44)
+    ]
+
+    (finding,) = find(logged(18, goals=filling))
+
+    assert "likely" == finding.confidence
 
 
 # Where nothing says what is live

@@ -20,9 +20,10 @@ PACING = (
     "headroom_fraction",
 )  # fmt: skip
 NEXT = ("headroom_bytes", "headroom_fraction")  # made of the next collection's goal
+LIVE = "heap_live_bytes"
 COLUMNS = (
-    "run", "number", "heap_at_start_bytes", "heap_at_mark_end_bytes", "heap_live_bytes",
-    "heap_goal_bytes",
+    "run", "number", "at_seconds", "heap_at_start_bytes", "heap_at_mark_end_bytes",
+    "heap_live_bytes", "heap_goal_bytes",
 )  # fmt: skip
 PACING_SUMMARY = (
     Column("what", "str", "", "One of `PACING`, whose name ends in the unit."),
@@ -32,7 +33,30 @@ PACING_SUMMARY = (
     Column("p90", "float64", "", "Nine in ten are at most this."),
     Column("max", "float64", "", "The largest."),
 )
+STEADY = 0.5  # of the median: a heap of one size, its load's ups and downs granted
+ENOUGH = 3  # goals: two agree by chance
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+
+
+@dataclass(frozen=True)
+class UsualRoom:
+    """What goals leave above the live heap; medians, NaN where nothing tells.
+
+    Of the later half of each run's time, if enough goals are of it and the heap was steady then: a
+    start-up has as many collections in a second as a minute of work has later. Else of all.
+
+    Attributes:
+        live_bytes: What was live.
+        headroom_bytes: How far the next goal lay above that.
+        headroom_fraction: The same, as a part of what was live.
+        is_steady: Whether the live heap was of one size: between one in ten and nine in ten lies
+            half of the median at most. Else it still filled, or went up and down.
+    """
+
+    live_bytes: float
+    headroom_bytes: float
+    headroom_fraction: float
+    is_steady: bool
 
 
 @dataclass(frozen=True)
@@ -44,12 +68,14 @@ class HeapPacing:
             floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
             fractions say little.
         summary: A row per column of `PACING`; see `PACING_SUMMARY`.
+        usual: The room above the live heap.
         is_rounded: Whether there were so many different values that its quantiles may be off, by
             `tally.ROUNDING_ERROR` at most.
     """
 
     cycles: pd.DataFrame
     summary: pd.DataFrame
+    usual: UsualRoom
     is_rounded: bool = False
 
 
@@ -63,17 +89,63 @@ def heap_pacing(cycles: Cycles) -> HeapPacing:
         The answer; of a log too long for memory without a row per collection.
     """
     frame = _rows(next(pieces_of(cycles)).iloc[:0])
-    tallies = {what: Tally() for what in PACING}
+    tallies, live, middles = {what: Tally() for what in PACING}, Tally(), _middles(cycles)
+    late = {what: Tally() for what in (LIVE, *NEXT)}
     for piece, before in overlapping(cycles, COLUMNS):
         rows = _rows(piece)
+        live.add(_known(piece[LIVE].iloc[before:]))
         # Each is known with what follows it, and so in the piece that holds that.
         for what in PACING:
             own = slice(0, -1) if what in NEXT else slice(before, None)
-            tallies[what].add(rows[what].iloc[own].to_numpy(float, na_value=np.nan))
+            tallies[what].add(_known(rows[what].iloc[own]))
+        _add_late(late, rows.assign(**{LIVE: piece[LIVE]}), piece, middles)
         frame = rows if isinstance(cycles, pd.DataFrame) else frame
     summary = pd.DataFrame([_summary(what, tally) for what, tally in tallies.items()])
     is_rounded = any(tally.is_rounded for tally in tallies.values())
-    return HeapPacing(frame, build(dict(summary), PACING_SUMMARY), is_rounded)
+    usual = _usual(*late.values())
+    if len(late["headroom_bytes"]) < ENOUGH or not usual.is_steady:
+        usual = _usual(live, *(tallies[what] for what in NEXT))
+    return HeapPacing(frame, build(dict(summary), PACING_SUMMARY), usual, is_rounded)
+
+
+def _middles(cycles: Cycles) -> pd.Series:
+    """The middle of each run's time, by run."""
+    ends = pd.concat(
+        [
+            piece.groupby("run")["at_seconds"].agg(["first", "last"])
+            for piece in pieces_of(cycles, ["run", "at_seconds"])
+        ]
+    )
+    runs = ends.groupby(level="run")
+    return (runs["first"].first() + runs["last"].last()) / 2
+
+
+def _add_late(
+    late: dict[str, Tally], rows: pd.DataFrame, cycles: pd.DataFrame, middles: pd.Series
+) -> None:
+    """Take what later halves have, where the next goal is known."""
+    is_late = (cycles["at_seconds"] >= cycles["run"].map(middles)).fillna(False)
+    own = rows[is_late.to_numpy(bool) & rows["headroom_bytes"].notna().to_numpy()]
+    for what, tally in late.items():
+        tally.add(_known(own[what]))
+
+
+def _usual(live: Tally, headroom: Tally, fraction: Tally) -> UsualRoom:
+    room, share, low, high = (
+        np.nan if value is None else value
+        for value in (
+            headroom.quantile(QUANTILES["p50"]),
+            fraction.quantile(QUANTILES["p50"]),
+            live.quantile(QUANTILES["p10"]),
+            live.quantile(QUANTILES["p90"]),
+        )
+    )
+    is_steady = high - low <= STEADY * live.median
+    return UsualRoom(live.median, float(room), float(share), bool(is_steady))
+
+
+def _known(values: pd.Series) -> np.ndarray:
+    return values.to_numpy(float, na_value=np.nan)
 
 
 def _rows(cycles: pd.DataFrame) -> pd.DataFrame:

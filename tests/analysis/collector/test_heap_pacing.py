@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.collector.heap_pacing import heap_pacing
+from gomem.analysis.collector.heap_pacing import UsualRoom, heap_pacing
 from gomem.units import MIB
 from tests.builders import FIXTURES, diagnosed
 from tests.gc_logs import cycles_of
@@ -35,6 +35,48 @@ def test_the_summary_is_of_collections_that_happened():
 
     assert [10, MIB, 5 * MIB, 9 * MIB, 10 * MIB] == row.to_list()
     assert not answer.is_rounded
+
+
+def test_the_usual_room_is_of_the_later_half_of_the_time():
+    """
+    Twelve collections of a start-up in 1.2 s, 5 MiB live of a goal of 10; four of work from 5 s on,
+    20 of 50, of which three have a next goal. With two such, all count.
+    """
+    early = [{"at": 0.1 * n, "live": 5, "goal": 10} for n in range(1, 13)]
+    later = [{"at": 5 + n, "live": 20, "goal": 50} for n in range(4)]
+
+    answer, less = (heap_pacing(cycles_of(*early, *later[:count])) for count in (4, 3))
+
+    assert UsualRoom(20 * MIB, 30 * MIB, 1.5, is_steady=True) == answer.usual
+    assert UsualRoom(5 * MIB, 5 * MIB, 1.0, is_steady=False) == less.usual
+    assert 5 * MIB == answer.summary.set_index("what")["p50"]["headroom_bytes"]
+
+
+@pytest.mark.parametrize(("most", "steady"), [(25, True), (26, False)])
+def test_a_heap_of_one_size_moves_by_half_of_it_at_most(most, steady):
+    """
+    From 15 MiB to 25, 20 being the median; and to 26.
+    """
+    rows = [{"live": live, "goal": 60} for live in (15, 15, 20, 20, 20, most, most, 20)]
+
+    assert (
+        steady
+        == heap_pacing(cycles_of(*({"live": 20, "goal": 60} for _ in rows), *rows)).usual.is_steady
+    )
+
+
+def test_of_each_run_the_later_half_counts():
+    """
+    A second run begins when the first has ended; 10, 30 and 10, 40 MiB above what is live.
+    """
+    run = [{"at": at, "number": at, "live": 10} for at in range(1, 7)]
+    first, second = (
+        [one | {"goal": 20 if one["at"] < 4 else 10 + room} for one in run] for room in (30, 40)
+    )
+
+    usual = heap_pacing(cycles_of(*first, *second)).usual
+
+    assert 30 * MIB == usual.headroom_bytes
 
 
 def test_no_goal_leaves_room_unknown():
