@@ -192,8 +192,9 @@ _AT_LAST = (
 )
 _IN_STOPS = "share of the time in long stops"
 _SOME = (
-    " Most stops are short, so it is not the program that cannot be stopped: some "
-    "waited for a CPU, as everything else then did."
+    " Most stops are short, so the program can mostly be stopped: the long ones waited for a CPU, "
+    "as everything else then did, or, up to Go 1.13, for a loop without a call that runs now and "
+    "then."
 )
 _FORCED = " This collection was forced, and up to Go 1.8 such a collection marks in a stop."
 CAUSE = Cause(
