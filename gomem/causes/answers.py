@@ -403,19 +403,21 @@ class Answers:
     @property
     def log_ends_early(self) -> bool:
         """Whether the last moment counts clearly more collections than the log has."""
-        last = None if self.gc is None else self.gc.last_number
-        counted = [one.memstats["NumGC"] for one in self.moments if one.memstats is not None]
-        known = [int(number) for number in counted if pd.notna(number)]
-        return last is not None and bool(known) and last < (1 - MOVES) * known[-1]
+        logged, counted = None if self.gc is None else self.gc.last_number, self._last_number
+        return logged is not None and counted is not None and logged < (1 - MOVES) * counted
 
     @cached_property
     def remembered_pauses(self) -> RememberedPauses | None:
         """The stops of the collections that the counters tell of; None if none is remembered."""
-        counters = self.counters
-        last = None if counters is None else counters.last.count("NumGC")
+        counters, last = self.counters, self._last_number
         if self.pauses is None or counters is None or last is None:
             return None
         return remembered_pauses(self.pauses, last, counters.cycles, counters.seconds)
+
+    @property
+    def _last_number(self) -> int | None:
+        """The number of the last collection that the counters know; None where none counts them."""
+        return None if self.counters is None else self.counters.last.count("NumGC")
 
     @cached_property
     def counters(self) -> CollectorCounters | None:

@@ -69,7 +69,6 @@ def _by_counters(answers: Answers) -> list[Finding]:
     sites = _site_evidence(answers)
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
     over = counters.none_since is not None
-    told = _is_told(answers, counters, least / paced)
     finding = CAUSE.finding(
         Severity.INFO if over or _is_theirs(counters, least / paced) else Severity.WARNING,
         counted_cost(counters),
@@ -79,7 +78,7 @@ def _by_counters(answers: Answers) -> list[Finding]:
             allocate_less=less,
             room=_small_room(counters.room_fraction) if answers.limit_may_decide else _MORE_ROOM,
         ),
-        confidence="likely" if over or told else "possible",
+        confidence="likely" if over or _is_told(answers, counters, least / paced) else "possible",
     )
     return [replace(finding, now=not over)]
 

@@ -94,19 +94,20 @@ def _lasting(kept: list[_Kept]) -> list[bool]:
     Not if at the last it is less than at the one before, as more has been given back.
     """
     lasting: list[bool] = []
-    goes_on = not _goes_back(kept)
-    for before, after in zip(kept[::-1], [*kept[-1:], *kept[:0:-1]], strict=True):
-        goes_on = before.surely and (goes_on or _collected_itself(before.moment, after.moment))
+    goes_on, after = not _goes_back(kept), None
+    for one in reversed(kept):
+        collected = after is not None and _collected_itself(one.moment, after.moment)
+        goes_on, after = one.surely and (goes_on or collected), one
         lasting.append(goes_on)
     return lasting[::-1]
 
 
 def _goes_back(kept: list[_Kept]) -> bool:
     """Whether at the last clearly less is kept than before, and more has been given back."""
-    for before, last in zip(kept[-2:], kept[-1:], strict=False):
-        less = last.least <= (1 - MOVES) * before.least
-        return less and before.released < last.released
-    return False
+    if not kept[:-1]:
+        return False
+    before, last = kept[-2:]
+    return last.least <= (1 - MOVES) * before.least and before.released < last.released
 
 
 def _kept_for_a_limit(told: list[MomentFacts], limits: Thresholds) -> list[Finding]:

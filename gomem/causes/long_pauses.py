@@ -117,11 +117,8 @@ class _Stops:
     @property
     def words(self) -> str:
         """How many, how long, and how much of the time."""
-        in_all = (
-            ""
-            if self.share is None
-            else f"; such stops took {format_fraction(self.share)} of the time"
-        )
+        share = self.share
+        in_all = "" if share is None else f"; such stops took {format_fraction(share)} of the time"
         return (
             f"{format_count(self.long)} of {format_count(len(self.stopped))} collections stopped "
             f"the world for {format_seconds(self.limits.pause_seconds)} or more, the longest for "

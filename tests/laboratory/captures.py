@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import gomem
-from gomem.units import KIB, MIB
+from gomem.units import BYTE_UNITS
 from gomem.views.json.report import report_json
 from tests.builders import FIXTURES
 from tests.said_bounds import bounds_said, cpu_bounds_said
@@ -23,7 +23,6 @@ WITHIN = 0.10  # a size is named right within this
 LIVE = "live"  # what a program measured of itself where the rest of the heap is room
 GROWN_TO = re.compile(r", to ([\d.]+) ([KMG]iB)")
 FREE_SLOTS = re.compile(r"^([\d.]+) ([KMG]iB) of the heap in use is free slots")
-UNITS = {"KiB": KIB, "MiB": MIB, "GiB": 1024 * MIB}
 
 
 @cache
@@ -175,7 +174,7 @@ def _is_settled(named: list[dict[str, Any]], told: dict[str, Any]) -> bool:
 def _in_title(pattern: re.Pattern[str], finding: dict[str, Any]) -> float | None:
     """A size that the title names."""
     found = pattern.search(finding["title"])
-    return None if found is None else float(found[1]) * UNITS[found[2]]
+    return None if found is None else float(found[1]) * BYTE_UNITS[found[2]]
 
 
 def _said(finding: dict[str, Any], unit: str, what: str) -> float:

@@ -26,8 +26,8 @@ Where something was lost, less may be told, and nothing that contradicts the who
 - A reading of the same moment by another file, so with another value of a field that proves it, is
   no further off than two files of a moment are, by what was read: of a process that allocates as
   fast as it can, what is left of two readings moves by more of itself. So are the parts of a ledger
-  by MemStats of another file. What is summed over mappings
-  that were recognised by shape and place moves by less than a tenth.
+  by MemStats of another file. What is summed over mappings that were recognised by shape and place
+  moves by less than a tenth.
 - RSS is the same; as another of the kernel's files counts it, to within what they round, or as
   far as the whole says that these files lie apart; a control group's, which leaves out pages of
   files that others read first, to within those.
@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.memory.rss_vs_heap import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
-from gomem.units import KIB, MIB
+from gomem.units import BYTE_UNITS
 from gomem.views.names import hidden
 from gomem.views.report.verdict import verdict
 from gomem.views.share import share
@@ -65,7 +65,6 @@ _GROWTH = re.compile(
     r"grows by (?P<least>at least )?(?P<rate>[\d.]+) (?P<unit>[KMG]?i?B)/s"
     r".* in (?P<time>[\d.]+ \w+)"
 )
-_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": 1024 * MIB}
 SHARE = "fraction"
 LINE = ": line"  # where in a file something stands: a fence around it moves it
 # The ledger's words for what the other parts leave of a total, and for mappings that were
@@ -369,7 +368,7 @@ def _grow_alike(less: dict[str, Any], whole: dict[str, Any]) -> bool:
     one, two = (_GROWTH.search(each["title"]) for each in (less, whole))
     if one is None or two is None or one["time"] == two["time"]:
         return False
-    mine, yours = (float(each["rate"]) * _UNITS[each["unit"]] for each in (one, two))
+    mine, yours = (float(each["rate"]) * BYTE_UNITS[each["unit"]] for each in (one, two))
     if one["least"] or two["least"]:
         return bool((two["least"] or mine <= yours) and (one["least"] or yours <= mine))
     return abs(mine - yours) <= MOVED * yours

@@ -131,17 +131,9 @@ def _add_late(
 
 
 def _usual(live: Tally, headroom: Tally, fraction: Tally) -> UsualRoom:
-    room, share, low, high = (
-        np.nan if value is None else value
-        for value in (
-            headroom.quantile(QUANTILES["p50"]),
-            fraction.quantile(QUANTILES["p50"]),
-            live.quantile(QUANTILES["p10"]),
-            live.quantile(QUANTILES["p90"]),
-        )
-    )
-    is_steady = high - low <= STEADY * live.median
-    return UsualRoom(live.median, float(room), float(share), bool(is_steady))
+    room, share = (_quantile(one, "p50") for one in (headroom, fraction))
+    spread = _quantile(live, "p90") - _quantile(live, "p10")
+    return UsualRoom(live.median, room, share, is_steady=spread <= STEADY * live.median)
 
 
 def _known(values: pd.Series) -> np.ndarray:
@@ -173,8 +165,14 @@ def _ratio(part: pd.Series, whole: pd.Series) -> pd.Series:
 
 
 def _summary(what: str, sample: Tally) -> dict[str, object]:
-    known = len(sample) > 0
-    quantiles = {
-        name: sample.quantile(share) if known else np.nan for name, share in QUANTILES.items()
-    }
-    return {"what": what, "n": len(sample), **quantiles, "max": sample.max if known else np.nan}
+    quantiles = {name: _quantile(sample, name) for name in QUANTILES}
+    return {"what": what, "n": len(sample), **quantiles, "max": _number(sample.max)}
+
+
+def _quantile(sample: Tally, name: str) -> float:
+    return _number(sample.quantile(QUANTILES[name]))
+
+
+def _number(value: float | None) -> float:
+    """NaN where nothing is known."""
+    return np.nan if value is None else value

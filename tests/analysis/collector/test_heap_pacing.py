@@ -57,12 +57,11 @@ def test_a_heap_of_one_size_moves_by_half_of_it_at_most(most, steady):
     """
     From 15 MiB to 25, 20 being the median; and to 26.
     """
-    rows = [{"live": live, "goal": 60} for live in (15, 15, 20, 20, 20, most, most, 20)]
+    live = [20] * 8 + [15, 15, 20, 20, 20, most, most, 20]
 
-    assert (
-        steady
-        == heap_pacing(cycles_of(*({"live": 20, "goal": 60} for _ in rows), *rows)).usual.is_steady
-    )
+    usual = heap_pacing(cycles_of(*({"live": one, "goal": 60} for one in live))).usual
+
+    assert steady == usual.is_steady
 
 
 def test_of_each_run_the_later_half_counts():
