@@ -19,7 +19,7 @@ test: ## Run the tests
 	$(BIN)/python -m pytest
 
 stranger: ## Hand every capture on in every way that happens to captures (an hour of CPU; goes on where it ended)
-	nice -n 10 $(BIN)/python -m tests.stranger $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY))
+	nice -n 10 $(BIN)/python -m tools.stranger $(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY))
 
 bench: ## Time gomem against Go's own readers, where Go is present
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --numprocesses=0
@@ -32,7 +32,7 @@ types: ## Check the types
 	$(BIN)/mypy
 
 mutants: ## List small changes that no test notices: make mutants OF=gomem/sources SAMPLE=40
-	nice -n 10 $(BIN)/python -m tests.mutants $(OF) $(if $(SAMPLE),--sample $(SAMPLE)) --seed $(or $(SEED),0)
+	nice -n 10 $(BIN)/python -m tools.mutants $(OF) $(if $(SAMPLE),--sample $(SAMPLE)) --seed $(or $(SEED),0)
 
 notebooks: ## Run every notebook on its fixtures, and on ten captures that it was not written for
 	$(BIN)/python -m pytest tests/test_notebooks.py tests/test_papermill.py --every-notebook --dist=load
@@ -42,13 +42,13 @@ golden: ## Rewrite the golden files, for the diff to be reviewed
 	$(BIN)/python -m pytest tests/views tests/cli --update-golden
 
 laboratory: ## Print what was done to each recorded process against what gomem says of it
-	$(BIN)/python -m tests.laboratory.matrix
+	$(BIN)/python -m tools.laboratory.matrix
 
 gallery: ## Write every notebook and five reports as pages into docs/gallery, and pictures of them
-	$(BIN)/python -m tests.gallery --pictures
+	$(BIN)/python -m tools.gallery --pictures
 
 what-if-table: ## Write what what-if foretold, and what was measured, into docs/what-if.md
-	$(BIN)/python -m tests.what_if_table --write
+	$(BIN)/python -m tools.what_if_table --write
 
 fixtures: ## Record the fixtures again, with real Go toolchains
 	$(BIN)/python fixtures/programs/record.py

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture as Capture
     from gomem.capture.load import load as load
     from gomem.causes.thresholds import Thresholds as Thresholds
-    from gomem.diagnosis.builds import compare_many as compare_many
-    from gomem.diagnosis.comparison import compare as compare
+    from gomem.comparison.builds import compare_many as compare_many
+    from gomem.comparison.comparison import compare as compare
     from gomem.diagnosis.diagnosis import Diagnosis as Diagnosis
     from gomem.diagnosis.diagnosis import diagnose as diagnose
     from gomem.inputs.buildinfo.table import read_buildinfo as read_buildinfo
@@ -48,8 +48,8 @@ _HOMES = {
     "Diagnosis": "gomem.diagnosis.diagnosis",
     "Thresholds": "gomem.causes.thresholds",
     "columns": "gomem.inputs.schema",
-    "compare": "gomem.diagnosis.comparison",
-    "compare_many": "gomem.diagnosis.builds",
+    "compare": "gomem.comparison.comparison",
+    "compare_many": "gomem.comparison.builds",
     "diagnose": "gomem.diagnosis.diagnosis",
     "flame": "gomem.plot",
     "iter_gctrace": "gomem.inputs.gctrace.read",

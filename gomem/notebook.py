@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.analysis.comparison.before_after import Comparison
-from gomem.diagnosis.builds import BuildComparison
-from gomem.diagnosis.comparison import compare
+from gomem.charts.figure import Drawing
+from gomem.comparison.builds import BuildComparison
+from gomem.comparison.comparison import compare
+from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
@@ -36,7 +37,6 @@ from gomem.units import format_bytes
 from gomem.views.comparison.builds import builds_sections
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
-from gomem.views.figures.figure import Drawing
 from gomem.views.names import hidden
 from gomem.views.report.collector import NUMBERS
 from gomem.views.report.report import SECTIONS as OF_A_REPORT

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from gomem.analysis.comparison.before_after import Comparison
 from gomem.analysis.profiles.call_tree import call_tree
 from gomem.causes.collector_answers import CollectorAnswers
-from gomem.diagnosis.comparison import compare
+from gomem.comparison.comparison import compare
+from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gctrace.table import GcLog
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.groups import MemoryGroups
     from gomem.capture.capture import Capture
-    from gomem.views.figures.figure import Drawing
+    from gomem.charts.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
 
     Path: TypeAlias = str | PathLike[str]
@@ -605,6 +605,6 @@ def _all(drawing: Drawing, axes: Sequence[Axes] | None) -> list[Axes]:
     """Draw it; matplotlib is loaded when the first figure is."""
     if axes is PAGE:
         return cast("list[Axes]", drawing)
-    from gomem.views.figures.axes import draw_on
+    from gomem.charts.matplotlib_axes import draw_on
 
     return draw_on(drawing.chart, axes)

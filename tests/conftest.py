@@ -27,7 +27,7 @@ def pytest_addoption(parser):
         "--update-golden", action="store_true", help="write the golden texts again, for review"
     )
     parser.addoption(
-        "--every-stranger", action="store_true", help="all of tests/stranger, not a few of it"
+        "--every-stranger", action="store_true", help="all of tools/stranger, not a few of it"
     )
     parser.addoption(
         "--every-notebook", action="store_true", help="each notebook on each foreign capture"

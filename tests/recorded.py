@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from gomem.capture import load
-from gomem.diagnosis import comparison, diagnosis
+from gomem.comparison import comparison
+from gomem.diagnosis import diagnosis
 from gomem.views.json import report as json_report
 from gomem.views.report import report
 from tests.builders import FIXTURES
@@ -53,7 +54,7 @@ class Recorded:
         return self._once_of(sides, "diagnosis", options, lambda: self._diagnose(*sides, **options))
 
     def compare_diagnoses(self, before: Any, after: Any, **options: Any) -> Any:
-        """As `gomem.diagnosis.comparison.compare_diagnoses`."""
+        """As `gomem.comparison.comparison.compare_diagnoses`."""
         sides = [[*one] if isinstance(one, list | tuple) else [one] for one in (before, after)]
         about = [*sides[0], None, *sides[1]]
         return self._once_of(

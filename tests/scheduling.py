@@ -28,7 +28,7 @@ LONG = (
     "tests/capture/test_damaged_captures.py",
     "tests/cli/test_output.py",
     "tests/inputs/test_hostile_numbers.py",
-    "tests/stranger/test_gate.py",
+    "tests/tools/stranger/test_gate.py",
     "tests/test_papermill.py",
 )
 

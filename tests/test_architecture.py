@@ -42,20 +42,20 @@ WHAT_IF = {
 SHARED = {
     "gomem.analysis.collector.gogc",
     "gomem.analysis.collector.steps",
-    "gomem.analysis.memory.mapping_kinds",
-    "gomem.analysis.memory.resident_totals",
-    "gomem.analysis.memory.retention",
-    "gomem.analysis.memory.scavenge_sentences",
-    "gomem.analysis.memory.scavenge_verdicts",
-    "gomem.analysis.bursts",
-    "gomem.analysis.jumps",
+    "gomem.analysis.mappings.kinds",
+    "gomem.analysis.memory.totals",
+    "gomem.analysis.scavenger.retention",
+    "gomem.analysis.scavenger.sentences",
+    "gomem.analysis.scavenger.verdicts",
+    "gomem.analysis.series.bursts",
+    "gomem.analysis.series.jumps",
     "gomem.analysis.profiles.flame_layout",
     "gomem.analysis.profiles.published",
-    "gomem.analysis.profiles.site_changes",
-    "gomem.analysis.scavenge_goals",
-    "gomem.analysis.slopes",
-    "gomem.analysis.trends",
-    "gomem.analysis.tally",
+    "gomem.analysis.profiles.changes",
+    "gomem.analysis.scavenger.goals",
+    "gomem.statistics.slopes",
+    "gomem.analysis.series.trends",
+    "gomem.statistics.quantiles",
 }
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
@@ -207,7 +207,7 @@ def test_analyses_do_not_import_each_other():
     """
     for path in PACKAGE.joinpath("analysis").rglob("*.py"):
         own = f"gomem.{name_of(path).removesuffix('.py').replace('/', '.')}"
-        inside = own == "gomem.analysis.memory.mapping_kinds" or own in KIND_OF_A_MAPPING
+        inside = own == "gomem.analysis.mappings.kinds" or own in KIND_OF_A_MAPPING
         allowed = SHARED | KIND_OF_A_MAPPING if inside else SHARED
         allowed = allowed | WHAT_IF if own in WHAT_IF else allowed
         assert set() == {n for n in imports(path) if is_below(n, "analysis")} - allowed, path.name

@@ -7,14 +7,14 @@ import pytest
 
 import gomem
 from gomem import plot
+from gomem.charts.matplotlib_axes import draw_on
 from gomem.errors import CaptureError
 from gomem.units import format_bytes
-from gomem.views.figures.axes import draw_on
 from gomem.views.figures.levels import plot_small_multiples
 from gomem.views.figures.sites import plot_sites
 from tests import builders
 from tests.builders import FIXTURES
-from tests.views.figures import marks
+from tests.charts import marks
 
 mpl.use("agg")  # no window is wanted
 from matplotlib import pyplot as plt

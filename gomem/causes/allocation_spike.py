@@ -49,10 +49,10 @@ from gomem.units import format_bytes, format_fraction, format_seconds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.bursts import Bursts
-    from gomem.analysis.jumps import Jump
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
+    from gomem.analysis.series.bursts import Bursts
+    from gomem.analysis.series.jumps import Jump
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.causes.thresholds import Thresholds
 

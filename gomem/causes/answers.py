@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.bursts import Bursts, find_bursts
 from gomem.analysis.collector.counters import (
     CollectorCounters,
     CounterReading,
     collector_counters,
 )
 from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
-from gomem.analysis.goroutine_growth import (
-    GoroutineGrowth,
-    begins,
-    goroutine_growth,
-    is_of_descriptors,
-)
-from gomem.analysis.jumps import Jump, find_jump
+from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
 from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.held_heap import GOGC_BY_DEFAULT, HeldHeap, held_heap
 from gomem.analysis.memory.limits import (
@@ -36,11 +29,18 @@ from gomem.analysis.memory.limits import (
     cgroup_use,
     worst_case_rss,
 )
-from gomem.analysis.memory.native_memory import LargeBlocks, malloced_blocks
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
-from gomem.analysis.scavenge_goals import MEMORY_LIMIT
-from gomem.analysis.trends import HALF, MOVES, Trend, above_the_lowest, trend_of
+from gomem.analysis.scavenger.goals import MEMORY_LIMIT
+from gomem.analysis.series.bursts import Bursts, find_bursts
+from gomem.analysis.series.goroutine_growth import (
+    GoroutineGrowth,
+    begins,
+    goroutine_growth,
+    is_of_descriptors,
+)
+from gomem.analysis.series.jumps import Jump, find_jump
+from gomem.analysis.series.trends import HALF, MOVES, Trend, above_the_lowest, trend_of
 from gomem.causes.finding import Evidence, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import METRICS_PAGE
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
-    from gomem.analysis.memory.rss_vs_heap import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.growth import Series
     from gomem.analysis.profiles.in_use_totals import InUseTotals

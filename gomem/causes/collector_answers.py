@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.collector.gc_cost import GcCost, cost_of_collection
+from gomem.analysis.collector.cost import GcCost, cost_of_collection
 from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
 from gomem.analysis.collector.live_bursts import LiveBursts, live_bursts
 from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
-from gomem.analysis.collector.mutator_utilization import MutatorUtilization, mutator_utilization
+from gomem.analysis.collector.mmu import MutatorUtilization, mutator_utilization
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.scavenges import gc_scavenges
@@ -27,7 +27,7 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
-from gomem.analysis.trends import MOVES
+from gomem.analysis.series.trends import MOVES
 from gomem.causes.finding import what_is_known
 from gomem.units import format_fraction, format_seconds
 

@@ -24,8 +24,8 @@ from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
+    from gomem.analysis.collector.cost import GcCost
     from gomem.analysis.collector.counters import CollectorCounters
-    from gomem.analysis.collector.gc_cost import GcCost
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds

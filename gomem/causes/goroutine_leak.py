@@ -26,7 +26,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.analysis.goroutine_growth import SMALLEST_STACK
+from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_count, format_seconds

@@ -51,7 +51,7 @@ import numpy as np
 
 from gomem.analysis.collector.live_heap import FEWEST_CYCLES
 from gomem.analysis.profiles.growth import LEAST_MOMENTS
-from gomem.analysis.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady, shape_of
+from gomem.analysis.series.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady, shape_of
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.live_heap import LiveHeap
     from gomem.analysis.memory.held_heap import HeldHeap
     from gomem.analysis.profiles.growth import GrowingSite, Series
-    from gomem.analysis.trends import Trend
+    from gomem.analysis.series.trends import Trend
     from gomem.causes.answers import Answers
     from gomem.causes.thresholds import Thresholds
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.scavenger import has_scavenger
+from gomem.analysis.scavenger.scavenger import has_scavenger
 from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.mapping_rows import ARENA
-from gomem.analysis.memory.scavenger import counts_fresh_as_released, has_scavenger
-from gomem.analysis.scavenge_goals import BACKGROUND_SCAVENGER
-from gomem.analysis.trends import MOVES
+from gomem.analysis.mappings.rows import ARENA
+from gomem.analysis.scavenger.goals import BACKGROUND_SCAVENGER
+from gomem.analysis.scavenger.scavenger import counts_fresh_as_released, has_scavenger
+from gomem.analysis.series.trends import MOVES
 from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.remembered_pauses import RememberedPauses
-    from gomem.analysis.tally import Tally
     from gomem.causes.answers import Answers
     from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.thresholds import Thresholds
+    from gomem.statistics.quantiles import Tally
 
 
 def find(answers: Answers) -> list[Finding]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.large_allocations import LargeAllocations, large_allocations
-from gomem.analysis.memory.rss_vs_heap import HEAP_PARTS
+from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
+from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import GoRelease

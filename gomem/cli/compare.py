@@ -20,9 +20,9 @@ from gomem.sources.globs import matching
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gomem.analysis.comparison.before_after import Comparison
-    from gomem.diagnosis.budgets import Budget
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.budgets import Budget
+    from gomem.comparison.builds import BuildComparison
+    from gomem.comparison.samples import Comparison
     from gomem.views.document import Document
 
 
@@ -226,10 +226,10 @@ def _compare(
     budgets: Sequence[Budget],
     asked: Mapping[str, Any],
 ) -> Comparison | BuildComparison:
-    from gomem.diagnosis.budgets import within_budgets
-    from gomem.diagnosis.builds import compare_many
-    from gomem.diagnosis.comparison import compare as compare_sides
-    from gomem.diagnosis.comparison import open_side
+    from gomem.comparison.budgets import within_budgets
+    from gomem.comparison.builds import compare_many
+    from gomem.comparison.comparison import compare as compare_sides
+    from gomem.comparison.comparison import open_side
 
     with reading_progress() as progress:
         sides = [[open_side(path, progress) for path in side] for side in runs]
@@ -262,7 +262,7 @@ def _rendered(
     names: Sequence[str],
 ) -> str:
     """The comparison in the format asked for; on a terminal, as wide as it is."""
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.builds import BuildComparison
 
     if isinstance(comparison, BuildComparison):
         return _rendered_builds(comparison, chosen, target)

@@ -20,7 +20,7 @@ from gomem.sources.names import readable_name
 if TYPE_CHECKING:
     from typing import Any
 
-    from gomem.diagnosis.budgets import Budget
+    from gomem.comparison.budgets import Budget
 
 NAME = "gomem.toml"
 TABLE = "budgets"
@@ -48,7 +48,7 @@ def budgets_in(path: Path) -> dict[str, Budget]:
     Raises:
         CaptureError: It is no such file, or a budget in it is none.
     """
-    from gomem.diagnosis.budgets import budget_of
+    from gomem.comparison.budgets import budget_of
 
     shown = readable_name(str(path))
     table = _parsed(path, shown)
@@ -90,7 +90,7 @@ def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
     Raises:
         CaptureError: It is neither `regression` nor a list of budgets.
     """
-    from gomem.diagnosis.budgets import budget_of
+    from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}
     for one in (wanted or "").split(","):

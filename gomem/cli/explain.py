@@ -21,7 +21,7 @@ def explain(
     Fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, parts of the
     ledger, and the words that people use for memory. Case does not matter.
     """
-    from gomem.views.explanation import explanation_document, unknown_term
+    from gomem.views.explain.explanation import explanation_document, unknown_term
 
     term = " ".join(words)
     document = explanation_document(term)

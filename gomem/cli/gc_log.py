@@ -66,7 +66,7 @@ def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFr
 
 def openmetrics_pieces(artefact: Path) -> Iterator[str]:
     """What the collector cost in a log of any length, as OpenMetrics text."""
-    from gomem.analysis.collector.gc_cost import CostSoFar
+    from gomem.analysis.collector.cost import CostSoFar
     from gomem.views.exports.openmetrics import render_openmetrics
 
     so_far = CostSoFar()

@@ -19,7 +19,7 @@ def inspect(
 ) -> None:
     """List what is in a capture: files with kind and moment, skew, and damage."""
     from gomem.capture.load import load
-    from gomem.views.inspection import inspection_document
+    from gomem.views.inspect.inspection import inspection_document
 
     with reading_progress() as progress:
         capture = load(*captures, progress=progress)

@@ -213,7 +213,7 @@ def _reasons(
     """Allocation lines, with what the compiler says about each in any of its outputs."""
     import pandas as pd
 
-    from gomem.analysis.profiles.site_reasons import site_reasons
+    from gomem.analysis.profiles.reasons import site_reasons
     from gomem.inputs.escapes.table import read_escapes
 
     told = [read_escapes(path) for path in escapes]

@@ -27,7 +27,7 @@ from gomem.units import BYTE_UNITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.collector.what_if import Asked, WhatIf
+    from gomem.analysis.what_if.what_if import Asked, WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
@@ -109,7 +109,7 @@ def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
 
 
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
-    from gomem.analysis.collector.what_if import Asked
+    from gomem.analysis.what_if.what_if import Asked
 
     return Asked(
         gogc=[_gogc(one) for one in _listed(gogc, "--gogc")],
@@ -133,7 +133,7 @@ def _listed(text: str, option: str) -> Sequence[str]:
 
 
 def _gogc(word: str) -> int:
-    from gomem.analysis.collector.what_if import OFF
+    from gomem.analysis.what_if.what_if import OFF
 
     if word == "off":
         return OFF

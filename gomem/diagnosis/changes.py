@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from gomem.analysis.mappings.changes import match_mappings
+from gomem.analysis.memory.ledger import PART_OF_KIND
 from gomem.analysis.memory.ledger_change import LedgerChange, change_ledger
-from gomem.analysis.memory.mapping_changes import match_mappings
-from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,15 +14,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.collector.gc_cost import COSTS
-from gomem.analysis.collector.what_if import Asked, WhatIf
-from gomem.analysis.level_quantiles import LEAST_MOMENTS as LEAST_LEVELS
-from gomem.analysis.level_quantiles import LEVEL_QUANTILES, level_quantiles
-from gomem.analysis.memory.address_space import address_regions
+from gomem.analysis.collector.cost import COSTS
+from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
+from gomem.analysis.mappings.regions import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.memory.mapping_kinds import BY_KIND, ClassifiedMappings
-from gomem.analysis.memory.rss_vs_heap import LEDGER_PARTS, PARTS
-from gomem.analysis.memory.scavenger import heap_steps
+from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
 from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
 from gomem.analysis.profiles.call_tree import CallTree, call_tree
 from gomem.analysis.profiles.growth import (
@@ -36,11 +32,15 @@ from gomem.analysis.profiles.growth import (
 from gomem.analysis.profiles.in_use_totals import in_use_totals
 from gomem.analysis.profiles.large_objects import find_large_objects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
-from gomem.analysis.profiles.object_sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.published import of_last_process
-from gomem.analysis.profiles.site_reasons import site_reasons
-from gomem.analysis.profiles.site_turnover import TURNOVER, site_turnover
-from gomem.analysis.scavenge_goals import MEMORY_LIMIT
+from gomem.analysis.profiles.reasons import site_reasons
+from gomem.analysis.profiles.sizes import OBJECTS, object_sizes
+from gomem.analysis.profiles.turnover import TURNOVER, site_turnover
+from gomem.analysis.scavenger.goals import MEMORY_LIMIT
+from gomem.analysis.scavenger.scavenger import heap_steps
+from gomem.analysis.series.level_quantiles import LEAST_MOMENTS as LEAST_LEVELS
+from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES, level_quantiles
+from gomem.analysis.what_if.what_if import Asked, WhatIf
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.capture.moment import MOMENT
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from gomem.analysis.memory.rss_vs_heap import Ledger
-    from gomem.analysis.memory.scavenger import Scavenger
+    from gomem.analysis.memory.ledger import Ledger
+    from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.inputs.pprof.table import Profile
 
 TOP_SITES = 20

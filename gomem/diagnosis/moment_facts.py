@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.memory.mapping_kinds import ClassifiedMappings, classify_mappings
-from gomem.analysis.memory.native_memory import LargeBlocks
-from gomem.analysis.memory.resident_totals import SCRAPED as SCRAPED_RSS
-from gomem.analysis.memory.rss_vs_heap import Ledger, has_heap_fields, reconcile_rss
-from gomem.analysis.memory.scavenger import heap_return
+from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
+from gomem.analysis.mappings.native import LargeBlocks
+from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.skew import (
     TOTAL_CYCLES,
     Skew,
@@ -19,6 +17,8 @@ from gomem.analysis.memory.skew import (
     counted_skew,
     measure_skew,
 )
+from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
+from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.causes.answers import ON_PAGE, MomentFacts, gomemlimit_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics

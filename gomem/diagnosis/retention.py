@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.scavenges import gc_scavenges
-from gomem.analysis.memory.retention import READINGS
-from gomem.analysis.memory.scavenger import CPU_CLASSES, Scavenger, scavenger
 from gomem.analysis.memory.skew import collection_ends
+from gomem.analysis.scavenger.retention import READINGS
+from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger
 from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
 from gomem.inputs.schema import build_rows
 from gomem.units import BYTE_UNITS

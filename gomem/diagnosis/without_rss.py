@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.in_use_totals import total_bounds
 from gomem.analysis.profiles.own_code import own_code
-from gomem.analysis.tally import carries
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.schema import rows_of
+from gomem.statistics.quantiles import carries
 from gomem.units import (
     MIB,
     format_bytes,

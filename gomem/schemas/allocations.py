@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gomem.analysis.profiles.growth import GROWTH as STACKS
-from gomem.analysis.profiles.object_sizes import OBJECTS
-from gomem.analysis.profiles.site_reasons import REASONS as LINES
-from gomem.analysis.profiles.site_turnover import TURNOVER as CHURN
-from gomem.analysis.trends import SHAPES
+from gomem.analysis.profiles.reasons import REASONS as LINES
+from gomem.analysis.profiles.sizes import OBJECTS
+from gomem.analysis.profiles.turnover import TURNOVER as CHURN
+from gomem.analysis.series.trends import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES
 from gomem.inputs.schema import Column

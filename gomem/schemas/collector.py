@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gomem.analysis.collector.gc_cost import COSTS
+from gomem.analysis.collector.cost import COSTS
 from gomem.analysis.collector.heap_pacing import PACING, PACING_SUMMARY
 from gomem.analysis.collector.live_heap import LIVE_HEAP
-from gomem.analysis.collector.mutator_utilization import MMU
+from gomem.analysis.collector.mmu import MMU
 from gomem.analysis.collector.pauses import PAUSE_QUANTILES, TIMES
 from gomem.analysis.collector.phases import PHASE_ROWS, PHASES
 from gomem.analysis.collector.triggers import GOGC, TRIGGER_COUNTS, TRIGGERS

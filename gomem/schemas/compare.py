@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gomem.analysis.comparison.before_after import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
 from gomem.analysis.memory.groups import GROUPS
-from gomem.analysis.memory.rss_vs_heap import PARTS
-from gomem.analysis.profiles.site_changes import STATES
+from gomem.analysis.memory.ledger import PARTS
+from gomem.analysis.profiles.changes import STATES
 from gomem.causes.finding import Severity
-from gomem.diagnosis.budgets import BUDGETS
-from gomem.diagnosis.budgets import STATES as BUDGET_STATES
-from gomem.diagnosis.builds import BUILD_METRICS
-from gomem.diagnosis.comparison import GROUPS as COMPARED_GROUPS
-from gomem.diagnosis.comparison import LEDGER, MOMENTS
-from gomem.diagnosis.direction import JUDGEMENTS
-from gomem.diagnosis.judgement import FINDINGS
-from gomem.diagnosis.judgement import STATES as FINDING_STATES
-from gomem.diagnosis.site_comparison import PER, SITE_CHANGES, SITE_RATES
-from gomem.diagnosis.windows import WINDOWS
+from gomem.comparison.budgets import BUDGETS
+from gomem.comparison.budgets import STATES as BUDGET_STATES
+from gomem.comparison.builds import BUILD_METRICS
+from gomem.comparison.comparison import GROUPS as COMPARED_GROUPS
+from gomem.comparison.comparison import LEDGER, MOMENTS
+from gomem.comparison.direction import JUDGEMENTS
+from gomem.comparison.judgement import FINDINGS
+from gomem.comparison.judgement import STATES as FINDING_STATES
+from gomem.comparison.samples import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
+from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
 from gomem.schemas.fields import (
     PROBABILITY,

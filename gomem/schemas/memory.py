@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from gomem.analysis.mappings.changes import MAPPING_CHANGES, STATES
+from gomem.analysis.mappings.kinds import BY_KIND, KINDS
 from gomem.analysis.memory.groups import GROUPS, HEAP_CLAIMS, MEMORY_GROUPS, OF_GO_HEAP
-from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS
-from gomem.analysis.memory.limits import CGROUP_COUNTERS, LIMIT_STEPS
-from gomem.analysis.memory.mapping_changes import MAPPING_CHANGES, STATES
-from gomem.analysis.memory.mapping_kinds import BY_KIND, KINDS
-from gomem.analysis.memory.rss_vs_heap import (
+from gomem.analysis.memory.ledger import (
     CONFIDENCE,
     LEDGER_CHECKS,
     LEDGER_PARTS,
     LEDGER_SIDES,
     PARTS,
 )
+from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS
+from gomem.analysis.memory.limits import CGROUP_COUNTERS, LIMIT_STEPS
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column
 from gomem.schemas.fields import (

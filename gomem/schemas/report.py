@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gomem.analysis.level_quantiles import LEVEL_QUANTILES
+from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS
 from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Severity

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gomem.analysis.memory.retention import PACED_BY, RETENTION
-from gomem.analysis.memory.scavenge_verdicts import EPISODES, INTERVALS, VERDICTS
-from gomem.analysis.memory.scavenger import FREED
+from gomem.analysis.scavenger.retention import PACED_BY, RETENTION
+from gomem.analysis.scavenger.scavenger import FREED
+from gomem.analysis.scavenger.verdicts import EPISODES, INTERVALS, VERDICTS
 from gomem.inputs.schema import Column
 from gomem.schemas.fields import SIZE, or_null, record, rows, words, words_or_null
 

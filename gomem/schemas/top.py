@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gomem.analysis.profiles.site_changes import STATES
-from gomem.analysis.profiles.site_reasons import REASONS
+from gomem.analysis.profiles.changes import STATES
+from gomem.analysis.profiles.reasons import REASONS
 from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
 from gomem.inputs.pprof.sites import SITES

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gomem.analysis.collector.pod_advice import STEPS
-from gomem.analysis.collector.what_if import BOUND_BY, GRID
+from gomem.analysis.what_if.advice import STEPS
+from gomem.analysis.what_if.what_if import BOUND_BY, GRID
 from gomem.inputs.schema import Column
 from gomem.schemas.fields import (
     SIZE,

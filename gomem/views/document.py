@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gomem.views.figures.figure import Drawing
+    from gomem.charts.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
 
 MANY_FOLDED = 8

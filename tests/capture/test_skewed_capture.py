@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.memory.rss_vs_heap import PARTS
+from gomem.analysis.memory.ledger import PARTS
 from gomem.causes.finding import Severity
 from tests.builders import FIXTURES, diagnosed
 

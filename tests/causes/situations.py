@@ -5,10 +5,10 @@ from functools import cache
 
 import pandas as pd
 
-from gomem.analysis.memory.mapping_kinds import classify_mappings
-from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
-from gomem.analysis.memory.scavenger import heap_return
+from gomem.analysis.mappings.kinds import classify_mappings
+from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.analysis.memory.skew import Skew
+from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.limits import growth_to_limit

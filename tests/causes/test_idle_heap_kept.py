@@ -6,10 +6,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.mapping_kinds import classify_mappings
-from gomem.analysis.memory.rss_vs_heap import reconcile_rss
-from gomem.analysis.memory.scavenger import heap_return
+from gomem.analysis.mappings.kinds import classify_mappings
+from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.analysis.memory.skew import Skew
+from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.causes import heap_headroom
 from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.causes import anonymous_mapping, native_memory
 from gomem.causes.finding import Severity
 from gomem.causes.native_memory import find, not_claimed_bytes

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.causes.released_but_resident import CAUSE, find
 from gomem.releases import known_version
 from gomem.units import MIB

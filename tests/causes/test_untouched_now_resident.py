@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import gomem
-from gomem.analysis.memory.rss_vs_heap import reconcile_rss
+from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.untouched_now_resident import CAUSE, SCANNABLE, find

@@ -6,18 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.what_if import Asked
-from gomem.analysis.comparison.before_after import BENCHMARK, OF_FAMILY, compare_samples
+from gomem.analysis.what_if.what_if import Asked
 from gomem.capture.capture import Capture
 from gomem.causes.answers import MomentFacts
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.diagnosis import comparison
-from gomem.diagnosis.budgets import _more, budget_of
-from gomem.diagnosis.builds import _build_row, _corrected
+from gomem.comparison import comparison
+from gomem.comparison.budgets import _more, budget_of
+from gomem.comparison.builds import _build_row, _corrected
+from gomem.comparison.judgement import _benchmarks, _heap, _load, _margin, _price, _rss_sentence
+from gomem.comparison.programs import program_of
+from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
+from gomem.comparison.sites import _notes as notes_of_sites
+from gomem.comparison.span import Span
+from gomem.comparison.windows import Window, not_compared, window_of
 from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis
 from gomem.diagnosis.findings import Findings, Scale
-from gomem.diagnosis.judgement import _benchmarks, _heap, _load, _margin, _price, _rss_sentence
 from gomem.diagnosis.moment_facts import (
     KERNEL_SIDE,
     _collection_ends,
@@ -31,12 +35,8 @@ from gomem.diagnosis.moment_facts import (
     _scraped,
     _skew,
 )
-from gomem.diagnosis.programs import program_of
 from gomem.diagnosis.retention import HUGE, _huge_excess
-from gomem.diagnosis.site_comparison import _notes as notes_of_sites
-from gomem.diagnosis.span import Span
 from gomem.diagnosis.what_if import CGROUP, _for_container, _inferred, _memory_now
-from gomem.diagnosis.windows import Window, not_compared, window_of
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
 from gomem.releases import GoVersion

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 import gomem
-from gomem.analysis.memory.rss_vs_heap import Ledger
+from gomem.analysis.memory.ledger import Ledger
 from tests.builders import CAPTURES
 
 A_MOMENT = 1_700_000_000  # 2023-11-14 22:13:20 UTC

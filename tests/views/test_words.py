@@ -1,9 +1,9 @@
 """Every answer has its words: none is shown as a bare key, and none is there for nothing."""
 
 from gomem.analysis.collector import heap_pacing, pauses, phases, triggers
-from gomem.analysis.memory import rss_vs_heap
+from gomem.analysis.memory import ledger as rss_vs_heap
+from gomem.charts import look
 from gomem.views import words
-from gomem.views.figures import look
 
 
 def test_every_part_of_the_ledger_has_its_words_in_order():

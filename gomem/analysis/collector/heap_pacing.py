@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import Cycles, overlapping, pieces_of
-from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
+from gomem.statistics.quantiles import Tally
 
 PACING = (
     "survival_fraction", "overshoot_bytes", "overshoot_fraction", "headroom_bytes",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.bursts import Bursts, find_uneven_bursts
 from gomem.analysis.collector.steps import filled_runs
+from gomem.analysis.series.bursts import Bursts, find_uneven_bursts
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles

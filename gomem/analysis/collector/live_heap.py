@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, filled_runs
-from gomem.analysis.trends import Trend, trend_of
+from gomem.analysis.series.trends import Trend, trend_of
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:

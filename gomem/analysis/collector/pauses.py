@@ -23,8 +23,8 @@ from gomem.analysis.collector.steps import (
     overlapping,
     stopped_seconds,
 )
-from gomem.analysis.tally import Tally, carries
 from gomem.inputs.schema import Column, build
+from gomem.statistics.quantiles import Tally, carries
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.tally import Tally
+from gomem.statistics.quantiles import Tally
 
 if TYPE_CHECKING:
     import pandas as pd

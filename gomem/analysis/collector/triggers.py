@@ -38,8 +38,8 @@ from gomem.analysis.collector.steps import (
     overlapping,
     stopped_seconds,
 )
-from gomem.analysis.tally import Tally
 from gomem.inputs.schema import Column, build
+from gomem.statistics.quantiles import Tally
 from gomem.units import MIB
 
 if TYPE_CHECKING:

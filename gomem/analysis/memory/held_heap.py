@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.trends import FEWEST, HALF, MOVES, SURE_FROM, Trend, is_steady, trend_of
+from gomem.analysis.series.trends import FEWEST, HALF, MOVES, SURE_FROM, Trend, is_steady, trend_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

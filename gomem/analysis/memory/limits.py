@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.trends import SURE_FROM, trend_of
+from gomem.analysis.series.trends import SURE_FROM, trend_of
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import MIB, format_bytes
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.changes import SiteChanges, profile_changes
 from gomem.analysis.profiles.published import counting
-from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
 from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.profiles.flame_layout import flame_layout
-from gomem.inputs.pprof.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,12 +24,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.published import Published, published
-from gomem.analysis.slopes import theil_sen
-from gomem.analysis.trends import HALF, SURE_FROM, shape_of
+from gomem.analysis.series.trends import HALF, SURE_FROM, shape_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.pprof.calls.stacks import Stacks
-from gomem.inputs.pprof.sampling import Sampling, limit_ratios, sampling_of
 from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import Sampling, limit_ratios, sampling_of
+from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

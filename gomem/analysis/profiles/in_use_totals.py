@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
+from gomem.statistics.sampling import Sampling, interval, sampling_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.bursts import Bursts, find_bursts, high_fraction
-from gomem.analysis.jumps import Jump, find_jump
+from gomem.analysis.profiles.changes import SiteChanges, profile_changes
 from gomem.analysis.profiles.published import published
-from gomem.analysis.profiles.site_changes import SiteChanges, profile_changes
+from gomem.analysis.series.bursts import Bursts, find_bursts, high_fraction
+from gomem.analysis.series.jumps import Jump, find_jump
 from gomem.inputs.pprof.calls.stacks import caller_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.analysis.profiles.changes import profile_changes
 from gomem.inputs.schema import Column, build, rows_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gomem.inputs.pprof.calls.top import top_of
-from gomem.inputs.pprof.sampling import Sampling, interval, sampling_of
 from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import Sampling, interval, sampling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

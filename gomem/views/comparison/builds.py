@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.site_comparison import OF_RUNS, OF_SAMPLING
+from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import tables
 from gomem.views.comparison.document import KIND, verdict_of
 from gomem.views.comparison.words import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
 
 MOST_PANELS = 24  # more small figures than that are looked at by nobody

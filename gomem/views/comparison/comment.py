@@ -17,7 +17,7 @@ from gomem.views.writers.markdown import escaped, section_lines, verdict_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.comparison.samples import Comparison
     from gomem.views.document import Document
 
 MARK = "<!-- gomem compare -->"

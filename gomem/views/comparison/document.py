@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from gomem.diagnosis.site_comparison import REQUEST
+from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.comparison import tables
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.comparison.before_after import Comparison
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.builds import BuildComparison
+    from gomem.comparison.samples import Comparison
     from gomem.views.document import Block, Tone
 
 KIND = "Go memory comparison"

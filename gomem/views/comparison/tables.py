@@ -32,7 +32,7 @@ from gomem.views.words import minus, part_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.comparison.samples import Comparison
     from gomem.views.document import Block
 
 SIDES = ("before", "after")
@@ -67,7 +67,7 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     """Levels of memory or of the collector, with a verdict if each side has several values.
 
     Args:
-        metrics: Rows of `gomem.analysis.comparison.before_after.METRICS`, of one layer.
+        metrics: Rows of `gomem.comparison.samples.METRICS`, of one layer.
         label: What they are of.
     """
     if not are_single(metrics):
@@ -199,7 +199,7 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
     """Each metric in each build, the baseline's row first, which alone names the metric.
 
     Args:
-        metrics: Rows of `gomem.diagnosis.builds.BUILD_METRICS`.
+        metrics: Rows of `gomem.comparison.builds.BUILD_METRICS`.
         label: What they are of.
     """
     asked = bool(metrics["equivalence"].notna().any())

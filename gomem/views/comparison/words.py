@@ -12,7 +12,7 @@ from gomem.views.words import how_many
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.comparison.before_after import Comparison
+    from gomem.comparison.samples import Comparison
 
 # Layers of the metrics, beside the benchmarks'.
 MEMORY, COLLECTOR, LOAD = "memory", "collector", "load"

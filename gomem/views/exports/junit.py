@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from gomem.diagnosis.budgets import BROKEN, CANNOT_TELL
+from gomem.comparison.budgets import BROKEN, CANNOT_TELL
 from gomem.errors import printable
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
@@ -24,8 +24,8 @@ from gomem.views.words import minus_signs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gomem.analysis.comparison.before_after import Comparison, Judgement
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.builds import BuildComparison
+    from gomem.comparison.samples import Comparison, Judgement
 
 Case = tuple[str, str, str, str]  # its name, what became of it, in short, in full
 FAILURE, SKIPPED, PASSED = "failure", "skipped", ""

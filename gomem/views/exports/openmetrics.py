@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gomem.analysis.collector.gc_cost import GcCost
+    from gomem.analysis.collector.cost import GcCost
 
 Samples = list[tuple[str, float | None]]  # what follows the family's name, and the value
 

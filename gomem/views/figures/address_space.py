@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Bar, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing
+from gomem.charts.look import edge_of, look_of_kind
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.chart import INK, MUTED, Bar, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
-from gomem.views.figures.look import edge_of, look_of_kind
 
 if TYPE_CHECKING:
     import pandas as pd

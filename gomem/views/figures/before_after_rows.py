@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.views.figures.chart import INK, Bar, Chart, Line, Look, Panel, Scale
-from gomem.views.figures.look import BLUE, ORANGE
+from gomem.charts.chart import INK, Bar, Chart, Line, Look, Panel, Scale
+from gomem.charts.look import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

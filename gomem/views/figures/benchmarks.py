@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
+from gomem.charts.figure import Drawing
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
 from gomem.views.figures.before_after_rows import (
@@ -12,8 +14,6 @@ from gomem.views.figures.before_after_rows import (
     label_rows,
     rows_panel,
 )
-from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
 from gomem.views.measurements import format_value
 from gomem.views.words import minus
 
@@ -34,7 +34,7 @@ def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawi
     """Draw medians with their 95 % intervals, each as a multiple of the median before.
 
     Args:
-        metrics: Rows of `gomem.analysis.comparison.before_after.METRICS`. Rows without a multiple
+        metrics: Rows of `gomem.comparison.samples.METRICS`. Rows without a multiple
             are left out; see `have_multiples`.
         name: Unique on its page.
     """

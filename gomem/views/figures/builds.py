@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing
+from gomem.charts.look import BLUE, ORANGE
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
 from gomem.views.figures.before_after_rows import short_name
-from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
-from gomem.views.figures.look import BLUE, ORANGE
 from gomem.views.measurements import format_level
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def plot_builds(
     """Draw each metric's builds below one another.
 
     Args:
-        metrics: Rows of `gomem.diagnosis.builds.BUILD_METRICS`; those without a median are left
+        metrics: Rows of `gomem.comparison.builds.BUILD_METRICS`; those without a median are left
             out.
         titles: What people call a metric, where its name is not it.
         name: Unique on its page.

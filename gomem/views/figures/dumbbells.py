@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
+from gomem.charts.figure import Drawing
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown
 from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.figures.benchmarks import have_multiples
-from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
 from gomem.views.measurements import format_level
 from gomem.views.words import minus
 
@@ -35,7 +35,7 @@ def plot_dumbbells(
     """Draw each metric that has a value above 0 before.
 
     Args:
-        metrics: Rows of `gomem.analysis.comparison.before_after.METRICS`.
+        metrics: Rows of `gomem.comparison.samples.METRICS`.
         titles: What people call a metric, where its name is not it.
         name: Unique on its page.
     """

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
+from gomem.charts.time_axis import name_times
+from gomem.charts.two_axes import LEFT, upper_and_lower
 from gomem.units import format_bytes
-from gomem.views.figures.chart import Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.gc_timeline import draw_runs, edges_of, steps
-from gomem.views.figures.look import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
-from gomem.views.figures.time_axis import name_times
-from gomem.views.figures.two_axes import LEFT, upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd

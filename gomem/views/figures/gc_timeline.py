@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, SKY, VERMILLION
+from gomem.charts.time_axis import name_durations, name_times
+from gomem.charts.two_axes import LEFT, upper_and_lower
 from gomem.units import MICROSECOND, format_bytes, format_count, format_seconds
-from gomem.views.figures.chart import INK, MUTED, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import BLUE, SKY, VERMILLION
-from gomem.views.figures.time_axis import name_durations, name_times
-from gomem.views.figures.two_axes import LEFT, upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import GROUP_LOOK, NONE, edge_of
+from gomem.charts.svg import POINTS
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_fraction, is_unknown
-from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import GROUP_LOOK, NONE, edge_of
-from gomem.views.figures.svg import POINTS
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.groups import MemoryGroups

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import EDGE, GREY, GROUP_LOOK, NONE
 from gomem.units import format_bytes
-from gomem.views.figures.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import EDGE, GREY, GROUP_LOOK, NONE
 from gomem.views.words import CLAIMED, GROUPS
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import Chart, Dash, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, GREY, ORANGE, PURPLE, VERMILLION
+from gomem.charts.time_axis import name_times
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
-from gomem.views.figures.chart import Chart, Dash, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.flame_graph import known_name, shortened
-from gomem.views.figures.look import BLUE, GREY, ORANGE, PURPLE, VERMILLION
-from gomem.views.figures.time_axis import name_times
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.charts.chart import INK, Chart, Look, Panel, Scale, Tick
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import LOOK
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
-from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale, Tick
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import LOOK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import LOOK, edge_of
+from gomem.charts.svg import POINTS
 from gomem.units import format_change
-from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import LOOK, edge_of
-from gomem.views.figures.svg import POINTS
 from gomem.views.words import minus, part_name
 
 if TYPE_CHECKING:

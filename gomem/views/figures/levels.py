@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import Chart, Dash, Look, Panel, Scale, Tick
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
+from gomem.charts.time_axis import name_times
 from gomem.units import format_bytes
-from gomem.views.figures.chart import Chart, Dash, Look, Panel, Scale, Tick
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
-from gomem.views.figures.time_axis import name_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.charts.chart import INK, MUTED, Chart, Look
+from gomem.charts.figure import Drawing
+from gomem.charts.look import BLUE
+from gomem.charts.time_axis import name_durations
 from gomem.units import format_fraction, format_seconds
-from gomem.views.figures.chart import INK, MUTED, Chart, Look
-from gomem.views.figures.figure import Drawing
-from gomem.views.figures.look import BLUE
-from gomem.views.figures.time_axis import name_durations
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.mutator_utilization import MutatorUtilization
+    from gomem.analysis.collector.mmu import MutatorUtilization
 
 WIDTH, HEIGHT = 7.6, 2.4  # inches, as all lengths here
 LEFT, RIGHT, TOP, FOOT = 0.62, 1.25, 0.15, 0.42

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing
+from gomem.charts.look import BLUE, VERMILLION
+from gomem.charts.time_axis import name_durations
 from gomem.units import format_count, format_seconds
-from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
-from gomem.views.figures.look import BLUE, VERMILLION
-from gomem.views.figures.time_axis import name_durations
 from gomem.views.words import TIMES
 
 if TYPE_CHECKING:

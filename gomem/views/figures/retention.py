@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, Line, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, YELLOW
+from gomem.charts.time_axis import name_durations, name_times
+from gomem.charts.two_axes import LEFT, upper_and_lower
 from gomem.units import format_bytes, format_count, format_seconds
-from gomem.views.figures.chart import INK, Line, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, YELLOW
-from gomem.views.figures.time_axis import name_durations, name_times
-from gomem.views.figures.two_axes import LEFT, upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def plot_retention(
     """Draw the heap over time against its goals.
 
     Args:
-        retention: Rows of `gomem.analysis.memory.retention.RETENTION` with a time.
+        retention: Rows of `gomem.analysis.scavenger.retention.RETENTION` with a time.
         marks: `seconds` and `released_bytes` of each line with which the log tells that memory
             went back.
         name: Unique on its page.
@@ -84,7 +84,7 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     """Draw how fast memory goes back, and how far away the goal is at that rate.
 
     Args:
-        retention: Rows of `gomem.analysis.memory.retention.RETENTION` with a time.
+        retention: Rows of `gomem.analysis.scavenger.retention.RETENTION` with a time.
         name: Unique on its page.
     """
     rows = retention.dropna(subset=["retained_bytes"])

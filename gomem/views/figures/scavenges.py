@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import ORANGE, YELLOW
+from gomem.charts.time_axis import name_times
+from gomem.charts.two_axes import upper_and_lower
 from gomem.units import format_bytes, format_count
-from gomem.views.figures.chart import INK, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import ORANGE, YELLOW
-from gomem.views.figures.time_axis import name_times
-from gomem.views.figures.two_axes import upper_and_lower
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, Look, Scale
+from gomem.charts.figure import Drawing, name_bytes
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
 from gomem.views.figures.before_after_rows import (
@@ -13,8 +15,6 @@ from gomem.views.figures.before_after_rows import (
     label_rows,
     rows_panel,
 )
-from gomem.views.figures.chart import INK, Look, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,7 @@ def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
     """Draw what the first sites have on both sides, in bytes.
 
     Args:
-        sites: Rows of `gomem.diagnosis.comparison.SITE_CHANGES` of one sample type of bytes, the
+        sites: Rows of `gomem.comparison.comparison.SITE_CHANGES` of one sample type of bytes, the
             largest change first; the first `SITES_DRAWN` are drawn.
         name: Unique on its page.
     """

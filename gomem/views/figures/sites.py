@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import BLUE, EDGE
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
-from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
 from gomem.views.figures.flame_graph import known_name, shortened
-from gomem.views.figures.look import BLUE, EDGE
 from gomem.views.measurements import format_value
 from gomem.views.words import minus
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.look import LOOK, edge_of
+from gomem.charts.svg import POINTS
 from gomem.units import format_bytes, format_fraction
-from gomem.views.figures.chart import INK, MUTED, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing, name_bytes
-from gomem.views.figures.look import LOOK, edge_of
-from gomem.views.figures.svg import POINTS
 from gomem.views.words import PARTS, minus, part_name
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.rss_vs_heap import Ledger
+    from gomem.analysis.memory.ledger import Ledger
 
 WIDTH = 7.6  # inches, as all lengths here
 ROW = 0.27

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.charts.chart import INK, Chart, Look, Panel, Scale
+from gomem.charts.figure import Drawing
+from gomem.charts.look import BLUE, EDGE, VERMILLION
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
-from gomem.views.figures.chart import INK, Chart, Look, Panel, Scale
-from gomem.views.figures.figure import Drawing
-from gomem.views.figures.look import BLUE, EDGE, VERMILLION
 
 if TYPE_CHECKING:
     import pandas as pd

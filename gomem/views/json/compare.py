@@ -9,8 +9,8 @@ from gomem.views.json.rows import rows_json
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
-    from gomem.analysis.comparison.before_after import Comparison
-    from gomem.diagnosis.builds import BuildComparison
+    from gomem.comparison.builds import BuildComparison
+    from gomem.comparison.samples import Comparison
 
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"

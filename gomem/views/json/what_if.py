@@ -12,8 +12,8 @@ from gomem.views.names import hidden
 from gomem.views.share import share
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.pod_advice import PodAdvice
-    from gomem.analysis.collector.what_if import Present, WhatIf
+    from gomem.analysis.what_if.advice import PodAdvice
+    from gomem.analysis.what_if.what_if import Present, WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SCHEMA = "gomem.what-if/1"

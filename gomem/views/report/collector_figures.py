@@ -23,7 +23,7 @@ from gomem.views.words import TIMES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.collector.mutator_utilization import MutatorUtilization
+    from gomem.analysis.collector.mmu import MutatorUtilization
     from gomem.analysis.collector.pauses import GcPauses
 
 TABLE_ROWS = 24

@@ -23,7 +23,7 @@ from gomem.views.words import PACING, PHASES, TIMES, TRIGGERS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.collector.gc_cost import GcCost
+    from gomem.analysis.collector.cost import GcCost
     from gomem.analysis.collector.heap_pacing import HeapPacing
     from gomem.analysis.collector.live_heap import LiveHeap
     from gomem.analysis.collector.pauses import GcPauses

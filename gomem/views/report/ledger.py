@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.analysis.memory.groups import MemoryGroups
-    from gomem.analysis.memory.rss_vs_heap import Ledger
+    from gomem.analysis.memory.ledger import Ledger
     from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.memory.rss_vs_heap import Ledger
+    from gomem.analysis.memory.ledger import Ledger
     from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
 

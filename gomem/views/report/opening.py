@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from gomem.charts.look import BLUE, GROUP_LOOK
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.verdict import MISSING
 from gomem.inputs.schema import rows_of
@@ -24,7 +25,6 @@ from gomem.units import (
 from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Tile, Tiles
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
-from gomem.views.figures.look import BLUE, GROUP_LOOK
 from gomem.views.names import moment_names
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.ledger import OTHERS, SMALL

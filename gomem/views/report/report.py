@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.diagnosis.programs import program_of
+from gomem.comparison.programs import program_of
 from gomem.units import format_count
 from gomem.views.document import Document, Section
 from gomem.views.figures.flame_graph import known_name

@@ -14,7 +14,7 @@ from gomem.views.share import named
 from gomem.views.values import bytes_cell, count_cell, fraction_cell, rate_cell, seconds_cell
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.scavenger import Scavenger
+    from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
 NUMBERS = "The numbers of this figure"

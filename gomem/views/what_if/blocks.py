@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.collector.pod_advice import PodAdvice
-    from gomem.analysis.collector.what_if import Present, WhatIf
+    from gomem.analysis.what_if.advice import PodAdvice
+    from gomem.analysis.what_if.what_if import Present, WhatIf
 
 OFF = -1  # GOGC=off in the grid
 BOUNDS = {

@@ -12,7 +12,7 @@ from gomem.views.what_if.blocks import advice_words, what_if_blocks
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.what_if import WhatIf
+    from gomem.analysis.what_if.what_if import WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.views.document import Tone
 

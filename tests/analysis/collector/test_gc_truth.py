@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.gc_cost import cost_of_collection
+from gomem.analysis.collector.cost import cost_of_collection
 from gomem.analysis.collector.heap_pacing import heap_pacing
-from gomem.analysis.collector.mutator_utilization import mutator_utilization
+from gomem.analysis.collector.mmu import mutator_utilization
 from gomem.analysis.collector.steps import ROUNDING_BYTES, gc_steps
 from gomem.analysis.collector.triggers import gc_triggers
 from gomem.inputs.gctrace.read import read_gctrace

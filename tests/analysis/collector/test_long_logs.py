@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from gomem.analysis.collector.gc_cost import CostSoFar
+from gomem.analysis.collector.cost import CostSoFar
 from gomem.analysis.collector.steps import overlapping
 from gomem.causes.collector_answers import CollectorAnswers
 from gomem.inputs.gctrace.parse import parse_pieces

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from gomem.analysis.collector.gc_cost import cost_of_collection
+from gomem.analysis.collector.cost import cost_of_collection
 from gomem.analysis.collector.heap_pacing import heap_pacing
 from gomem.analysis.collector.live_heap import live_heaps
-from gomem.analysis.collector.mutator_utilization import mutator_utilization
+from gomem.analysis.collector.mmu import mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.phases import gc_phases
 from gomem.analysis.collector.timeline import gc_timeline

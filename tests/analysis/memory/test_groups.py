@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gomem.analysis.memory.groups import GROUPS, group_changes, memory_groups, side_by_side
-from gomem.analysis.memory.rss_vs_heap import PARTS
+from gomem.analysis.memory.ledger import PARTS
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.views.ledgers import ledger
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.mapping_kinds import (
+from gomem.analysis.mappings.kinds import (
     ClassifiedMappings,
     classify_mappings,
     work_buffer_bytes,
 )
-from gomem.analysis.memory.rss_vs_heap import Ledger, reconcile_rss
-from gomem.analysis.memory.runtime_metadata import UNCOUNTED, metadata_bytes
+from gomem.analysis.mappings.runtime import UNCOUNTED, metadata_bytes
+from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps
 from gomem.inputs.status.table import read_status

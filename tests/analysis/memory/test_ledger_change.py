@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
 from gomem.analysis.memory.ledger_change import LAYER_OF_PART, WORDS, LedgerChange, change_ledger
-from gomem.analysis.memory.rss_vs_heap import PART_OF_KIND, PARTS
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gomem.analysis.profiles.call_tree import FRAMES, call_tree
-from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.analysis.profiles.changes import profile_changes
 from gomem.inputs.pprof.read import read_pprof
 from tests.builders import FIXTURES
 from tests.heap_profiles import bucket, heap, seen, stack

@@ -13,7 +13,7 @@ from gomem.analysis.profiles.allocation_spikes import intervals_of
 from gomem.analysis.profiles.growth import Series, growing_site, series_of
 from gomem.analysis.profiles.level_jumps import in_use_bursts
 from gomem.analysis.profiles.published import published
-from gomem.analysis.profiles.site_reasons import site_reasons
+from gomem.analysis.profiles.reasons import site_reasons
 from tests.heap_profiles import bucket, heap, seen, stack, turned_over
 
 SECOND = 10**9

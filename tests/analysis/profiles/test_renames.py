@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.analysis.profiles.renames import rename_of, renamed
-from gomem.diagnosis.site_comparison import compare_profiles
+from gomem.comparison.sites import compare_profiles
 from gomem.errors import CaptureError
 from tests.heap_profiles import heap, seen
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gomem.analysis.profiles.site_changes import profile_changes
+from gomem.analysis.profiles.changes import profile_changes
 from gomem.analysis.profiles.top_difference import DIFFERENCES, NORMALIZED, top_difference
-from gomem.inputs.pprof.sampling import UNSEEN_SIGHTINGS
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS
 from tests.heap_profiles import RATE, heap, seen
 
 NAMES = ("main.gone", "main.root", "main.new", "main.same", "main.more")

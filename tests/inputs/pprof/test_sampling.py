@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gomem.analysis.profiles.site_changes import profile_changes
-from gomem.inputs.pprof.sampling import (
+from gomem.analysis.profiles.changes import profile_changes
+from gomem.inputs.pprof.sites import top_sites
+from gomem.statistics.sampling import (
     UNSEEN_SIGHTINGS,
     Sampling,
     interval,
@@ -14,7 +15,6 @@ from gomem.inputs.pprof.sampling import (
     sampling_of_counts,
     scale_of,
 )
-from gomem.inputs.pprof.sites import top_sites
 from tests.heap_profiles import MADE, RATE, heap, sampled_program, seen
 from tests.pprof_messages import field, message, packed
 

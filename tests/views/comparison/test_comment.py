@@ -2,9 +2,9 @@
 
 import pytest
 
-from gomem.analysis.comparison.before_after import compare_bench
-from gomem.diagnosis.budgets import budget_of, within_budgets
-from gomem.diagnosis.comparison import compare
+from gomem.comparison.budgets import budget_of, within_budgets
+from gomem.comparison.comparison import compare
+from gomem.comparison.samples import compare_bench
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison import comment
 from gomem.views.comparison.comment import MARK, render_comment

@@ -5,8 +5,8 @@ import re
 import pandas as pd
 import pytest
 
-from gomem.analysis.comparison.before_after import compare_bench, compare_samples
-from gomem.diagnosis.comparison import compare, compare_diagnoses
+from gomem.comparison.comparison import compare, compare_diagnoses
+from gomem.comparison.samples import compare_bench, compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.document import comparison_document
 from gomem.views.writers.flame_script import SCRIPT

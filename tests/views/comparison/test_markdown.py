@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gomem.analysis.comparison.before_after import compare_bench
-from gomem.diagnosis.comparison import compare_diagnoses
+from gomem.comparison.comparison import compare_diagnoses
+from gomem.comparison.samples import compare_bench
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.document import comparison_document
 from gomem.views.writers.markdown import write_markdown

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
-from gomem.analysis.comparison.before_after import Comparison, compare_bench, compare_samples
-from gomem.analysis.profiles.site_changes import compare_sites
-from gomem.diagnosis.comparison import compare, compare_diagnoses
+from gomem.analysis.profiles.changes import compare_sites
+from gomem.comparison.comparison import compare, compare_diagnoses
+from gomem.comparison.samples import Comparison, compare_bench, compare_samples
 from gomem.errors import Damage
 from gomem.inputs.gobench.table import read_bench
 from gomem.sources.artefact import open_source

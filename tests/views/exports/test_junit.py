@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gomem.analysis.comparison.before_after import compare_bench
-from gomem.diagnosis.budgets import budget_of, within_budgets
+from gomem.comparison.budgets import budget_of, within_budgets
+from gomem.comparison.samples import compare_bench
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.exports.junit import render_junit
 

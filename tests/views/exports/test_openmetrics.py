@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.collector.gc_cost import cost_of_collection
+from gomem.analysis.collector.cost import cost_of_collection
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.views.exports.openmetrics import render_openmetrics
 from tests.gc_logs import recorded

@@ -2,11 +2,11 @@
 
 import pytest
 
-from gomem.analysis.memory.address_space import address_regions
+from gomem.analysis.mappings.regions import address_regions
 from gomem.units import MIB
 from gomem.views.figures.address_space import plot_address_space
 from tests.builders import FIXTURES, MOMENTS, diagnosed, moment_id
-from tests.views.figures import marks
+from tests.charts import marks
 
 ZEROING = FIXTURES / "captures/zeroing-go1.23.4"
 

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.mutator_utilization import WINDOWS_SECONDS, mutator_utilization
+from gomem.analysis.collector.mmu import WINDOWS_SECONDS, mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.timeline import WINDOWS, gc_timeline
+from gomem.charts.chart import Rule
 from gomem.units import MIB
 from gomem.views.document import Figure, Folded, Table
-from gomem.views.figures.chart import Rule
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.mmu import plot_mmu
@@ -28,8 +28,8 @@ from gomem.views.report.collector_figures import (
 )
 from gomem.views.report.collector_tables import live_heap_table, times_table
 from tests.builders import CAPTURES, as_text, diagnosed
+from tests.charts import marks
 from tests.gc_logs import captured_facts, cycles_of, facts_of
-from tests.views.figures import marks
 
 MANY = 400_000
 LARGEST_SVG = 150_000  # characters: a page of five such figures still opens at once

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from gomem.analysis.comparison.before_after import compare_samples
+from gomem.charts.chart import Line, Words
+from gomem.comparison.samples import compare_samples
 from gomem.views.figures.builds import plot_builds
-from gomem.views.figures.chart import Line, Words
 from gomem.views.figures.dumbbells import LEAST, MOST, plot_dumbbells
 from tests.builders import samples_frame
 

@@ -5,7 +5,7 @@ import pytest
 
 from gomem.analysis.memory.groups import memory_groups
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
-from tests.views.figures import marks
+from tests.charts import marks
 from tests.views.ledgers import ledger
 
 

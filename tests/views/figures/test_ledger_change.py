@@ -6,7 +6,7 @@ import pytest
 from gomem.analysis.memory.ledger_change import LedgerChange, change_ledger
 from gomem.units import MIB
 from gomem.views.figures.ledger_change import plot_ledger_change
-from tests.views.figures import marks
+from tests.charts import marks
 
 
 def change(before: dict[str, int], after: dict[str, int]) -> LedgerChange:

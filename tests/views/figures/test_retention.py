@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.retention import retention
+from gomem.analysis.scavenger.retention import retention
+from gomem.charts.chart import Area, Line
 from gomem.releases import known_version
 from gomem.units import MIB
-from gomem.views.figures.chart import Area, Line
 from gomem.views.figures.retention import POINTS, plot_release, plot_retention
-from tests.analysis.memory.readings_of_heap import reading, readings
+from tests.analysis.scavenger.readings_of_heap import reading, readings
 
 NO_MARKS = pd.DataFrame({"seconds": [], "released_bytes": []}, dtype=float)
 

@@ -1,7 +1,7 @@
 """The waterfall: what was drawn, not its pixels."""
 
 from gomem.views.figures.waterfall import plot_rss_vs_heap
-from tests.views.figures import marks
+from tests.charts import marks
 from tests.views.ledgers import ledger
 
 # 100 claimed, of which 30 never touched, and 5 of the binary: 75 resident.

@@ -5,10 +5,10 @@ import math
 import pandas as pd
 import pytest
 
+from gomem.charts.look import BLUE, VERMILLION
 from gomem.units import MIB
-from gomem.views.figures.look import BLUE, VERMILLION
 from gomem.views.figures.what_if_grid import DARKEST, LIGHTEST, plot_what_if_grid
-from tests.views.figures.marks import bars, words
+from tests.charts.marks import bars, words
 
 
 def grid_of(*rows):

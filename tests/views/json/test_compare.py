@@ -6,9 +6,9 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from gomem.analysis.comparison.before_after import Comparison, compare_bench, compare_samples
-from gomem.analysis.profiles.site_changes import compare_sites
-from gomem.diagnosis.comparison import compare_diagnoses
+from gomem.analysis.profiles.changes import compare_sites
+from gomem.comparison.comparison import compare_diagnoses
+from gomem.comparison.samples import Comparison, compare_bench, compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.json.compare import compare_json, render_compare_json
 from tests.builders import FIXTURES, diagnosed

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gomem.analysis.collector.gc_cost import COSTS
+from gomem.analysis.collector.cost import COSTS
 from gomem.views.json.report import render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
 from tests.views.json.schemas import validator_of

@@ -15,8 +15,8 @@ from gomem.views.report.report import report_document
 from gomem.views.share import Hidden, share
 from tests.builders import FIXTURES, as_text, diagnosed
 from tests.causes.test_allocation_spike import taken
+from tests.charts import marks
 from tests.heap_profiles import heap, seen
-from tests.views.figures import marks
 
 CAPTURES = FIXTURES / "captures"
 SPIKY = CAPTURES / "spiky-go1.27.3"

@@ -1,7 +1,7 @@
 """The report's section on other settings: what it says, and when it says that it cannot."""
 
 import gomem
-from gomem.analysis.collector.what_if import Asked
+from gomem.analysis.what_if.what_if import Asked
 from gomem.views.document import Figure, Notes, Paragraph, Table
 from gomem.views.report.report import SECTIONS
 from gomem.views.report.what_if import what_if_section

@@ -1,0 +1,169 @@
+"""Which mappings are the Go heap's arenas, in every layout since Go 1.5?
+
+An arena has no name on most kernels, and since Go 1.26 no fixed address. It is recognised by its
+shape: runs of anonymous memory that begin and end on an arena's boundary. If the moment has
+MemStats, the runs must also hold as much as it says. Facts from the runtime's malloc.go and
+mheap.go and, before Go 1.11, malloc.go's single reservation of spans, bitmap and arena.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.mappings.rows import (
+    ARENA,
+    ARENA_32_BIT,
+    CHUNK,
+    Cut,
+    MappingRows,
+    below_each,
+    is_32_bit,
+    mmap_area,
+    runs,
+)
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gomem.analysis.mappings.rows import Places
+
+GO_PAGE = 8 * KIB  # the step of what lies in the arenas and counts as GCSys
+LEGACY_BASE = 0xC000000000
+LEGACY_ARENAS = (0xC420000000, 0xC820000000)  # Go 1.7 to 1.10, and 1.5 to 1.6
+LEGACY_LARGEST = 1 << 39
+LOWEST_ARENA = 1 << 32
+MOST_RUNS = 8  # every choice of these is checked against MemStats
+
+NAMED = "named by the runtime"
+LEGACY_METADATA = "spans and bitmap below the arena, before Go 1.11"
+
+
+def arena_bytes(mappings: pd.DataFrame | MappingRows) -> int:
+    """Bytes of the arenas that are mapped for use: the read-write part of `go-heap`."""
+    rows = MappingRows.of(mappings)
+    return int(rows.size[(rows.kind == "go-heap") & rows.in_use].sum())
+
+
+def work_buffer_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int | None:
+    """GC work buffers in the arenas: what HeapSys and stacks leave of them.
+
+    The runtime's identity: arenas = HeapSys + StackInuse + W, where W is work buffers of 32 KiB
+    and, with Go 1.23 seen here, unrolled pointer bitmaps in pages of 8 KiB: both part of GCSys.
+    None if the remainder cannot be that, as when smaps and MemStats are of different moments.
+    """
+    return _work_buffers_in(arena_bytes(mappings), memstats)
+
+
+def _work_buffers_in(mapped: int, memstats: pd.Series) -> int | None:
+    if pd.isna(memstats["HeapSys"]) or pd.isna(memstats["StackInuse"]):
+        return None
+    rest = mapped - int(memstats["HeapSys"]) - int(memstats["StackInuse"])
+    gc_bytes = memstats["GCSys"]
+    at_most = mapped if pd.isna(gc_bytes) else int(gc_bytes)
+    return rest if 0 <= rest <= at_most and rest % GO_PAGE == 0 else None
+
+
+def find_arenas(rows: MappingRows, memstats: pd.Series | None) -> None:
+    """Give the arenas their kind; if the runtime named its mappings, they already have it."""
+    if (rows.rule == NAMED).any():
+        return
+    legacy = legacy_arena(rows)
+    if legacy is not None:
+        _assign_legacy(rows, legacy)
+        return
+    found = list(_runs_of_arenas(rows))
+    chosen = _as_memstats_says(rows, found, memstats)
+    unit = "4 MiB" if is_32_bit(rows) else "64 MiB"
+    rule = f"anonymous, in whole {unit} arenas"
+    if not found and memstats is not None:
+        chosen = _where_the_kernel_chose(rows, memstats)
+        rule = "anonymous, in chunks of 4 MiB that hold what HeapSys and StackInuse say"
+    for run in chosen:
+        rows.assign(rows.among(run), "go-heap", rule)
+
+
+def _runs_of_arenas(rows: MappingRows) -> Iterator[Places]:
+    """Runs of anonymous memory that are whole arenas and have grown as a heap grows."""
+    unit, lowest = (ARENA_32_BIT, 0) if is_32_bit(rows) else (ARENA, LOWEST_ARENA)
+    below = rows.anonymous & (rows.end <= mmap_area(rows)) & (rows.start >= lowest)
+    for run in runs(rows, below):
+        first, last = int(rows.start[run[0]]), int(rows.end[run[-1]])
+        if first % unit == 0 and last % unit == 0 and _grown_like_a_heap(rows, run):
+            yield run
+
+
+def _grown_like_a_heap(rows: MappingRows, run: Places) -> bool:
+    """The part in use grows by 4 MiB (1.17 and later) or by whole arenas (1.11 to 1.16).
+
+    Where advice splits it into several mappings, each touches the next, so only the edges against
+    reserved address space matter.
+    """
+    in_use = rows.in_use[run]
+    edges = rows.start[run][in_use & ~below_each(in_use, first=False)]
+    return bool(in_use.any()) and bool((edges % CHUNK == 0).all())
+
+
+def _as_memstats_says(
+    rows: MappingRows, found: Sequence[Places], memstats: pd.Series | None
+) -> Sequence[Places]:
+    """All runs, or fewer if only those hold what MemStats says.
+
+    A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is
+    of another moment, and the shape stands alone.
+    """
+    if memstats is None or not 1 < len(found) <= MOST_RUNS:
+        return found
+    used = np.where(rows.in_use, rows.size, 0)
+    for count in range(len(found), 0, -1):
+        for some in combinations(found, count):
+            if _work_buffers_in(sum(int(used[run].sum()) for run in some), memstats) is not None:
+                return some
+    return found
+
+
+def _where_the_kernel_chose(rows: MappingRows, memstats: pd.Series) -> list[Places]:
+    """Arenas in the mmap area: if all the runtime's hints are taken, the kernel chooses a place.
+
+    glibc's arenas are aligned as well, but grow by pages. Alignment alone is weak evidence there,
+    so what is found counts only if it holds exactly what MemStats says.
+    """
+    aligned = (rows.start % ARENA == 0) & (rows.size % CHUNK == 0)
+    found = runs(rows, rows.anonymous & rows.in_use & aligned)
+    mapped = sum(int(rows.size[run].sum()) for run in found)
+    return found if found and _work_buffers_in(mapped, memstats) is not None else []
+
+
+def legacy_arena(rows: MappingRows) -> int | None:
+    """Where the arena begins if this is Go 1.5 to 1.10: spans and bitmap lie below it."""
+    unnamed = rows.unnamed
+    spans = rows.end[unnamed & (rows.start == LEGACY_BASE)]
+    if not len(spans) or int(spans[0]) % ARENA == 0:
+        return None
+    for arena in LEGACY_ARENAS:
+        if (unnamed & (rows.start <= arena) & (rows.end > arena)).any():
+            return arena
+    return None
+
+
+def legacy_cut(rows: MappingRows) -> list[Cut]:
+    """Before Go 1.11, bitmap and arena can be one mapping; cut it where the arena begins.
+
+    The bitmap, which every collection writes, is taken to be resident first.
+    """
+    arena = legacy_arena(rows)
+    if arena is None:
+        return []
+    across = np.flatnonzero((rows.start < arena) & (rows.end > arena) & (rows.path == ""))
+    return [Cut(int(across[0]), arena)] if len(across) else []
+
+
+def _assign_legacy(rows: MappingRows, arena: int) -> None:
+    largest = arena + LEGACY_LARGEST
+    reservation = rows.anonymous & (rows.start >= LEGACY_BASE) & (rows.end <= largest)
+    rows.assign(reservation & (rows.start >= arena), "go-heap", "arena before Go 1.11")
+    rows.assign(reservation, "go-runtime", LEGACY_METADATA)

@@ -1,0 +1,217 @@
+"""Which kind is each mapping: the Go heap, the runtime's own, the program, C, a file, the kernel?
+
+Every mapping gets exactly one kind, and the rule that gave it. Names that the kernel shows are
+trusted; a Go heap without a name is known by its shape, never by its address alone, because Go 1.26
+and later put it at a random place. What the shapes leave open is divided by how much address space
+the runtime counts as its own. A mapping that holds two kinds becomes two rows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.mappings.arenas import (
+    LEGACY_METADATA,
+    NAMED,
+    arena_bytes,
+    find_arenas,
+    legacy_cut,
+    work_buffer_bytes,
+)
+from gomem.analysis.mappings.native import find_native_memory, stack_cuts
+from gomem.analysis.mappings.rows import MappingRows, below_each, cut, which
+from gomem.analysis.mappings.runtime import (
+    CUT_BEYOND,
+    CUT_COUNTED,
+    divide_the_rest,
+    metadata_claim,
+)
+from gomem.inputs.schema import Column, build
+from gomem.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+KINDS = (
+    "go-heap",
+    "go-runtime",
+    "binary",
+    "library",
+    "native-heap",
+    "thread-stack",
+    "mapped-file",
+    "shared-memory",
+    "kernel",
+    "anonymous-other",
+)
+BY_KIND = (
+    Column("kind", "str", "", "What the mappings are; one of `KINDS`."),
+    Column("vmas", "int64", "count", "Mappings of the kind."),
+    Column("size_bytes", "int64", "B", "Address space that they take."),
+    Column("rss_bytes", "int64", "B", "Of it resident."),
+    Column("pss_bytes", "Int64", "B", "Resident, shared pages divided by their users."),
+    Column("shared_bytes", "Int64", "B", "Pages that another process maps, too."),
+    Column("swap_bytes", "Int64", "B", "Swapped out; in no Rss."),
+)
+
+_KERNEL = frozenset({"[vdso]", "[vvar]", "[vvar_vclock]", "[vsyscall]", "[uprobes]", "[vectors]"})
+_ARENAS = frozenset({"[anon: Go: heap]", "[anon: Go: heap reservation]"})
+_SHARED = re.compile(
+    r"/dev/shm/|/memfd:|/SYSV[0-9a-f]{8}|/dev/zero|/anon_hugepage|\[anon_shmem:"  # noqa: S108
+)
+_LIBRARY = re.compile(r"\.so(?:\.[\w.]+)?$")
+_DELETED = " (deleted)"
+
+_OF_KINDS = {
+    "pss_bytes": ("Pss",),
+    "shared_bytes": ("Shared_Clean", "Shared_Dirty"),
+    "swap_bytes": ("Swap",),
+}
+
+
+@dataclass(frozen=True)
+class ClassifiedMappings:
+    """Mappings with their kinds.
+
+    Attributes:
+        mappings: The smaps rows with `kind` and `rule`; a mapping that holds two kinds, as where
+            the kernel joined neighbours, is split into two rows whose sizes add up.
+        notes: Assumptions made, and contradictions found.
+    """
+
+    mappings: pd.DataFrame
+    notes: tuple[str, ...]
+
+    def kinds(self) -> pd.DataFrame:
+        """A row per kind met; see `BY_KIND`.
+
+        What is shared and what is swapped out is `<NA>` where the kernel does not print it.
+        """
+        grouped = self.mappings.groupby("kind", sort=False)
+        table = pd.DataFrame(
+            {
+                "vmas": grouped.size(),
+                "size_bytes": grouped["Size"].sum(),
+                "rss_bytes": grouped["Rss"].sum(),
+            }
+        )
+        table = table.astype("int64")
+        for name, fields in _OF_KINDS.items():
+            sums = [grouped[field].sum(min_count=1) for field in fields]
+            table[name] = sum(sums[1:], start=sums[0]).astype("Int64")
+        order = [kind for kind in KINDS if kind in table.index]
+        return build(dict(table.loc[order].rename_axis("kind").reset_index()), BY_KIND)
+
+
+def classify_mappings(
+    mappings: pd.DataFrame, memstats: pd.Series | None = None
+) -> ClassifiedMappings:
+    """Give every mapping of one moment its kind.
+
+    Args:
+        mappings: Rows of the smaps table, of one process at one time.
+        memstats: A row of the MemStats table of the same moment; it bounds what can be the
+            runtime's own, and the arenas found are checked against it.
+
+    Returns:
+        The mappings with `kind` and `rule`, and notes.
+    """
+    whole = mappings.sort_values("start", ignore_index=True)
+    rows = MappingRows.of(whole)
+    for one in legacy_cut(rows):
+        rows, whole = rows.cut(one), cut(whole, one)
+    _by_name(rows)
+    _by_neighbour(rows)
+    find_arenas(rows, memstats)
+    for one in stack_cuts(rows):
+        rows, whole = rows.cut(one), cut(whole, one)
+    find_native_memory(rows)
+    shared = divide_the_rest(rows, memstats)
+    if shared is not None:
+        rows, whole = rows.cut(shared), cut(whole, shared)
+        parts = slice(shared.position, shared.position + 2)
+        rows.kind[parts] = ["anonymous-other", "go-runtime"]
+        rows.rule[parts] = [CUT_BEYOND, CUT_COUNTED]
+    told = {name: pd.Series(getattr(rows, name), dtype="str") for name in ("kind", "rule")}
+    return ClassifiedMappings(whole.assign(**told), tuple(_notes(rows, memstats)))
+
+
+def _by_name(rows: MappingRows) -> None:
+    path = rows.path
+    rows.assign(which(path, _ARENAS.__contains__), "go-heap", NAMED)
+    rows.assign(which(path, _starts("[anon: Go: ")), "go-runtime", NAMED)
+    rows.assign(which(path, _KERNEL.__contains__), "kernel", "named by the kernel")
+    rows.assign(path == "[heap]", "native-heap", "brk heap: never Go's")
+    rows.assign(which(path, _starts("[anon: glibc")), "native-heap", "named by glibc")
+    rows.assign(which(path, _starts("[stack")), "thread-stack", "named by the kernel")
+    shared = which(path, _SHARED.match) | ((path == "") & which(rows.perms, _ends("s")))
+    rows.assign(shared, "shared-memory", "shared memory by its name or permission")
+    of_file = which(path, _starts("/"))
+    with_code = of_file & which(rows.perms, lambda perms: "x" in perms)
+    by_name = which(path, lambda name: _LIBRARY.search(name.removesuffix(_DELETED)))
+    programs = path[with_code & ~by_name]
+    if len(programs):
+        rows.assign(path == programs[0], "binary", "the lowest executable file")
+    library = by_name | which(path, set(path[with_code]).__contains__)
+    rows.assign(of_file & library, "library", "a file with code, or named .so")
+    rows.assign(of_file, "mapped-file", "a file without code")
+    rows.assign(which(path, _starts("[")), "anonymous-other", "a name gomem does not know")
+
+
+def _by_neighbour(rows: MappingRows) -> None:
+    """The zeroed data of a program or library: anonymous, right behind its writable file part."""
+    behind = np.zeros(len(rows), dtype=bool)
+    behind[1:] = (
+        (rows.path[1:] == "")
+        & (rows.start[1:] == rows.end[:-1])
+        & which(rows.path[:-1], _starts("/"))
+        & which(rows.perms[1:], _starts("rw"))
+    )
+    before = below_each(rows.kind, first="")
+    for kind in ("binary", "library"):
+        rows.assign(behind & (before == kind), kind, "zeroed data behind a file's")
+
+
+def _starts(text: str) -> Callable[[str], bool]:
+    return lambda one: one.startswith(text)
+
+
+def _ends(text: str) -> Callable[[str], bool]:
+    return lambda one: one.endswith(text)
+
+
+def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
+    if not which(rows.path, _starts("[stack")).any():
+        yield "there is no [stack] among the mappings: smaps may be cut, and its sums too small"
+    legacy = (rows.rule == LEGACY_METADATA).any()
+    if legacy:
+        yield (
+            "before Go 1.11, bitmap and arena can share a mapping; the bitmap is taken as resident"
+        )
+    if (rows.rule == CUT_BEYOND).any():
+        yield (
+            "one mapping holds memory of the runtime's and somebody else's: how large each part "
+            "is follows from MemStats; that the foreign part is the resident one is assumed"
+        )
+    if memstats is None or not (rows.kind == "go-heap").any():
+        return
+    if memstats[["HeapSys", "StackInuse"]].isna().any():
+        return
+    if not legacy and work_buffer_bytes(rows, memstats) is None:
+        claimed = int(memstats["HeapSys"]) + int(memstats["StackInuse"])
+        yield (
+            f"the arenas in smaps hold {format_bytes(arena_bytes(rows))}, HeapSys + StackInuse "
+            f"say {format_bytes(claimed)}: the two files are of different moments, or a mapping "
+            "was mistaken for an arena"
+        )
+
+
+__all__ = [
+    "KINDS", "ClassifiedMappings", "arena_bytes", "classify_mappings", "metadata_claim",
+    "work_buffer_bytes",
+]  # fmt: skip

@@ -1,0 +1,192 @@
+"""Which anonymous mappings are C's: malloc's arenas and the stacks of threads?
+
+glibc reserves 64 MiB for each arena but the first and makes it usable page by page. A thread's
+stack lies above a guard page; without cgo there are none, as Go's threads have their stacks in its
+heap. Shapes from glibc's malloc/arena.c and nptl/allocatestack.c, and musl's pthread_create.c.
+
+malloc maps large blocks on their own: from M_MMAP_THRESHOLD on, 128 KiB at first. Nothing names
+them. Where C's heap is in use, such blocks are most likely its; where it hardly is, only those that
+have malloc's shape: it adds a header to what is asked for and rounds up to pages, so the round size
+that a program asks for becomes one that is not round, whereas mmap itself leaves it round. The
+kernel joins blocks that lie side by side, and eight of 8 MiB and 8 KiB are round again: so sizes
+that have a block in common which is not round have malloc's shape, too. Those of one moment decide,
+or those of all moments together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.mappings.rows import (
+    ARENA,
+    CHUNK,
+    Cut,
+    below_each,
+    is_32_bit,
+    mmap_area,
+)
+from gomem.analysis.mappings.runtime import CUT_BEYOND
+from gomem.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.analysis.mappings.rows import MappingRows, Mask
+
+MALLOC_ARENA = 64 * MIB  # HEAP_MAX_SIZE: twice the largest mmap threshold
+MALLOC_ARENA_32_BIT = MIB
+LARGEST_GUARD = 64 * KIB
+SMALLEST_THREAD_STACK = 64 * KIB
+LARGEST_THREAD_STACK = 64 * MIB
+MMAP_THRESHOLD = 128 * KIB
+HEAP_IN_USE = MIB  # a C library that is only linked in touches a few pages of its first 132 KiB
+ROUND = 64 * KIB
+MOST_JOINED = 64  # more sizes than that are the program's own choice
+
+
+def find_native_memory(rows: MappingRows) -> None:
+    """Give malloc's arenas and the stacks of threads their kinds."""
+    arena = _malloc_arenas(rows)
+    tail = below_each(arena, first=False)
+    rows.assign(arena | tail, "native-heap", "a malloc arena of glibc's")
+    stack = _thread_stacks(rows)
+    guard = np.zeros_like(stack)
+    guard[:-1] = stack[1:]
+    rows.assign(stack | guard, "thread-stack", "a guard page and a stack above it")
+
+
+def _malloc_arenas(rows: MappingRows) -> Mask:
+    """Runs that are usable from an arena's boundary on, and reserved for the rest of it."""
+    whole = MALLOC_ARENA_32_BIT if is_32_bit(rows) else MALLOC_ARENA
+    found = np.zeros(len(rows), dtype=bool)
+    found[:-1] = (
+        (rows.perms[1:] == "---p")
+        & (rows.start[1:] == rows.end[:-1])
+        & (rows.end[1:] - rows.start[:-1] == whole)
+    )
+    grown_by_pages = rows.size % CHUNK != 0
+    return (
+        found & _in_mmap_area(rows) & (rows.start % whole == 0) & (grown_by_pages | (whole < ARENA))
+    )
+
+
+def _thread_stacks(rows: MappingRows) -> Mask:
+    return _above_a_guard(rows) & _of_a_stacks_size(rows.size)
+
+
+def _of_a_stacks_size(size: NDArray[np.int64]) -> Mask:
+    return (size >= SMALLEST_THREAD_STACK) & (size <= LARGEST_THREAD_STACK)
+
+
+def _above_a_guard(rows: MappingRows) -> Mask:
+    above = np.zeros(len(rows), dtype=bool)
+    above[1:] = (
+        (rows.perms[:-1] == "---p")
+        & (rows.path[:-1] == "")
+        & (rows.end[:-1] == rows.start[1:])
+        & (rows.size[:-1] <= LARGEST_GUARD)
+    )
+    return above & _in_mmap_area(rows) & _has_c(rows)
+
+
+def _has_c(rows: MappingRows) -> bool:
+    """Whether there is a C library: as a file, or, linked statically, by the brk it begins with.
+
+    Without one no thread has a stack outside Go's heap, whatever stands above a guard page.
+    """
+    return bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
+
+
+def _in_mmap_area(rows: MappingRows) -> Mask:
+    lowest = 0 if is_32_bit(rows) else mmap_area(rows)
+    return rows.anonymous & (rows.perms == "rw-p") & (rows.start >= lowest)
+
+
+def stack_cuts(rows: MappingRows) -> list[Cut]:
+    """Where the kernel joined something to the upper end of a thread's stack, the highest first.
+
+    Threads of one program have stacks of few sizes. One of an odd size is taken to be a stack of
+    the nearest size that several have, with another mapping behind it; as much of it is taken to be
+    resident as the median of those has.
+    """
+    places = np.flatnonzero(_above_a_guard(rows))
+    start, size = rows.start[places].astype(np.int64), rows.size[places]
+    _, which_size, so_many = np.unique(size, return_inverse=True, return_counts=True)
+    several = so_many[which_size] > 1
+    usual = several & _of_a_stacks_size(size)
+    odd = np.flatnonzero(~several)
+    cuts: list[Cut] = []
+    if len(odd) > MOST_JOINED:
+        return cuts
+    for one in reversed(odd):
+        smaller = np.flatnonzero(usual & (size < size[one]))
+        if len(smaller):
+            nearest = size[smaller[np.abs(start[smaller] - start[one]).argmin()]]
+            alike = places[usual & (size == nearest)]
+            resident = int(np.median(rows.resident[alike]))
+            cuts.append(Cut(int(places[one]), int(start[one] + nearest), resident))
+    return cuts
+
+
+@dataclass(frozen=True)
+class LargeBlocks:
+    """The large blocks of all moments that nobody else's mappings explain.
+
+    Attributes:
+        moments: Classified mappings of each moment.
+    """
+
+    moments: Sequence[pd.DataFrame]
+
+    @cached_property
+    def have_mallocs_shape(self) -> bool:
+        """Whether most of them have malloc's shape; what stays as it is counts once."""
+        return _mostly_of_mallocs_shape(
+            pd.concat([one[_are_large_blocks(one)] for one in self.moments])
+        )
+
+
+def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
+    """Which classified mappings are most likely large blocks of malloc's.
+
+    Args:
+        mappings: Classified mappings of one moment.
+        of_all: Those of all moments, if there are more.
+
+    Returns:
+        True where it is one; of the mappings' index.
+    """
+    heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
+    is_large = _are_large_blocks(mappings)
+    if heap >= HEAP_IN_USE:
+        return is_large
+    if not (heap > 0 and is_large.any()):
+        return is_large & False
+    own = _mostly_of_mallocs_shape(mappings[is_large])
+    return is_large & (own or (of_all is not None and of_all.have_mallocs_shape))
+
+
+def _are_large_blocks(mappings: pd.DataFrame) -> pd.Series:
+    """Which are as large as malloc's blocks of their own, and nobody's else."""
+    size = (mappings["end"] - mappings["start"]).astype("int64")
+    unknown = (mappings["kind"] == "anonymous-other") & (mappings["path"] == "")
+    return unknown & (mappings["perms"] == "rw-p") & (size >= MMAP_THRESHOLD)
+
+
+def _mostly_of_mallocs_shape(blocks: pd.DataFrame) -> bool:
+    """By bytes, of those that are whole: a mapping that was cut by count has no shape."""
+    whole = blocks[blocks["rule"] != CUT_BEYOND].drop_duplicates(["start", "end"])
+    size = (whole["end"] - whole["start"]).to_numpy(np.int64)
+    odd = size % ROUND != 0
+    if not odd.any():
+        return False
+    block = np.gcd(size, size[odd].max())
+    joined = (block >= MMAP_THRESHOLD) & (block % ROUND != 0)
+    return bool(2 * size[odd | joined].sum() > size.sum())

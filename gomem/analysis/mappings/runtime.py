@@ -1,0 +1,184 @@
+"""Which anonymous mappings outside the arenas are the runtime's own, and which are foreign?
+
+The runtime counts what it maps for itself: span structures, caches, GC metadata, profiling buckets.
+In every release measured (1.9 to 1.27, with cgo and without) the sizes of its read-write mappings
+outside the arenas are that count to within 32 KiB, but for the 32 MiB of the heap index, which Go
+1.11 and later map on 64-bit systems and count nowhere. So the moment's MemStats tells how much of
+the anonymous memory is somebody else's, although none of it has a name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.mappings.arenas import LEGACY_METADATA, arena_bytes, work_buffer_bytes
+from gomem.analysis.mappings.rows import (
+    SMALLEST_PAGE,
+    Cut,
+    MappingRows,
+    is_32_bit,
+    which,
+)
+from gomem.units import KIB, MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.analysis.mappings.rows import Mask, Places
+
+METADATA = ("MSpanSys", "MCacheSys", "GCSys", "BuckHashSys", "OtherSys")
+HEAP_INDEX = 32 * MIB  # mheap.arenas: 4 Mi pointers, hardly any of them ever written
+UNCOUNTED = 256 * KIB  # page rounding of each mapping, and the C library's few pages of its own
+FITS_WITHIN = 64 * KIB
+SMALLEST_FOREIGN = 64 * KIB
+MOST_STEPS = 1 << 25  # of the search for sizes that fit: some 0.2 s
+# Without MemStats: span structures and bitmaps take up to 8 % of the arenas (Go 1.11), and a
+# small program has some 4 MiB of them.
+METADATA_AT_MOST = 8 * MIB
+METADATA_SHARE = 0.08
+
+COUNTED = "within what MemStats counts for the runtime"
+BEYOND = "more than the runtime counts"
+_ADVISED = re.compile(r"\b(?:hg|nh)\b")
+CUT_COUNTED = "the runtime's share, by MemStats, of a mapping it shares"
+CUT_BEYOND = "more than the runtime counts, in a mapping it shares; taken as resident first"
+
+
+def metadata_claim(memstats: pd.Series) -> int:
+    """What the runtime counts for its own structures, in bytes; unknown fields add nothing."""
+    return sum(int(memstats[name]) for name in METADATA if not pd.isna(memstats[name]))
+
+
+def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) -> int:
+    """Address space of the runtime's read-write mappings outside the arenas, by its count."""
+    rows = MappingRows.of(mappings)
+    counted = metadata_claim(memstats) - (work_buffer_bytes(rows, memstats) or 0)
+    indexed = not (is_32_bit(rows) or (rows.rule == LEGACY_METADATA).any())
+    return counted + (HEAP_INDEX if indexed else 0)
+
+
+def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
+    """Give what is left to the runtime, as much as it counts, and the rest to `anonymous-other`.
+
+    Returns:
+        The cut where one mapping holds both: it has the runtime's kind, and its lower part is
+        foreign.
+    """
+    shared = None
+    rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")
+    if not (rows.kind == "go-heap").any():
+        rows.assign(rows.unknown, "anonymous-other", "no Go heap beside it")
+        return None
+    if memstats is None or memstats[list(METADATA)].isna().any():
+        _divide_by_residence(rows)
+    else:
+        shared = _divide_by_size(rows, memstats)
+    rows.assign(rows.anonymous, "go-runtime", COUNTED)
+    rows.assign(rows.unknown, "anonymous-other", "other permissions than the runtime's")
+    return shared
+
+
+def _divide_by_residence(rows: MappingRows) -> None:
+    """Without MemStats: the runtime's, up to a bound on its structures, least resident first."""
+    at_most = METADATA_AT_MOST + int(METADATA_SHARE * arena_bytes(rows))
+    left = np.flatnonzero(rows.anonymous)
+    least_first = left[np.argsort(rows.resident[left], kind="stable")]
+    within = least_first[np.cumsum(rows.resident[least_first]) <= at_most]
+    rows.assign(rows.among(within), "go-runtime", "small enough to be the runtime's own")
+    rows.assign(rows.anonymous, "anonymous-other", "too much to be the runtime's own")
+
+
+def _divide_by_size(rows: MappingRows, memstats: pd.Series) -> Cut | None:
+    """By the runtime's count: whole mappings where they fit it, else one cut in two."""
+    own = (rows.kind == "go-runtime") & rows.in_use  # by name, or below an old arena
+    left = rows.anonymous
+    counted = metadata_bytes(rows, memstats) - int(rows.size[own].sum())
+    resident_beyond = int(rows.resident[own | left].sum()) - metadata_claim(memstats) - MIB
+    # Resident bytes beyond the count are foreign, too, even if the index lies somewhere unseen.
+    beyond = max(int(rows.size[left].sum()) - counted, resident_beyond)
+    if beyond <= UNCOUNTED:
+        return None
+    known = _known_by_shape(rows, memstats)
+    counted -= int(rows.size[left & known].sum())
+    open_to_both = np.flatnonzero(left & ~known)
+    foreign = _beyond_a_fit(rows, open_to_both, counted)
+    if foreign is None:
+        return _densest_first(rows, open_to_both, beyond)
+    rows.assign(rows.among(foreign), "anonymous-other", BEYOND)
+    return None
+
+
+def _known_by_shape(rows: MappingRows, memstats: pd.Series) -> Mask:
+    """Which of the remaining mappings are certainly the runtime's.
+
+    These are its small mappings, since the pages of its tables lie alone between reserved ones, and
+    those for which it advised the kernel about huge pages, if they are as empty as its tables are.
+    """
+    advised = which(rows.flags, _ADVISED.search) & (rows.resident <= metadata_claim(memstats))
+    return (rows.size < SMALLEST_FOREIGN) | (advised & (rows.resident * 2 < rows.size))
+
+
+def _beyond_a_fit(rows: MappingRows, left: Places, counted: int) -> Places | None:
+    """All but the mappings whose sizes add up to the runtime's count; None if none do.
+
+    Of several choices, the one with the least resident: foreign memory was mapped to be used,
+    whereas the runtime's largest mappings are tables that are hardly touched.
+    """
+    if counted < 0 or len(left) * counted // SMALLEST_PAGE > MOST_STEPS:
+        return None
+    sizes, resident = rows.size[left].tolist(), rows.resident[left].tolist()
+    own = _least_resident_fit(sizes, resident, counted)
+    return None if own is None else np.delete(left, own)
+
+
+def _least_resident_fit(
+    sizes: Sequence[int], resident: Sequence[int], wanted: int
+) -> list[int] | None:
+    """Which sizes add up to what is wanted, or up to `FITS_WITHIN` more, with least resident."""
+    last = (wanted + FITS_WITHIN) // SMALLEST_PAGE
+    least = np.full(last + 1, np.inf)
+    least[0] = 0
+    taken = np.zeros((len(sizes), last + 1), dtype=bool)
+    for row, (size, rss) in enumerate(zip(sizes, resident, strict=True)):
+        pages = size // SMALLEST_PAGE
+        if pages > last:
+            continue
+        with_it = np.full(last + 1, np.inf)
+        with_it[pages:] = least[: last + 1 - pages] + rss
+        taken[row] = with_it < least
+        least = np.minimum(least, with_it)
+    first = -(-wanted // SMALLEST_PAGE)
+    total = first + int(np.argmin(least[first:]))
+    if not np.isfinite(least[total]):
+        return None
+    chosen = []
+    for row in range(len(sizes) - 1, -1, -1):
+        if taken[row, total]:
+            chosen.append(row)
+            total -= sizes[row] // SMALLEST_PAGE
+    return chosen[::-1]
+
+
+def _densest_first(rows: MappingRows, left: Places, beyond: int) -> Cut | None:
+    """Whole mappings while they fit into what is foreign; the one across the line is cut.
+
+    Foreign memory is taken to be the denser: most of the runtime's is the heap index, of which
+    hardly a page is resident. The kernel places new mappings below older ones, so the foreign part
+    of a shared one is taken to be the lower.
+    """
+    density = rows.resident[left] / rows.size[left]
+    densest = left[np.argsort(-density, kind="stable")]
+    size = rows.size[densest]
+    remaining = beyond - (np.cumsum(size) - size)
+    ends = (remaining <= UNCOUNTED) | (size > remaining + UNCOUNTED)
+    count = int(ends.argmax()) if ends.any() else len(ends)
+    rows.assign(rows.among(densest[:count]), "anonymous-other", BEYOND)
+    if count == len(densest) or remaining[count] <= UNCOUNTED:
+        return None
+    pages = int(remaining[count]) // SMALLEST_PAGE
+    position = int(densest[count])
+    return Cut(position, int(rows.start[position]) + pages * SMALLEST_PAGE)

@@ -1,0 +1,457 @@
+"""Where do a process's resident bytes go, part by part, and how many does nothing explain?
+
+The kernel's side is smaps: every mapping is of one kind. The runtime's side is MemStats, or the
+same numbers from runtime/metrics. Inside the arenas, the runtime's claims are compared with what is
+resident; what is left over is either memory that was mapped and never touched (below zero) or
+resident memory that no claim covers (above zero). So the parts add up to RSS to the byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.mappings.kinds import (
+    ClassifiedMappings,
+    arena_bytes,
+    metadata_claim,
+    work_buffer_bytes,
+)
+from gomem.analysis.memory.totals import SCRAPED, ResidentTotals, resident_totals
+from gomem.inputs.schema import Column, build, build_rows
+from gomem.units import format_bytes, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PARTS = (
+    "heap_objects",
+    "heap_slack",
+    "heap_idle",
+    "stacks",
+    "heap_released_resident",
+    "heap_untouched",
+    "heap_unexplained",
+    "runtime_metadata",
+    "binary",
+    "libraries",
+    "native_heap",
+    "thread_stacks",
+    "mapped_files",
+    "shared_memory",
+    "kernel",
+    "anonymous_other",
+)
+PART_OF_KIND = {
+    "go-runtime": "runtime_metadata",
+    "binary": "binary",
+    "library": "libraries",
+    "native-heap": "native_heap",
+    "thread-stack": "thread_stacks",
+    "mapped-file": "mapped_files",
+    "shared-memory": "shared_memory",
+    "kernel": "kernel",
+    "anonymous-other": "anonymous_other",
+}
+HEAP_PARTS = frozenset(PARTS[:7])
+CLAIMED = PARTS[:4]  # of the heap, as the runtime counts it
+ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
+_WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
+CONFIDENCE = {
+    "counted": "counted by the kernel or the runtime",
+    "inferred": "mappings without a name, recognised by shape and place",
+    "left over": "what the other parts leave of a total",
+    "doubtful": "from two files that do not show the same state of the process",
+}
+LEDGER_PARTS = (
+    Column("part", "str", "", "Part of resident memory; one of `PARTS`."),
+    Column("bytes", "int64", "B", "Resident; below 0 only for heap_untouched."),
+    Column("claimed_bytes", "Int64", "B", "What the runtime says of it; missing if nothing."),
+    Column("source", "str", "", "The fields that it is made of."),
+    Column("confidence", "str", "", "How it is known; one of `CONFIDENCE`."),
+)
+LEDGER_CHECKS = (
+    Column("total", "str", "", "A total of the kernel's."),
+    Column("bytes", "int64", "B", "What it says."),
+    Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
+)
+LEDGER_SIDES = (
+    Column("where", "str", "", "The arenas, the runtime's own structures, or everything else."),
+    Column("claimed_bytes", "Int64", "B", "What the runtime says is there; missing if nothing."),
+    Column("resident_bytes", "int64", "B", "What the kernel says is resident."),
+    Column("difference_bytes", "Int64", "B", "Resident less claimed."),
+)
+SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
+MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
+AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
+ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One process's resident bytes at one moment, accounted for part by part.
+
+    Attributes:
+        rss_bytes: Resident bytes; None if no artefact of the moment says how many.
+        parts: A row per part; see `LEDGER_PARTS`. `bytes` adds up to `rss_bytes`, exactly.
+        checks: The kernel's other totals; see `LEDGER_CHECKS`.
+        notes: What to know before believing it: assumptions, disagreements, what would be finer.
+        next_file: The file that would make it finer, and the command that gets it; empty if the
+            ledger has all it can use.
+        rss_source: The kind of artefact that says how many bytes are resident, and the field, such
+            as `status VmRSS`; empty if none does.
+    """
+
+    rss_bytes: int | None
+    parts: pd.DataFrame
+    checks: pd.DataFrame
+    notes: tuple[str, ...]
+    next_file: str = ""
+    rss_source: str = ""
+
+    def part(self, name: str) -> int:
+        """Bytes of one part; 0 if the ledger does not have it."""
+        return self._sizes.get(name, 0)
+
+    def has(self, name: str) -> bool:
+        """Whether the ledger's sources can tell this part from the others."""
+        return name in self._sizes
+
+    @property
+    def heap_claimed_bytes(self) -> int:
+        """What the runtime says it holds in the heap and in stacks, resident or not."""
+        return sum(map(self.part, CLAIMED))
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """Bytes by part; each part stands in one row."""
+        return dict(zip(self.parts["part"], self.parts["bytes"].tolist(), strict=True))
+
+    @property
+    def sides(self) -> pd.DataFrame:
+        """What the runtime claims, beside what the kernel sees.
+
+        A row each for the arenas, the runtime's own structures and everything else; see
+        `LEDGER_SIDES`.
+        """
+        claimed: dict[str, int | None] = {}
+        resident: dict[str, int] = {}
+        for part, size, said in self.parts[["part", "bytes", "claimed_bytes"]].itertuples(
+            index=False, name=None
+        ):
+            where = _WHERE.get(part, OUTSIDE)
+            resident[where] = resident.get(where, 0) + size
+            known = claimed.setdefault(where, None)
+            claimed[where] = known if pd.isna(said) else (known or 0) + said
+        columns = {
+            "where": list(resident),
+            "claimed_bytes": list(claimed.values()),
+            "resident_bytes": list(resident.values()),
+            "difference_bytes": [
+                None if said is None else resident[where] - said for where, said in claimed.items()
+            ],
+        }
+        return build(columns, LEDGER_SIDES)
+
+    @property
+    def residual_bytes(self) -> int:
+        """Resident bytes that the parts do not add up to: 0, always."""
+        return self.rss_bytes - int(self.parts["bytes"].sum()) if self.rss_bytes else 0
+
+
+def reconcile_rss(
+    classified: ClassifiedMappings | None = None,
+    memstats: pd.Series | None = None,
+    status: pd.Series | None = None,
+    rollup_rss_bytes: int | None = None,
+    skew_seconds: float | None = None,
+    *,
+    collections_between: int | None = None,
+    rollup: pd.Series | None = None,
+    statm: pd.Series | None = None,
+    page_bytes: int | None = None,
+    cgroup: Mapping[str, int | None] | None = None,
+    scraped: Mapping[str, float] | None = None,
+    runtime_side: str = "memstats",
+) -> Ledger:
+    """Account for resident memory with what the kernel and the runtime each know.
+
+    Args:
+        classified: The mappings of the moment; without them the ledger is coarser.
+        memstats: A row of the MemStats table of the same moment.
+        status: A row of the status table of the same moment.
+        rollup_rss_bytes: Rss of smaps_rollup, as a check.
+        skew_seconds: How far MemStats and the mappings lie apart in time, if known.
+        collections_between: Collections that ended between them, if they could be counted.
+        rollup: The row of smaps_rollup; without smaps, more than its Rss is used.
+        statm: The row of statm, in pages, where neither status nor smaps says more.
+        page_bytes: The size of a page, where a file says it.
+        cgroup: Numbers of the control group's files by name, where nothing else says what is
+            resident.
+        scraped: What a page of Prometheus metrics says of the process: its RSS where no file of
+            the kernel's says it, else a check.
+        runtime_side: What the row of MemStats was read from, or worked out from; one of
+            `RUNTIME_SIDES`.
+
+    Returns:
+        The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
+    """
+    if rollup is None and rollup_rss_bytes is not None:
+        rollup = pd.Series({"Rss": rollup_rss_bytes})
+    sources = RUNTIME_SIDES[runtime_side]
+    if classified is not None:
+        rows, notes = _fine(classified, memstats, sources)
+        rss_bytes: int | None = int(classified.mappings["Rss"].sum())
+        rss_source = "smaps Rss"
+    else:
+        totals = resident_totals(
+            rollup, status, cgroup, statm=statm, page_bytes=page_bytes, scraped=scraped
+        )
+        rows, rss_bytes, notes = _coarse(memstats, totals, sources)
+        rss_source = "" if totals is None else totals.source
+    of_two_states = bool(collections_between) or not _fits(classified, memstats)
+    notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
+    checks = _checks(rss_bytes, status, rollup_rss_bytes, scraped or {})
+    notes += _disagreements(checks)
+    doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
+    inferred = None if classified is None else _inferred_kinds(classified.mappings)
+    parts = build_rows(
+        [
+            (*row, _confidence(row[0], inferred, doubtful, of_both=memstats is not None))
+            for row in rows
+        ],
+        LEDGER_PARTS,
+    )
+    if doubtful:
+        notes.append(
+            f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
+            "RSS and the other parts come from the kernel alone and hold"
+        )
+    next_file = _next_file(classified, memstats, of_two_states=of_two_states)
+    return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
+
+
+def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
+    """Whether the arenas in smaps hold what MemStats says; true if that cannot be checked."""
+    if classified is None or memstats is None:
+        return True
+    frame = classified.mappings
+    found = bool((frame["kind"] == "go-heap").any())
+    return not found or work_buffer_bytes(frame, memstats) is not None
+
+
+_OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+_LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
+_KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
+
+
+def _inferred_kinds(frame: pd.DataFrame) -> frozenset[str]:
+    """Kinds with resident mappings that have no name, and so were recognised by shape or place."""
+    return frozenset(frame["kind"][(frame["path"] == "") & (frame["Rss"].fillna(0) > 0)])
+
+
+def _confidence(
+    part: str, inferred: frozenset[str] | None, doubtful: frozenset[str], *, of_both: bool
+) -> str:
+    """How a part is known; see `CONFIDENCE`.
+
+    Args:
+        part: Which.
+        inferred: Kinds that were not recognised by a name; None without mappings.
+        doubtful: Parts that depend on two files which do not fit together.
+        of_both: Whether there is the runtime's side, too.
+    """
+    if part in doubtful:
+        return "doubtful"
+    if inferred is None:
+        return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
+    if part in _LEFT_OVER and of_both:
+        return "left over"
+    if part in HEAP_PARTS and part not in {*_LEFT_OVER, "heap_released_resident"}:
+        return "counted"
+    kind = _KINDS_OF_PART.get(part, "go-heap")
+    # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
+    return "inferred" if kind in inferred - {"binary", "library"} else "counted"
+
+
+def _next_file(
+    classified: ClassifiedMappings | None, memstats: pd.Series | None, *, of_two_states: bool
+) -> str:
+    if classified is None:
+        return SMAPS_NEXT
+    if memstats is None:
+        return MEMSTATS_NEXT
+    return AGAIN_NEXT if of_two_states else ""
+
+
+_Row = tuple[str, int, int | None, str]
+
+
+def _fine(
+    classified: ClassifiedMappings, memstats: pd.Series | None, sources: Mapping[str, str]
+) -> tuple[list[_Row], list[str]]:
+    frame = classified.mappings
+    notes = list(classified.notes)
+    arenas = frame.loc[frame["kind"] == "go-heap", ["Rss", "LazyFree"]]
+    if memstats is None:
+        rows = _heap_without_memstats(arenas)
+        if len(arenas):
+            notes.append("no MemStats at this moment, so the heap is not divided")
+    else:
+        work_buffers = work_buffer_bytes(frame, memstats) or 0
+        rows = _heap(arenas, _claims(memstats, work_buffers, sources))
+    claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
+    resident = frame["Rss"].groupby(frame["kind"]).sum()
+    for kind, part in PART_OF_KIND.items():
+        if kind in resident.index or part == "runtime_metadata":
+            said = claimed if part == "runtime_metadata" else None
+            rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
+    return rows, notes
+
+
+def _claims(
+    memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
+) -> list[tuple[str, int, str]]:
+    """What the runtime says is in the arenas and not given back."""
+    field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
+    sizes = {
+        "heap_objects": field["HeapAlloc"],
+        "heap_slack": field["HeapInuse"] - field["HeapAlloc"],
+        "heap_idle": field["HeapIdle"] - field["HeapReleased"],
+        "stacks": field["StackInuse"] + work_buffers,
+    }
+    more = {"stacks": " + GC work buffers"} if work_buffers else {}
+    return [(part, size, sources[part] + more.get(part, "")) for part, size in sizes.items()]
+
+
+_OF_MEMSTATS = {
+    "heap_objects": "MemStats.HeapAlloc",
+    "heap_slack": "MemStats.HeapInuse - HeapAlloc",
+    "heap_idle": "MemStats.HeapIdle - HeapReleased",
+    "stacks": "MemStats.StackInuse",
+    "runtime_metadata": "MemStats: the other *Sys fields",
+}
+_OF_METRICS = {
+    "heap_objects": "/memory/classes/heap/objects:bytes",
+    "heap_slack": "/memory/classes/heap/unused:bytes",
+    "heap_idle": "/memory/classes/heap/free:bytes",
+    "stacks": "/memory/classes/heap/stacks:bytes",
+    "runtime_metadata": "/memory/classes: metadata, profiling/buckets and other",
+}
+_OF_PAGE = {
+    "heap_objects": "metrics-page HeapAlloc",
+    "heap_slack": "metrics-page HeapInuse - HeapAlloc",
+    "heap_idle": "metrics-page HeapIdle - HeapReleased",
+    "stacks": "metrics-page StackInuse",
+    "runtime_metadata": "metrics-page: the other *Sys fields",
+}
+RUNTIME_SIDES = {"memstats": _OF_MEMSTATS, "metrics": _OF_METRICS, "metrics-page": _OF_PAGE}
+_HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
+
+
+def has_heap_fields(memstats: pd.Series) -> bool:
+    """Whether a MemStats row has all that the ledger needs."""
+    return bool(memstats[list(_HEAP_FIELDS)].notna().all())
+
+
+def _heap(arenas: pd.DataFrame, claims: Sequence[tuple[str, int, str]]) -> list[_Row]:
+    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
+    rows: list[_Row] = [(part, size, size, source) for part, size, source in claims]
+    rows.append(("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"))
+    rest = int(arenas["Rss"].sum()) - sum(size for _, size, _ in claims) - lazy_free
+    source = "smaps Rss of go-heap, less the parts above"
+    rows.append(("heap_untouched", min(rest, 0), None, source))
+    rows.append(("heap_unexplained", max(rest, 0), None, source))
+    return rows
+
+
+def _heap_without_memstats(arenas: pd.DataFrame) -> list[_Row]:
+    if arenas.empty:
+        return []
+    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
+    resident = int(arenas["Rss"].sum()) - lazy_free
+    return [
+        ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"),
+        ("heap_unexplained", resident, None, "smaps Rss of go-heap; no MemStats to divide it"),
+    ]
+
+
+def _coarse(
+    memstats: pd.Series | None, totals: ResidentTotals | None, sources: Mapping[str, str]
+) -> tuple[list[_Row], int | None, list[str]]:
+    """Without smaps: the runtime's claims against the kernel's totals."""
+    notes = ["no complete smaps at this moment; add one with: cat /proc/PID/smaps > smaps"]
+    rows: list[_Row] = []
+    if memstats is not None:
+        claims = _claims(memstats, 0, sources)
+        rows += [(part, size, size, source) for part, size, source in claims]
+        metadata = metadata_claim(memstats)
+        rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
+    if totals is None:
+        notes.append("nothing at this moment says how much is resident")
+        return rows, None, notes
+    if totals.of_files is not None:
+        rows.append(("mapped_files", totals.of_files[0], None, totals.of_files[1]))
+    if totals.of_shared_memory is not None:
+        rows.append(("shared_memory", totals.of_shared_memory[0], None, totals.of_shared_memory[1]))
+    if memstats is not None and totals.lazy_free is not None:
+        rows.append(("heap_released_resident", totals.lazy_free[0], None, totals.lazy_free[1]))
+    rest = totals.rss_bytes - sum(row[1] for row in rows)
+    left_over = f"{totals.source}, less the parts"
+    if memstats is not None:
+        rows.append(("heap_untouched", min(rest, 0), None, left_over))
+    rows.append(("anonymous_other", max(rest, 0), None, left_over))
+    return rows, totals.rss_bytes, [*notes, *totals.notes]
+
+
+def _checks(
+    rss_bytes: int | None,
+    status: pd.Series | None,
+    rollup_rss_bytes: int | None,
+    scraped: Mapping[str, float],
+) -> pd.DataFrame:
+    totals: list[tuple[str, int]] = []
+    if rollup_rss_bytes is not None:
+        totals.append(("smaps_rollup Rss", rollup_rss_bytes))
+    if status is not None and not pd.isna(status["VmRSS"]):
+        totals.append(("status VmRSS", int(status["VmRSS"])))
+    if SCRAPED in scraped:
+        totals.append((f"metrics-page {SCRAPED}", int(scraped[SCRAPED])))
+    rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
+    return build_rows(rows, LEDGER_CHECKS)
+
+
+def _disagreements(checks: pd.DataFrame) -> list[str]:
+    return [
+        (
+            f"{row.total} differs from the sum of smaps by {format_bytes(row.difference_bytes)}: "
+            "the files are of different moments, or one is cut"
+        )
+        for row in checks.itertuples()
+        if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)
+    ]
+
+
+def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
+    apart = "" if skew_seconds is None else f" {format_seconds(skew_seconds)}"
+    if collections:
+        ran = "1 collection" if collections == 1 else f"{collections} collections"
+        return [f"MemStats and smaps lie{apart} apart, and {ran} ended between them"]
+    if skew_seconds is None or skew_seconds < 1:
+        return []
+    if collections == 0:
+        return [f"MemStats and smaps lie{apart} apart; no collection ended between them"]
+    note = (
+        f"MemStats and smaps lie{apart} apart; a collection between them moves hundreds of "
+        "megabytes from one part to another, and nothing here says whether there was one"
+    )
+    return [note]
+
+
+__all__ = [
+    "CONFIDENCE", "HEAP_PARTS", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
+    "reconcile_rss",
+]  # fmt: skip

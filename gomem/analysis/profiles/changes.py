@@ -1,0 +1,329 @@
+"""Which allocation sites changed between two profiles by more than their sampling can explain?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.table import Profile
+
+    Values = NDArray[np.float64]
+
+STATES = ("new", "gone", "grew", "shrank", "~")
+SITES = (
+    Column("function", "str", "", "Who allocates."),
+    Column("before", "Float64", "", "Flat value before, in the profile's unit; 0 if not there."),
+    Column("after", "Float64", "", "Flat value after, in the profile's unit; 0 if not there."),
+    Column("change", "Float64", "", "After less before."),
+    Column("low", "Float64", "", "Lower end of the change's 95 % interval; missing if unknown."),
+    Column("high", "Float64", "", "Upper end of the change's 95 % interval; missing if unknown."),
+    Column("state", "str", "", "new, gone, grew, shrank, or ~ where it may be sampling noise."),
+)
+FLAT = ["flat", "flat_low", "flat_high"]
+
+
+def compare_sites(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    *,
+    before_unseen_high: float | pd.Series = 0.0,
+    after_unseen_high: float | pd.Series = 0.0,
+) -> pd.DataFrame:
+    """Compare the flat values of two sampled profiles, site by site.
+
+    The interval of a difference is made of the intervals of its two terms, which need not be
+    symmetric (Zou and Donner 2008). A site whose interval holds 0 may not have changed.
+
+    Args:
+        before: Columns `function` (each once), `flat`, `flat_low`, `flat_high`.
+        after: The same.
+        before_unseen_high: What a site may have that the profile before does not show: the upper
+            end of the 95 % interval of a count of 0, which is 3.7 samples, in the profile's unit.
+            0 for a profile that counts everything. One number, or one for each function.
+        after_unseen_high: The same, of the profile after.
+
+    Returns:
+        A row for each function of either side, the largest change first; see `SITES`.
+
+    Raises:
+        ValueError: A function stands in one profile twice.
+    """
+    return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
+
+
+def compare_site_runs(
+    before: Sequence[pd.DataFrame],
+    after: Sequence[pd.DataFrame],
+    before_unseen_high: Sequence[float | pd.Series],
+    after_unseen_high: Sequence[float | pd.Series],
+) -> pd.DataFrame:
+    """Compare the flat values of several profiles a side: the mean of each, site by site.
+
+    Samples of different runs are independent, so the interval of a mean is made of those of its
+    terms as that of a difference is. It tells sampling noise and no more: what differs from run to
+    run beside that, is another question.
+
+    Args:
+        before: Of each run, what `compare_sites` takes.
+        after: The same.
+        before_unseen_high: Of each run, likewise.
+        after_unseen_high: The same.
+
+    Returns:
+        As `compare_sites`.
+
+    Raises:
+        ValueError: A function stands in one profile twice.
+    """
+    old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
+    functions = _union([*old, *new])
+    old_flat, old_low, old_high = _mean(old, functions, before_unseen_high)
+    new_flat, new_low, new_high = _mean(new, functions, after_unseen_high)
+    change = new_flat - old_flat
+    low = change - np.hypot(new_flat - new_low, old_high - old_flat)
+    high = change + np.hypot(new_high - new_flat, old_flat - old_low)
+    appeared, vanished = (~functions.isin(_union(side)) for side in (old, new))
+    states = {
+        "new": (low > 0) & appeared,
+        "grew": low > 0,
+        "gone": (high < 0) & vanished,
+        "shrank": high < 0,
+    }
+    columns = {
+        "function": functions.to_numpy(dtype=object),
+        "before": old_flat,
+        "after": new_flat,
+        "change": change,
+        "low": low,
+        "high": high,
+        "state": np.select(list(states.values()), list(states), "~"),
+    }
+    largest_first = np.lexsort((columns["function"], -np.abs(change)))
+    return build({name: values[largest_first] for name, values in columns.items()}, SITES)
+
+
+@dataclass(frozen=True)
+class SiteChanges:
+    """What changed between two profiles, by one sample type.
+
+    Attributes:
+        sample_type: Which, such as `inuse_space`.
+        unit: Its unit, as the profile declares it.
+        sites: Rows as in `SITES`, the largest change first.
+        note: Why there are no intervals, hence no state but `~`; empty where there are.
+    """
+
+    sample_type: str
+    unit: str
+    sites: pd.DataFrame
+    note: str = ""
+
+
+def profile_changes(
+    before: Profile,
+    after: Profile,
+    sample_type: str | None = None,
+    granularity: str = "functions",
+    *,
+    cum: bool = False,
+    one_process: bool = False,
+) -> SiteChanges:
+    """Find what changed between two profiles by more than their sampling can explain.
+
+    Args:
+        before: A heap profile.
+        after: Another.
+        sample_type: Which of their values; the default one of `after` if None.
+        granularity: What a row stands for; see `Profile.top`.
+        cum: Compare cum rather than flat values.
+        one_process: Both are of one process, so that what alloc_* counted before is part of what
+            it counted after, and the difference a sample of its own: surer than that of two runs.
+
+    Raises:
+        ValueError: A profile has not the sample type, or there is no such granularity.
+    """
+    chosen = after.sample_type(sample_type)
+    old, new = (_measure(one, chosen.type, granularity, cum=cum) for one in (before, after))
+    note = old.note or new.note
+    if one_process and chosen.type.startswith("alloc_") and not note:
+        unseen = unseen_high(after.period) if chosen.unit == "bytes" else np.nan
+        return SiteChanges(chosen.type, chosen.unit, _grown(old, new, unseen))
+    sites = compare_sites(
+        old.frame(),
+        new.frame(),
+        before_unseen_high=unseen_in(before, after, chosen.type, granularity),
+        after_unseen_high=unseen_in(after, before, chosen.type, granularity),
+    )
+    return SiteChanges(chosen.type, chosen.unit, sites, note)
+
+
+def unseen_high(
+    rate_bytes: float | None, object_bytes: pd.Series | None = None
+) -> float | pd.Series:
+    """What a site may have of which a sampled profile shows nothing: `compare_sites` asks for it.
+
+    Args:
+        rate_bytes: MemProfileRate; unknown if None.
+        object_bytes: Mean size of an object by function, for a bound in objects instead of bytes.
+            Where it is 0 or unknown, so is the bound.
+    """
+    unseen_bytes = UNSEEN_SIGHTINGS * (np.nan if rate_bytes is None else rate_bytes)
+    if object_bytes is None:
+        return unseen_bytes
+    return unseen_bytes / object_bytes.where(object_bytes > 0)
+
+
+def _union(sides: Sequence[pd.DataFrame]) -> pd.Index:
+    functions = sides[0].index if sides else pd.Index([], dtype=object)
+    for side in sides[1:]:
+        functions = functions.union(side.index, sort=False)
+    return functions.unique()
+
+
+def _mean(
+    runs: Sequence[pd.DataFrame], functions: pd.Index, unseen_high: Sequence[float | pd.Series]
+) -> tuple[Values, Values, Values]:
+    """Mean flat value and interval of every function."""
+    aligned = [_aligned(run, functions, high) for run, high in zip(runs, unseen_high, strict=True)]
+    flats, lows, highs = (np.array(part) for part in zip(*aligned, strict=True))
+    flat, n = flats.mean(axis=0), len(runs)
+    below = np.sqrt(((flats - lows) ** 2).sum(axis=0)) / n
+    above = np.sqrt(((highs - flats) ** 2).sum(axis=0)) / n
+    return flat, flat - below, flat + above
+
+
+def _aligned(
+    side: pd.DataFrame, functions: pd.Index, unseen_high: float | pd.Series
+) -> tuple[Values, Values, Values]:
+    """Flat value and interval of every function; one that the profile does not show has 0."""
+    if side.index.has_duplicates:
+        twice = side.index[side.index.duplicated()][0]
+        raise ValueError(f"function {twice!r} stands in one profile twice")
+    flat, low, high = (
+        side[name].reindex(functions).to_numpy(dtype=float, na_value=np.nan, copy=True)
+        for name in FLAT
+    )
+    unseen = ~functions.isin(side.index)
+    flat[unseen], low[unseen] = 0.0, 0.0
+    if isinstance(unseen_high, pd.Series):
+        high[unseen] = unseen_high.reindex(functions[unseen]).to_numpy(dtype=float, na_value=np.nan)
+    else:
+        high[unseen] = unseen_high
+    return flat, low, high
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The values of one profile by function.
+
+    Attributes:
+        functions: Each once.
+        value: Of each.
+        sampling: What lies behind each; None if that is not known.
+        is_exact: The program recorded every allocation.
+        note: Why there are no intervals.
+    """
+
+    functions: pd.Index
+    value: Values
+    sampling: Sampling | None
+    is_exact: bool
+    note: str
+
+    def frame(self) -> pd.DataFrame:
+        """What `compare_sites` takes: functions that are not 0, with their intervals."""
+        low = high = self.value if self.is_exact else np.full(len(self.value), np.nan)
+        if self.sampling is not None:
+            low, high = interval(self.value, self.sampling)
+        columns = {"function": self.functions, "flat": self.value, "flat_low": low}
+        return pd.DataFrame({**columns, "flat_high": high})[self.value != 0]
+
+    def at(self, functions: pd.Index) -> _Measured:
+        """The same by other functions; 0 for those it has not."""
+        place = self.functions.get_indexer(functions)
+
+        def aligned(part: Values) -> Values:
+            return np.append(part, 0.0)[place]  # the last one for -1, which is nowhere
+
+        sampling = None if self.sampling is None else self.sampling.mapped(aligned)
+        return _Measured(functions, aligned(self.value), sampling, self.is_exact, self.note)
+
+
+def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool) -> _Measured:
+    nodes = profile.nodes(granularity)
+    add_up = nodes.cum if cum else nodes.flat
+    names, number = np.unique(np.array(nodes.names, dtype=object), return_inverse=True)
+
+    def by_name(part: Values) -> Values:
+        return np.bincount(number, add_up(part), len(names)).astype(np.float64)
+
+    sampling = sampling_of(profile, sample_type)
+    exact = is_exact(profile)
+    known = isinstance(sampling, Sampling)
+    return _Measured(
+        pd.Index(names, dtype=object),
+        by_name(profile.values(sample_type).astype(np.float64)),
+        sampling.mapped(by_name) if isinstance(sampling, Sampling) else None,
+        exact,
+        "" if known or exact else str(sampling),
+    )
+
+
+def _grown(old: _Measured, new: _Measured, unseen: float | pd.Series) -> pd.DataFrame:
+    """What one process allocated between two of its profiles, site by site.
+
+    Where nothing was seen, there may be as much as is not seen.
+    """
+    functions = old.functions.union(new.functions, sort=False)
+    old, new = old.at(functions), new.at(functions)
+    change = new.value - old.value
+    low = high = change
+    if old.sampling is not None and new.sampling is not None:
+        low, high = interval(change, new.sampling.since(old.sampling))
+    columns = {
+        "function": functions.to_numpy(dtype=object),
+        "before": old.value,
+        "after": new.value,
+        "change": change,
+        "low": np.where(change == 0, 0.0, low),
+        "high": np.where(change == 0, unseen, high),
+        "state": np.select([change == 0, old.value == 0], ["~", "new"], "grew"),
+    }
+    shown = np.flatnonzero((old.value != 0) | (new.value != 0))
+    order = shown[np.lexsort((columns["function"][shown], -np.abs(change[shown])))]
+    return build({name: values[order] for name, values in columns.items()}, SITES)
+
+
+def unseen_in(
+    profile: Profile, other: Profile, sample_type: str, granularity: str = "functions"
+) -> float | pd.Series:
+    """What a site may have that a profile does not show; of objects, by the other's sizes."""
+    if is_exact(profile):
+        return 0.0
+    word, _, what = sample_type.partition("_")
+    if what == "space":
+        return unseen_high(profile.period)
+    if f"{word}_space" not in other.sample_type_names:
+        return unseen_high(None)
+    space, objects = (
+        _measure(other, f"{word}_{name}", granularity, cum=False) for name in ("space", "objects")
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = space.value / objects.value
+    return unseen_high(profile.period, pd.Series(size, space.functions))
+
+
+def is_exact(profile: Profile) -> bool:
+    """Whether the program recorded every allocation (MemProfileRate 1)."""
+    return profile.period_type.type == "space" and profile.period == 1

@@ -1,0 +1,118 @@
+"""Why does a site allocate? Allocation lines, with what the compiler said of each.
+
+A heap profile knows at which line an object was made; the compiler knows which expressions of that
+line cannot stay on the stack, and why. The two meet in file and line. The profile has absolute
+paths, unless built with -trimpath; the compiler's are relative to where the build ran: they are the
+same file if one ends like the other, and of several such files it is the one of the package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.schema import Column, build, rows_of
+from gomem.statistics.sampling import Sampling, interval, sampling_of
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.table import Profile
+
+REASONS = (
+    Column("function", "str", "", "Who allocates, as pprof prints it."),
+    Column("file", "str", "", "Its source file, as in the profile."),
+    Column("line", "int64", "", "Line of the file; 0 if the profile does not say."),
+    Column("flat", "int64", "", "Allocated there; in the unit of the sample type."),
+    Column("flat_low", "float64", "", "Lower end of flat's 95 % interval."),
+    Column("flat_high", "float64", "", "Upper end of flat's 95 % interval."),
+    Column("why", "str", "", "What goes to the heap there, and why; empty if nobody says."),
+)
+MAIN = "main"  # how profiles call the package of a program, whatever its import path
+
+
+def site_reasons(
+    profile: Profile,
+    verdicts: pd.DataFrame,
+    sample_type: str | None = None,
+    n: int | None = None,
+) -> pd.DataFrame:
+    """Join the allocation lines of a profile to the compiler's verdicts.
+
+    Args:
+        profile: A heap profile.
+        verdicts: `EscapeAnalysis.on_the_heap`; see `escapes.table.VERDICTS`.
+        sample_type: Which of the profile's values; the default one if None.
+        n: How many lines; all if None.
+
+    Returns:
+        Rows as in `REASONS`, the largest first. `why` is empty where the compiler said nothing: of
+        code built without -m, such as the standard library's (`-gcflags=all=-m` asks for all), and
+        of other versions of the source.
+
+    Raises:
+        ValueError: There is no such sample type.
+    """
+    sites = _lines(profile, sample_type).head(len(profile.values()) if n is None else n)
+    by_line = dict(list(verdicts.groupby("line")))
+    why = [_why(site, by_line.get(site["line"])) for site in rows_of(sites)]
+    return build({**{name: sites[name] for name in sites}, "why": why}, REASONS)
+
+
+def _lines(profile: Profile, sample_type: str | None) -> pd.DataFrame:
+    """What was allocated at each line of each function, the most first."""
+    nodes = profile.nodes("lines")
+    flat = nodes.flat(profile.values(sample_type))
+    rows = np.flatnonzero(flat != 0)
+    rows = rows[np.lexsort((rows, -np.abs(flat[rows])))]
+    low = high = np.full(len(rows), np.nan)
+    sampling = sampling_of(profile, profile.sample_type(sample_type).type)
+    if isinstance(sampling, Sampling):
+        of_rows = sampling.mapped(lambda part: nodes.flat(part)[rows])
+        low, high = interval(flat[rows].astype(np.float64), of_rows)
+    names, files, lines = (nodes.keys[rows, column].tolist() for column in range(3))
+    return pd.DataFrame(
+        {
+            "function": [nodes.texts[name] for name in names],
+            "file": [nodes.texts[file] for file in files],
+            "line": lines,
+            "flat": flat[rows],
+            "flat_low": low,
+            "flat_high": high,
+        }
+    )
+
+
+def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
+    """What the compiler says of a line, each thing once."""
+    if candidates is None:
+        return ""
+    same = candidates[[_is_same_file(site["file"], file) for file in candidates["file"]]]
+    package = package_of(site["function"])
+    own = same[[_is_package(package, one) for one in same["package"]]]
+    told = same if own.empty and len(set(same["file"])) == 1 else own
+    alike: dict[tuple[str, str], dict[str, None]] = {}
+    for row in rows_of(told):
+        alike.setdefault((row["kind"], row["reason"]), {})[row["subject"]] = None
+    texts = (_words(*key, list(subjects)) for key, subjects in alike.items())
+    return "; ".join(texts)
+
+
+def _words(kind: str, reason: str, subjects: list[str]) -> str:
+    """What goes to the heap for one reason."""
+    names = ", ".join(subjects)
+    verb = "escapes" if len(subjects) == 1 else "escape"
+    text = f"moved to heap: {names}" if kind == "moved" else f"{names} {verb} to heap"
+    return f"{text}: {reason}" if reason else text
+
+
+def _is_same_file(in_profile: str, printed: str) -> bool:
+    """Whether two paths may be one file: the same, or one ends with the whole of the other."""
+    printed = printed.lstrip("./") if printed.startswith("../") else printed
+    return in_profile == printed or in_profile.endswith(f"/{printed}")
+
+
+def _is_package(of_function: str, printed: str) -> bool:
+    """Whether the compiler's package is the function's; a program's own is called main."""
+    return of_function in {MAIN, printed}

@@ -1,0 +1,140 @@
+"""How large are the objects of a site, and what do size classes cost?
+
+The runtime rounds a small object up to one of 67 sizes, and a heap profile knows the rounded size
+alone. So what was asked for is lost; but it was more than the next smaller class, which bounds what
+rounding can have cost. What is lost at the end of a span, where no further object fits, is known:
+it is the same share of every span of a class. Large objects (above 32 KiB) are rounded to pages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import Sampling, interval, sampling_of
+from gomem.units import KIB
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gomem.inputs.pprof.table import Profile
+
+    FloatArray = NDArray[np.float64]
+
+OBJECTS = (
+    Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),
+    Column("object_bytes", "int64", "B", "Size of each object, rounded up by the runtime."),
+    Column("objects", "int64", "count", "How many; an estimate."),
+    Column("bytes", "int64", "B", "All of them together."),
+    Column("bytes_low", "float64", "B", "Lower end of the 95 % interval of bytes."),
+    Column("bytes_high", "float64", "B", "Upper end of the same."),
+    Column("rounding_at_most_bytes", "int64", "B", "What rounding can have cost them, at most."),
+    Column("tail_bytes", "int64", "B", "Left over at the ends of as many spans."),
+)
+
+PAGE = 8 * KIB
+# Size and pages of a span, of each class (sizeclasses.go, the same from Go 1.16 to 1.27; 24 came in
+# 1.16, else it is the same since 1.5).
+CLASSES = {
+    8: 1, 16: 1, 24: 1, 32: 1, 48: 1, 64: 1, 80: 1, 96: 1, 112: 1, 128: 1, 144: 1, 160: 1, 176: 1,
+    192: 1, 208: 1, 224: 1, 240: 1, 256: 1, 288: 1, 320: 1, 352: 1, 384: 1, 416: 1, 448: 1, 480: 1,
+    512: 1, 576: 1, 640: 1, 704: 1, 768: 1, 896: 1, 1024: 1, 1152: 1, 1280: 1, 1408: 2, 1536: 1,
+    1792: 2, 2048: 1, 2304: 2, 2688: 1, 3072: 3, 3200: 2, 3456: 3, 4096: 1, 4864: 3, 5376: 2,
+    6144: 3, 6528: 4, 6784: 5, 6912: 6, 8192: 1, 9472: 7, 9728: 6, 10240: 5, 10880: 4, 12288: 3,
+    13568: 5, 14336: 7, 16384: 2, 18432: 9, 19072: 7, 20480: 5, 21760: 8, 24576: 3, 27264: 10,
+    28672: 7, 32768: 4,
+}  # fmt: skip
+LARGEST = max(CLASSES)
+
+
+def object_sizes(
+    profile: Profile, held: str = "inuse", granularity: str = "functions"
+) -> pd.DataFrame:
+    """Count the objects of each site by their size.
+
+    Args:
+        profile: A heap profile.
+        held: `inuse` for what is in use, `alloc` for all that was allocated.
+        granularity: What a site is; see `Profile.top`.
+
+    Returns:
+        Rows as in `OBJECTS`, the most bytes first.
+
+    Raises:
+        ValueError: The profile does not count objects, or there is no such granularity.
+    """
+    objects, space = profile.values(f"{held}_objects"), profile.values(f"{held}_space")
+    there = np.flatnonzero((objects > 0) & (space > 0))
+    rows = pd.DataFrame(
+        {
+            "function": profile.leaves(there, granularity),
+            "object_bytes": _sizes(profile, f"{held}_space")[there],
+            "objects": objects[there],
+            "bytes": space[there],
+        }
+    )
+    keys = ["function", "object_bytes"]
+    sums = rows.groupby(keys, sort=True)[["objects", "bytes"]].sum().reset_index()
+    low, high = _bounds(profile, f"{held}_space", rows[keys], there, sums)
+    sizes = sums["object_bytes"].to_numpy(np.int64)
+    rounding, tail = _rounding(sizes), _tail(sizes)
+    table: dict[str, Any] = {name: sums[name] for name in sums}
+    table |= {"bytes_low": low, "bytes_high": high}
+    table["rounding_at_most_bytes"] = (rounding * sums["objects"].to_numpy()).astype(np.int64)
+    table["tail_bytes"] = np.rint(tail * sums["bytes"].to_numpy()).astype(np.int64)
+    largest_first = build(table, OBJECTS).sort_values("bytes", ascending=False, kind="stable")
+    return largest_first.reset_index(drop=True)
+
+
+def _sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:
+    """Size of each sample's objects: had back from the sampling, else the label, else the mean."""
+    sampling = sampling_of(profile, sample_type)
+    if isinstance(sampling, Sampling):
+        with np.errstate(invalid="ignore"):
+            size = sampling.weighted / sampling.seen
+    else:
+        objects = profile.values(sample_type.replace("_space", "_objects"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = profile.values(sample_type) / objects
+        exact = profile.samples["object_bytes"].to_numpy(np.float64, na_value=np.nan)
+        size = np.where(exact > 0, exact, size)
+    return np.rint(np.nan_to_num(size)).astype(np.int64)
+
+
+def _bounds(
+    profile: Profile,
+    sample_type: str,
+    keys: pd.DataFrame,
+    there: NDArray[np.int64],
+    sums: pd.DataFrame,
+) -> tuple[FloatArray, FloatArray]:
+    sampling = sampling_of(profile, sample_type)
+    if isinstance(sampling, str):
+        unknown = np.full(len(sums), np.nan)
+        return unknown, unknown
+    number = keys.groupby(list(keys), sort=True).ngroup().to_numpy(np.int64)
+    of_rows = sampling.mapped(
+        lambda part: np.bincount(number, part[there], len(sums)).astype(np.float64)
+    )
+    return interval(sums["bytes"].to_numpy(np.float64), of_rows)
+
+
+def _rounding(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By how much an object can have been rounded up, at most."""
+    classes = np.array([0, *CLASSES])
+    place = np.clip(np.searchsorted(classes, sizes), 1, len(classes) - 1)
+    of_class = np.where(classes[place] == sizes, sizes - classes[place - 1] - 1, 0)
+    of_pages = np.minimum(PAGE - 1, sizes - LARGEST - 1)
+    return np.where(sizes > LARGEST, of_pages, of_class)
+
+
+def _tail(sizes: NDArray[np.int64]) -> FloatArray:
+    """Bytes left over at the end of a span, for each byte of its objects."""
+    shares = {
+        size: (pages * PAGE % size) / (pages * PAGE - pages * PAGE % size)
+        for size, pages in CLASSES.items()
+    }
+    return np.array([shares.get(size, 0.0) for size in sizes.tolist()])

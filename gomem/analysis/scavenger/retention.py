@@ -1,0 +1,252 @@
+"""What does the heap keep and give back over time, and against which goal?
+
+One row a moment, on one clock: in use, kept for reuse (idle and not given back), given back, given
+back and still resident, RSS, and the goals of `scavenge_goals`. The goal that the background
+scavenger works to is made when a collection ends, of what was in use just before and of the heap's
+goal after it and before it. The log has both goals to 1 MiB; MemStats has each exactly where a
+moment lies between the two collections. Where neither is there, the goal is that of a steady heap,
+whose HeapInuse peaks at NextGC and the free slots at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.scavenger.goals import (
+    BACKGROUND_SCAVENGER,
+    BY_PEAK,
+    MEMORY_LIMIT,
+    limit_goal_bytes,
+    paced_goal_bytes,
+    paces_by_limit,
+    steady_goal_bytes,
+)
+from gomem.inputs.schema import Column, build
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.releases import GoVersion
+
+NO_GOAL = 1 << 60  # NextGC with GOGC=off is about 2^63
+FIRST_PACED = 2  # collections, before which the scavenger has no goal
+HALF_MIB = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
+READINGS = (
+    Column("moment", "str", "", "The moment, or the line of a log."),
+    Column("seconds", "float64", "s", "Since the first; missing where only the order is known."),
+    Column("HeapAlloc", "Int64", "B", "MemStats."),
+    Column("HeapInuse", "Int64", "B", "MemStats."),
+    Column("HeapIdle", "Int64", "B", "MemStats."),
+    Column("HeapReleased", "Int64", "B", "MemStats."),
+    Column("HeapSys", "Int64", "B", "MemStats."),
+    Column("Sys", "Int64", "B", "MemStats."),
+    Column("NextGC", "UInt64", "B", "MemStats."),
+    Column("NumGC", "Int64", "count", "MemStats."),
+    Column("rss_bytes", "Int64", "B", "Resident."),
+    Column("lazy_free_bytes", "Int64", "B", "Given back with MADV_FREE and still resident."),
+    Column("huge_excess_bytes", "Int64", "B", "Resident in huge pages beyond what Go counts."),
+    Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing where none is known."),
+    Column("is_stopped", "boolean", "", "Whether the process was stopped; missing if unknown."),
+)
+RETENTION = (
+    *READINGS[:2],
+    *(READINGS[place] for place in (2, 3, 5, 8, 9)),
+    Column("idle_kept_bytes", "Int64", "B", "HeapIdle less HeapReleased: free, kept for reuse."),
+    Column("idle_resident_bytes", "Int64", "B", "The most of it that RSS leaves room for."),
+    Column("retained_bytes", "Int64", "B", "HeapSys less HeapReleased: in use, and kept."),
+    Column("mapped_bytes", "Int64", "B", "Sys less HeapReleased: all that the runtime holds."),
+    *READINGS[10:],
+    Column("utilisation_fraction", "float64", "fraction", "HeapInuse of what is retained."),
+    Column("paced_goal_bytes", "Int64", "B", "Retained heap that pacing leaves; since 1.13."),
+    Column("paced_by", "str", "", "What that goal is from; see `PACED_BY`. Missing without one."),
+    Column("limit_goal_bytes", "Int64", "B", "Retained heap that 0.95 × GOMEMLIMIT leaves; 1.22+."),
+    Column("limit_bytes", "Int64", "B", "Retained heap that GOMEMLIMIT leaves; since 1.19."),
+    Column("goal_bytes", "Int64", "B", "The lowest of these, which is worked to."),
+    Column("above_goal_bytes", "Int64", "B", "Retained beyond it; not below 0."),
+    Column("release_bytes_per_second", "float64", "B/s", "Given back since the moment before."),
+    Column("seconds_to_goal", "float64", "s", "At that rate; missing where nothing goes back."),
+)
+PACED_BY = {
+    "collection": "HeapInuse at the last collection, and the heap's goals before and after it",
+    "steady": "NextGC and the free slots, as for a steady heap: at most so much is in use then",
+    "heap-goal": "NextGC, which is all that Go 1.13.0 and 1.13.1 look at",
+}
+
+
+@dataclass(frozen=True)
+class LogCycle:
+    """What a log says of one collection: the heap when marking ended, and the goal it had."""
+
+    mark_end_bytes: int | None
+    goal_bytes: int | None
+
+
+def retention(
+    readings: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle] | None = None
+) -> pd.DataFrame:
+    """What each moment keeps and has given back, and the goals that it is held against.
+
+    Args:
+        readings: A row a moment, in order; see `READINGS`.
+        version: What is known of the release; one that may have the background scavenger has it.
+        log: Collections of the process by number, where a log has them.
+
+    Returns:
+        See `RETENTION`. A moment without MemStats has its RSS and its state, and the rest missing.
+    """
+    rows = readings.reset_index(drop=True)
+    kept = rows["HeapIdle"] - rows["HeapReleased"]
+    retained = rows["HeapSys"] - rows["HeapReleased"]
+    mapped = rows["Sys"] - rows["HeapReleased"]
+    goals = _paced_goals(rows, version, log or {})
+    by_limit = _by_limit(rows, version)
+    lowest = pd.concat([goals["bytes"], *by_limit.values()], axis=1).min(axis=1).astype("Int64")
+    above = (retained - lowest).clip(lower=0)
+    rate = _rate(rows["HeapReleased"], retained, rows["seconds"])
+    columns = {column.name: rows[column.name] for column in RETENTION if column.name in rows} | {
+        "idle_kept_bytes": kept,
+        "idle_resident_bytes": _resident(rows, kept, mapped),
+        "retained_bytes": retained,
+        "mapped_bytes": mapped,
+        "utilisation_fraction": (rows["HeapInuse"] / retained.where(retained > 0)).astype(float),
+        "paced_goal_bytes": goals["bytes"],
+        "paced_by": goals["by"],
+        "limit_goal_bytes": by_limit["limit_goal_bytes"],
+        "limit_bytes": by_limit["limit_bytes"],
+        "goal_bytes": lowest,
+        "above_goal_bytes": above,
+        "release_bytes_per_second": rate,
+        "seconds_to_goal": (above.astype(float) / rate.where(rate > 0)).where(above > 0),
+    }
+    return build(columns, RETENTION)
+
+
+def _resident(rows: pd.DataFrame, kept: pd.Series, mapped: pd.Series) -> pd.Series:
+    """How much of the idle heap can be resident; all of it where no RSS says otherwise.
+
+    Up to Go 1.12 a fresh arena is idle heap that nobody has touched: what else the runtime holds
+    comes first.
+    """
+    room = rows["rss_bytes"] - rows["lazy_free_bytes"].fillna(0) - (mapped - kept)
+    return pd.concat([kept, room.clip(lower=0).fillna(kept)], axis=1).min(axis=1, skipna=False)
+
+
+def _rate(released: pd.Series, retained: pd.Series, seconds: pd.Series) -> pd.Series:
+    """Bytes a second given back since the reading before it; not what was taken again.
+
+    By that much HeapReleased rises and the retained heap falls: from Go 1.13 on a fresh arena
+    counts as given back.
+    """
+    columns = {"released": released.astype(float), "seconds": seconds}
+    step = pd.DataFrame(columns | {"retained": retained.astype(float)}).dropna().diff()
+    gone = pd.concat([step["released"], -step["retained"]], axis=1).min(axis=1, skipna=False)
+    rate = gone.clip(lower=0) / step["seconds"].where(step["seconds"] > 0)
+    return rate.astype(float).reindex(released.index)
+
+
+def _by_limit(rows: pd.DataFrame, version: GoVersion) -> dict[str, pd.Series]:
+    """What a memory limit leaves for the retained heap: the limit counts all the runtime holds."""
+    limit = rows["memory_limit_bytes"]
+    if version.high is not None and version.high < MEMORY_LIMIT:
+        limit = limit.mask(limit.notna())
+    beside = rows["Sys"] - rows["HeapSys"]
+    goal = limit.map(limit_goal_bytes, na_action="ignore").astype("Int64")
+    if not paces_by_limit(version):
+        goal = goal.mask(goal.notna())
+    return {
+        "limit_goal_bytes": (goal - beside).clip(lower=0),
+        "limit_bytes": (limit - beside).clip(lower=0),
+    }
+
+
+def _paced_goals(
+    rows: pd.DataFrame, version: GoVersion, log: Mapping[int, LogCycle]
+) -> pd.DataFrame:
+    """The goal of each row, and what it is from."""
+    found: list[tuple[int | None, str | None]] = [(None, None)] * len(rows)
+    if version.high is None or version.high >= BACKGROUND_SCAVENGER:
+        by_peak = version.high is None or version.high >= BY_PEAK
+        ends = _Collections.of(rows, log)
+        numbers = rows["NumGC"].to_numpy(float, na_value=np.nan)
+        nexts = rows["NextGC"].to_numpy(float, na_value=np.nan)
+        slots = (rows["HeapInuse"] - rows["HeapAlloc"]).clip(lower=0).fillna(0).to_numpy(float)
+        found = [
+            _paced_goal(number, following, free, ends if by_peak else None)
+            if not number < FIRST_PACED and 0 < following < NO_GOAL
+            else (None, None)
+            for number, following, free in zip(numbers, nexts, slots, strict=True)
+        ]
+    return pd.DataFrame(
+        {
+            "bytes": pd.Series([size for size, _ in found], rows.index, dtype="Int64"),
+            "by": pd.Series([how for _, how in found], rows.index, dtype="str"),
+        }
+    )
+
+
+def _paced_goal(
+    number: float, following: float, slots: float, ends: _Collections | None
+) -> tuple[int | None, str | None]:
+    if ends is None:
+        return steady_goal_bytes(following), "heap-goal"
+    before = None if np.isnan(number) else ends.goal_before(int(number))
+    peak = None if np.isnan(number) else ends.peak(int(number))
+    if before is None or peak is None:
+        return steady_goal_bytes(following + slots), "steady"
+    return paced_goal_bytes(peak, following, before), "collection"
+
+
+@dataclass(frozen=True)
+class _Collections:
+    """What readings and log say of each collection.
+
+    Attributes:
+        goals: NextGC that readings have after each.
+        in_use: HeapInuse of the last reading after each, and so before the next one.
+        slots: Free slots (HeapInuse less HeapAlloc) in the readings after each: the fewest.
+        log: What the log has of it.
+    """
+
+    goals: Mapping[int, float]
+    in_use: Mapping[int, int]
+    slots: Mapping[int, int]
+    log: Mapping[int, LogCycle]
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, log: Mapping[int, LogCycle]) -> _Collections:
+        known = rows.dropna(subset=["NumGC", "NextGC", "HeapInuse", "HeapAlloc"])
+        by_number = known.assign(slots=known["HeapInuse"] - known["HeapAlloc"]).groupby("NumGC")
+        goals = {int(n): float(size) for n, size in by_number["NextGC"].last().items()}
+        return cls(
+            {n: size for n, size in goals.items() if 0 < size < NO_GOAL},
+            {int(n): int(size) for n, size in by_number["HeapInuse"].last().items()},
+            {int(n): int(size) for n, size in by_number["slots"].min().items()},
+            log,
+        )
+
+    def goal_before(self, number: int) -> float | None:
+        """NextGC before a collection: the goal that it was paced for."""
+        if number - 1 in self.goals:
+            return self.goals[number - 1]
+        cycle = self.log.get(number)
+        if cycle is None or not cycle.goal_bytes or cycle.goal_bytes >= NO_GOAL:
+            return None
+        return float(cycle.goal_bytes + HALF_MIB)
+
+    def peak(self, number: int) -> int | None:
+        """HeapInuse when its marking ended.
+
+        The log's heap then, and the free slots beside it, which are as many as in the readings
+        around it that have the fewest: allocation fills them before it takes new spans. Without a
+        log it is what was in use at the last reading before.
+        """
+        cycle, before = self.log.get(number), self.in_use.get(number - 1)
+        if cycle is None or cycle.mark_end_bytes is None:
+            return before
+        near = [self.slots[n] for n in (number - 1, number) if n in self.slots]
+        return cycle.mark_end_bytes + HALF_MIB + min(near, default=0)

@@ -1,0 +1,306 @@
+"""How much heap is idle, how much of it goes back to the kernel, and how much is kept needlessly?
+
+The runtime keeps free heap for reuse. From Go 1.13 on a background scavenger works while `retained
+= HeapInuse + (HeapIdle - HeapReleased)` exceeds its goal: 1.1 × the peak of HeapInuse × the ratio
+of the new heap goal to the old, which settles near 1.1 × NextGC. From 1.19 on it works as well
+while all that the runtime has mapped and not given back exceeds 0.95 × GOMEMLIMIT; so the lower of
+the two counts. (In 1.19 to 1.21 it misses that goal by a fault, golang/go#62449; there allocation
+gives memory back, once the limit itself is reached.) Before 1.13 there is no goal: spans that lay
+idle for five minutes go back. What is given back with MADV_FREE, the default from 1.12 to 1.15 and
+GODEBUG=madvdontneed=0 since, counts as resident until the kernel needs it. From the runtime's
+mgcscavenge.go.
+
+Over many moments the whole of it is `scavenger`: what is kept and given back against the goals of
+the release, why no more went back from each moment to the next, what debug.FreeOSMemory would give
+back and what it cost where the log has a call, and the CPU that it all took.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
+from gomem.analysis.scavenger.goals import (
+    BACKGROUND_SCAVENGER,
+    MAPPED_PER_LIMIT,
+    MEMORY_LIMIT,
+    RETAINED_PER_GOAL,
+    Goal,
+    goals_of,
+)
+from gomem.analysis.scavenger.retention import LogCycle, retention
+from gomem.analysis.scavenger.verdicts import episodes, verdicts
+from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.releases import GoVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIELDS = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]
+
+
+def heap_return(
+    memstats: pd.DataFrame,
+    mappings: pd.DataFrame | None = None,
+    version: GoVersion | None = None,
+    memory_limits: Mapping[str, int | None] | None = None,
+) -> pd.DataFrame:
+    """What each moment keeps, has given back, and still has resident.
+
+    Args:
+        memstats: Rows of the MemStats table with a `moment` column; the last row of each counts.
+        mappings: Classified mappings with a `moment` column, where there are any.
+        version: The release; one that is not known to be older is taken to have the scavenger.
+        memory_limits: GOMEMLIMIT by moment, in bytes; None, or no entry, where none is known.
+
+    Returns:
+        A row per moment, in the table's order, in bytes: `HeapAlloc`, `HeapInuse`, `HeapIdle`,
+        `HeapReleased`, `NextGC`, `idle_kept_bytes` (idle and not given back), `retained_bytes`
+        (that, plus what is in use), `limit_goal_bytes` (how much of it GOMEMLIMIT lets the
+        scavenger leave; missing without a limit), `goal_bytes` (where the background scavenger
+        stops once the heap is steady: 1.1 × NextGC, or the limit's if that is lower; missing before
+        Go 1.13), `excess_bytes` (retained beyond that goal, or beyond NextGC where there is none;
+        not below 0), `lazy_free_bytes` and `arena_rss_bytes` (missing without mappings).
+    """
+    version = version or GoVersion()
+    rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
+    table = rows[FIELDS].astype("Int64")
+    table["idle_kept_bytes"] = table["HeapIdle"] - table["HeapReleased"]
+    table["retained_bytes"] = table["HeapInuse"] + table["idle_kept_bytes"]
+    table["limit_goal_bytes"] = _limit_goals(rows, version, memory_limits or {})
+    table["goal_bytes"] = _goals(table, version)
+    used_again = table["goal_bytes"].fillna(table["NextGC"])
+    wanted = pd.concat([used_again, table["HeapInuse"]], axis=1).max(axis=1, skipna=False)
+    table["excess_bytes"] = (table["retained_bytes"] - wanted).clip(lower=0)
+    table["lazy_free_bytes"] = _of_arenas(mappings, "LazyFree", table.index)
+    table["arena_rss_bytes"] = _of_arenas(mappings, "Rss", table.index)
+    return table.astype("Int64").reset_index()
+
+
+def has_scavenger(version: GoVersion) -> bool:
+    """Whether there may be one in the background: the release is not known to be older."""
+    return version.high is None or version.high >= BACKGROUND_SCAVENGER
+
+
+def counts_fresh_as_released(version: GoVersion) -> bool:
+    """Whether heap that was mapped and never touched surely counts as given back: from Go 1.13."""
+    return version.low is not None and version.low >= BACKGROUND_SCAVENGER
+
+
+def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
+    if not has_scavenger(version):
+        return pd.Series(pd.NA, index=table.index, dtype="Int64")
+    paced = (table["NextGC"].astype("Float64") * RETAINED_PER_GOAL).round()
+    return pd.concat([paced, table["limit_goal_bytes"]], axis=1).min(axis=1).astype("Int64")
+
+
+def _limit_goals(
+    rows: pd.DataFrame, version: GoVersion, memory_limits: Mapping[str, int | None]
+) -> pd.Series:
+    """What 0.95 × GOMEMLIMIT leaves for the heap: the limit counts all that the runtime maps."""
+    if version.high is not None and version.high < MEMORY_LIMIT:
+        memory_limits = {}
+    limits = pd.Series([memory_limits.get(name) for name in rows.index], rows.index, dtype="Int64")
+    beside = rows["Sys"].astype("Int64") - rows["HeapSys"].astype("Int64")
+    goals = (limits.astype("Float64") * MAPPED_PER_LIMIT).round() - beside
+    return goals.clip(lower=0).astype("Int64")
+
+
+def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> pd.Series:
+    if mappings is None or mappings.empty:
+        return pd.Series(pd.NA, index=moments, dtype="Int64")
+    arenas = mappings[mappings["kind"] == "go-heap"]
+    return arenas.groupby("moment")[field].sum(min_count=1).reindex(moments)
+
+
+def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
+    """How much more, or less, is in use, given back and resident from each moment to the next.
+
+    Args:
+        heap: Rows of `heap_return`, in order.
+        rss_bytes: RSS by moment; None, or no entry, where it is unknown.
+
+    Returns:
+        A row per moment but the first, in bytes: `before`, `after` (the moments),
+        `inuse_change_bytes`, `released_change_bytes` and `rss_change_bytes` (missing where either
+        RSS is unknown).
+    """
+    heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # of no moment, too
+    rss = pd.Series([rss_bytes.get(name) for name in heap["moment"]], heap.index, dtype="Int64")
+    steps = pd.DataFrame(
+        {
+            "before": heap["moment"].shift(),
+            "after": heap["moment"],
+            "inuse_change_bytes": heap["HeapInuse"].astype("Int64").diff(),
+            "released_change_bytes": heap["HeapReleased"].astype("Int64").diff(),
+            "rss_change_bytes": rss.diff(),
+        }
+    )
+    return steps.iloc[1:].reset_index(drop=True)
+
+
+FREED = (
+    Column("run", "int64", "", "Which process of the log."),
+    Column("number", "Int64", "", "The collection that it forced; missing if its line is not."),
+    Column("released_bytes", "Int64", "B", "What went back; to 1 KiB since 1.14, to 1 MiB before."),
+    Column("stopped_seconds", "float64", "s", "How long that collection stopped the world."),
+    Column("mark_seconds", "float64", "s", "How long it marked, the world running."),
+    Column("cpu_seconds", "float64", "s", "CPU that it took, idle marking left out."),
+)
+CPU_CLASSES = {
+    "background_seconds": "/cpu/classes/scavenge/background:cpu-seconds",
+    "assist_seconds": "/cpu/classes/scavenge/assist:cpu-seconds",
+    "available_seconds": "/cpu/classes/total:cpu-seconds",
+}
+
+
+@dataclass(frozen=True)
+class ScavengerCpu:
+    """CPU between the first moment and the last, as `/cpu/classes` estimate it at collections.
+
+    Attributes:
+        background_seconds: By the background scavenger.
+        assist_seconds: By those who allocate.
+        available_seconds: GOMAXPROCS times the time.
+    """
+
+    background_seconds: float
+    assist_seconds: float
+    available_seconds: float
+
+    @property
+    def fraction(self) -> float | None:
+        """Of what was available; None where no time passed."""
+        if self.available_seconds <= 0:
+            return None
+        return (self.background_seconds + self.assist_seconds) / self.available_seconds
+
+
+@dataclass(frozen=True)
+class Scavenger:
+    """What goes back to the kernel, when, how fast, and why not more.
+
+    Attributes:
+        goals: The rules of all releases, and which of them this one has.
+        retention: A row a moment; see `memory.retention.RETENTION`.
+        intervals: Why no more went back between two moments; see
+            `memory.scavenge_verdicts.INTERVALS`.
+        episodes: Those in a row with one verdict as one; see `scavenge_verdicts.EPISODES`.
+        lines: The scavenger's lines with `seconds`, when the collection before each was, on the
+            clock of `retention`; see `gomem.inputs.gctrace.table.SCAVENGES`. None without any.
+        freed: Calls of debug.FreeOSMemory in the log; see `FREED`.
+        would_free_bytes: What a call would give back for sure, at the last moment: what is idle.
+            None without MemStats.
+        may_free_bytes: And at most: what is retained, as far as its collection finds no object.
+        lazy_free_bytes: What GODEBUG=madvdontneed=1 would take off RSS there; None if no file says.
+        cpu: None where runtime/metrics do not have it: before Go 1.20, or of one moment.
+    """
+
+    goals: tuple[Goal, ...]
+    retention: pd.DataFrame
+    intervals: pd.DataFrame
+    episodes: pd.DataFrame
+    lines: pd.DataFrame | None
+    freed: pd.DataFrame
+    would_free_bytes: int | None
+    may_free_bytes: int | None
+    lazy_free_bytes: int | None
+    cpu: ScavengerCpu | None
+
+
+def scavenger(
+    readings: pd.DataFrame,
+    version: GoVersion,
+    cycles: pd.DataFrame | None = None,
+    scavenges: pd.DataFrame | None = None,
+    cpu: pd.DataFrame | None = None,
+    *,
+    has_no_limit: bool = False,
+) -> Scavenger:
+    """Answer all of it.
+
+    Args:
+        readings: A row a moment, in order; see `memory.retention.READINGS`.
+        version: What is known of the release.
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
+        scavenges: The scavenger's lines, as `SCAVENGES` there does, with `seconds` on the clock of
+            the readings.
+        cpu: A row a moment with the metrics of `CPU_CLASSES`, missing where a moment has none.
+        has_no_limit: Whether it is known that no GOMEMLIMIT is set.
+    """
+    rows = retention(readings, version, _log_cycles(cycles))
+    intervals = verdicts(rows, version)
+    known = rows.dropna(subset=["retained_bytes"])
+    last = known.iloc[-1] if len(known) else None
+    limits = readings["memory_limit_bytes"].dropna()
+    no_limit = math.inf if has_no_limit else None
+    lazy = readings["lazy_free_bytes"].dropna()
+    return Scavenger(
+        goals_of(version, int(limits.iloc[-1]) if len(limits) else no_limit),
+        rows,
+        intervals,
+        episodes(intervals, rows),
+        scavenges,
+        _freed(cycles, scavenges),
+        None if last is None else int(last["idle_kept_bytes"]),
+        None if last is None else int(last["retained_bytes"]),
+        int(lazy.iloc[-1]) if len(lazy) else None,
+        _cpu(cpu),
+    )
+
+
+def _log_cycles(cycles: pd.DataFrame | None) -> dict[int, LogCycle]:
+    """Collections by number; none where a number is of two processes."""
+    if cycles is None or cycles["number"].duplicated().any():
+        return {}
+    columns = cycles[["number", "heap_at_mark_end_bytes", "heap_goal_bytes"]]
+    return {
+        int(number): LogCycle(*(None if pd.isna(size) else int(size) for size in sizes))
+        for number, *sizes in columns.itertuples(index=False)
+    }
+
+
+def _freed(cycles: pd.DataFrame | None, scavenges: pd.DataFrame | None) -> pd.DataFrame:
+    """The log's lines of FreeOSMemory, each with the collection that it forced."""
+    if scavenges is None or cycles is None:
+        return build_rows((), FREED)
+    at_once = scavenges["released_bytes"].fillna(scavenges["released_eager_bytes"])
+    calls = scavenges.assign(released_bytes=at_once)
+    calls = calls[calls["forced"] & calls["released_bytes"].notna()]
+    rows = []
+    for call in rows_of(calls):
+        near = _forced_by(cycles[cycles["forced"] & (cycles["run"] == call["run"])], call)
+        costs = (stopped_seconds(near), near["mark_seconds"], near[list(CPU_PARTS)].sum(axis=1))
+        told = [None if near.empty else float(cost.iloc[0]) for cost in costs]
+        number = None if near.empty else int(near["number"].iloc[0])
+        rows.append((call["run"], number, call["released_bytes"], *told))
+    return build_rows(rows, FREED)
+
+
+def _forced_by(forced: pd.DataFrame, call: dict[str, Any]) -> pd.DataFrame:
+    """The forced collection whose line is nearest to a call's; none where two are as near.
+
+    Its line may stand before the call's or behind it: the two are printed by two threads.
+    """
+    last = call["line"] + (1 if call["event"] == "scvg" else 0)  # it has two
+    away = pd.concat([call["line"] - forced["line"], forced["line"] - last], axis=1).max(axis=1)
+    nearest = forced[away == away.min()]
+    return nearest if len(nearest) == 1 else forced.iloc[:0]
+
+
+def _cpu(readings: pd.DataFrame | None) -> ScavengerCpu | None:
+    """From the first reading to the last; None where they are of two processes."""
+    if readings is None:
+        return None
+    known = readings.reindex(columns=list(CPU_CLASSES.values())).dropna()
+    if len(known) < 2:
+        return None
+    spent = (known.iloc[-1] - known.iloc[0]).to_numpy(float)
+    if np.any(spent < 0):
+        return None
+    return ScavengerCpu(**dict(zip(CPU_CLASSES, map(float, spent), strict=True)))

@@ -1,0 +1,397 @@
+"""Why did no more go back to the kernel, from each moment to the next?
+
+Looked at in this order:
+
+- Retained heap lies above the scavenger's goal. Then it goes back (`as-intended`), or something
+  holds it up: the process is stopped, or the scavenger sleeps (`starved`), a rule makes it wait
+  (`waiting`), or the chunks it lies in were dense in the last collection (`dense-chunks`). Which of
+  these it is follows from the release and from the collections since it became idle.
+- It does not. Then the largest of these explains RSS: what pacing keeps for reuse
+  (`kept-for-goal`), a memory limit (`limit-driven`), free slots between objects (`fragmented`),
+  what was given back with MADV_FREE (`madv-free`), huge pages (`huge-pages`), and what is not Go's
+  (`not-go-memory`). Where none is worth a word, all is `as-intended`.
+
+The scavenger works in steps. Since Go 1.18 it sleeps after each for a multiple of the time that the
+step took by the wall clock, at first 1 700-fold: 1.7 s after 1 ms. So a pause of a few seconds is
+no delay, and on a machine that sets it aside while it works it can sleep for minutes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.scavenger.goals import BACKGROUND_SCAVENGER, DENSE_CHUNKS_STAY
+from gomem.analysis.scavenger.retention import NO_GOAL
+from gomem.analysis.scavenger.sentences import (
+    LITTLE,
+    change,
+    given_back,
+    seconds_between,
+    sentence_of,
+)
+from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.releases import GoRelease
+from gomem.units import KIB, MIB, is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from gomem.analysis.scavenger.sentences import Row
+    from gomem.releases import GoVersion
+
+LEAST_BYTES = 4 * MIB  # one chunk: what the runtime maps and looks at as one
+LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth more than it needs
+STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
+PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
+FIRST_COLLECTIONS = 2  # there is no goal before the second
+ONE_PASS_FROM, ONE_PASS_BELOW = GoRelease(14), GoRelease(19)  # over the heap, in each cycle
+NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
+VERDICTS = {
+    "as-intended": "What is to go back goes back, or there is little to give back.",
+    "kept-for-goal": "Idle heap is kept for reuse: what is retained is not above the goal.",
+    "waiting": "Idle heap above the goal waits for a rule: the second collection, the next one, or "
+    "five minutes.",
+    "fragmented": "Free slots lie in spans that a few objects hold: nothing can go back.",
+    "limit-driven": "GOMEMLIMIT decides how much is kept.",
+    "madv-free": "What was given back with MADV_FREE still counts as resident.",
+    "huge-pages": "Huge pages make more resident than Go uses.",
+    "dense-chunks": "Idle heap lies in chunks that were full in this collection or the last.",
+    "starved": "The scavenger has work and does not run: stopped, throttled, or asleep.",
+    "not-go-memory": "What is resident beside Go's memory is larger than what could go back.",
+    "unknown": "No file says.",
+}
+INTERVALS = (
+    Column("before", "str", "", "The moment that it begins with."),
+    Column("after", "str", "", "The moment that it ends with."),
+    Column("from_seconds", "float64", "s", "When it begins, since the first moment."),
+    Column("seconds", "float64", "s", "How long it lasts; missing without a clock."),
+    Column("code", "str", "", "Why no more went back."),
+    Column("rule", "str", "", "Which case of it; empty where there is one alone."),
+    Column("bytes", "Int64", "B", "How much it is about, when it ends."),
+    Column("released_change_bytes", "Int64", "B", "Given back, less what was taken again or new."),
+    Column("retained_change_bytes", "Int64", "B", "By how much the retained heap grew."),
+    Column("rss_change_bytes", "Int64", "B", "By how much RSS grew."),
+    Column("sentence", "str", "", "The same in a sentence."),
+)
+EPISODES = (*INTERVALS, Column("intervals", "int64", "count", "How many are as one here."))
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """Why no more went back: code, case, and how much it is about."""
+
+    code: str
+    rule: str = ""
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class _Above:
+    """How it is with heap above the goal from one reading to the next.
+
+    Attributes:
+        since: The first reading of those in a row at which heap lies above the goal.
+        silent_seconds: How long nothing goes back, around these two; missing without a clock.
+        goes_back: Whether some does from the one to the other.
+    """
+
+    since: Row
+    silent_seconds: float | None
+    goes_back: bool
+
+
+def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
+    """Why no more went back from each moment with MemStats to the next.
+
+    Args:
+        retention: See `memory.retention.RETENTION`.
+        version: What is known of the release.
+
+    Returns:
+        See `INTERVALS`. Where no moment has MemStats, from each moment to the next: unknown.
+    """
+    rows = [_plain(row) for row in rows_of(retention)]
+    told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
+    if not told:
+        return build_rows(
+            (
+                _laid_out(one, other, _Cause("unknown", "no-memstats"))
+                for one, other in pairwise(rows)
+            ),
+            INTERVALS,
+        )
+    chosen = [rows[place] for place in told]
+    stopped = [_any_stopped(rows[first + 1 : last + 1]) for first, last in pairwise(told)]
+    causes = _causes(_with_next(chosen), stopped, version)
+    steps = zip(pairwise(chosen), causes, strict=True)
+    return build_rows((_laid_out(*ends, cause) for ends, cause in steps), INTERVALS)
+
+
+def episodes(intervals: pd.DataFrame, retention: pd.DataFrame) -> pd.DataFrame:
+    """Intervals in a row with the same verdict as one; see `EPISODES`.
+
+    Just before a collection the heap is full, and little of it idle. Such an interlude of a few
+    seconds between two of one verdict is part of them.
+    """
+    rows = {row["moment"]: _plain(row) for row in rows_of(retention)}
+    groups = [list(group) for _, group in groupby(rows_of(intervals), key=_kind)]
+    found = []
+    for same in _joined(groups):
+        before, after = rows[same[0]["before"]], rows[same[-1]["after"]]
+        size = same[-1]["bytes"]
+        cause = _Cause(*_kind(same[0]), None if is_unknown(size) else int(size))
+        found.append((*_laid_out(before, after, cause), len(same)))
+    return build_rows(found, EPISODES)
+
+
+def _kind(interval: Row) -> tuple[str, str]:
+    return interval["code"], interval["rule"]
+
+
+def _joined(groups: Sequence[list[Row]]) -> list[list[Row]]:
+    """The groups, interludes joined with what stands around them."""
+    joined: list[list[Row]] = []
+    place = 0
+    while place < len(groups):
+        here = groups[place]
+        is_interlude = (
+            0 < place < len(groups) - 1
+            and _kind(here[0]) == LITTLE
+            and _kind(joined[-1][0]) == _kind(groups[place + 1][0])
+            and sum(one["seconds"] for one in here) <= PAUSE_SECONDS
+        )
+        if is_interlude:
+            joined[-1] += here + groups[place + 1]
+            place += 1
+        else:
+            joined.append(list(here))
+        place += 1
+    return joined
+
+
+def _with_next(rows: Sequence[Row]) -> list[Row]:
+    """Rows with `next_mapped_bytes`: what the runtime holds at the next reading, if that is near.
+
+    RSS is read after MemStats, and a heap may grow meanwhile.
+    """
+    after: list[Row | None] = [*rows[1:], None]
+    return [
+        row | {"next_mapped_bytes": _near(row, other)}
+        for row, other in zip(rows, after, strict=True)
+    ]
+
+
+def _near(row: Row, other: Row | None) -> int | None:
+    if other is None:
+        return None
+    seconds = seconds_between(row, other)
+    near = seconds is not None and seconds <= PAUSE_SECONDS
+    return int(other["mapped_bytes"]) if near else None
+
+
+def _plain(row: Row) -> Row:
+    return {name: None if is_unknown(value) else value for name, value in row.items()}
+
+
+def _any_stopped(rows: Sequence[Row]) -> bool:
+    return any(row["is_stopped"] is True for row in rows)
+
+
+def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> list[_Cause]:
+    old = version.high is not None and version.high < BACKGROUND_SCAVENGER
+    above = [_above(row, old=old) for row in rows]
+    steps = list(_steps(rows, above))
+    return [
+        _cause(rows[place + 1], above[place + 1], step, stopped[place], version, old=old)
+        for place, step in enumerate(steps)
+    ]
+
+
+def _above(row: Row, *, old: bool) -> int:
+    """Retained heap above the goal, where that is worth a word; else 0.
+
+    Before Go 1.13 it is idle heap beyond what the next collection lets the heap fill, as far as it
+    can be resident.
+    """
+    if old:
+        goal = row["NextGC"]
+        if goal is None or goal >= NO_GOAL:
+            return 0
+        beyond = row["idle_resident_bytes"] - max(0, int(goal) - row["HeapInuse"])
+    else:
+        goal, beyond = row["goal_bytes"], row["above_goal_bytes"]
+        if goal is None:
+            return 0
+        beyond = min(beyond, row["idle_kept_bytes"])
+    return int(beyond) if beyond > max(LEAST_BYTES, LEAST_FRACTION * goal) else 0
+
+
+def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
+    """For each two readings, since when heap lies above the goal and how long nothing went back."""
+    rises = [(given_back(one, other) or 0) >= STEP_BYTES for one, other in pairwise(rows)]
+    begins = list(range(len(rows)))  # of each reading, the first of those above the goal in a row
+    for place in range(1, len(rows)):
+        if above[place] and above[place - 1]:
+            begins[place] = begins[place - 1]
+    first, last = list(range(len(rises))), list(range(1, len(rows)))  # of the silence around each
+    for place in range(1, len(rises)):
+        if begins[place + 1] < place and not rises[place - 1]:
+            first[place] = first[place - 1]
+    for place in reversed(range(len(rises) - 1)):
+        if above[place + 1] and not rises[place + 1]:
+            last[place] = last[place + 1]
+    for place, goes_back in enumerate(rises):
+        silent = seconds_between(rows[first[place]], rows[last[place]])
+        yield _Above(rows[begins[place + 1]], silent, goes_back)
+
+
+def _cause(
+    row: Row, above: int, step: _Above, is_stopped: bool, version: GoVersion, *, old: bool
+) -> _Cause:
+    if above:
+        if is_stopped:
+            return _Cause("starved", "stopped", above)
+        held_up = _held_up_before_1_13 if old else _held_up
+        return held_up(row, above, step, version)
+    if not old and row["goal_bytes"] is None:
+        return _without_goal(row)
+    return _within_goal(row, old=old)
+
+
+def _held_up_before_1_13(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
+    del row, version
+    if step.goes_back:
+        return _Cause("as-intended", "going-back", above)
+    return _Cause("waiting", "five-minutes", above)
+
+
+def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
+    """Heap above the goal, from Go 1.13 on."""
+    if step.goes_back:
+        return _Cause("as-intended", "going-back", above)
+    counts = row["NumGC"], step.since["NumGC"]
+    is_counted = None not in counts
+    is_same = is_counted and counts[0] == counts[1]
+    leaves_dense = version.low is not None and version.low >= DENSE_CHUNKS_STAY
+    gone = given_back(step.since, row) or 0
+    if is_same and leaves_dense and gone < STEP_BYTES:
+        return _Cause("dense-chunks", "", above)
+    silent = step.silent_seconds
+    if silent is not None and silent <= PAUSE_SECONDS:
+        return _Cause("as-intended", "going-back", above)
+    return _silent(above, gone, version, is_counted=is_counted, is_same=is_same)
+
+
+def _silent(
+    above: int, gone: int, version: GoVersion, *, is_counted: bool, is_same: bool
+) -> _Cause:
+    """Nothing has gone back for longer than the scavenger sleeps.
+
+    Args:
+        above: Heap above the goal.
+        gone: What has gone back since there is some.
+        version: What is known of the release.
+        is_counted: Whether collections are.
+        is_same: Whether there has been none since.
+    """
+    if version.low is None or version.low < BACKGROUND_SCAVENGER:
+        return _Cause("unknown", "no-release", above)
+    if (is_same or not is_counted) and version.possibly(DENSE_CHUNKS_STAY):
+        if not is_counted:
+            return _Cause("unknown", "no-count", above)
+        known = version.low >= DENSE_CHUNKS_STAY
+        return (
+            _Cause("dense-chunks", "", above) if known else _Cause("unknown", "no-release", above)
+        )
+    one_pass = version.certainly(ONE_PASS_FROM, ONE_PASS_BELOW)
+    if is_same and one_pass and gone >= above:
+        return _Cause("waiting", "next-collection", above)
+    return _Cause("starved", "asleep", above)
+
+
+def _without_goal(row: Row) -> _Cause:
+    if row["NumGC"] is not None and row["NumGC"] < FIRST_COLLECTIONS:
+        if row["idle_resident_bytes"] >= _worth(row):
+            return _Cause("waiting", "second-collection", row["idle_resident_bytes"])
+        return _within_goal(row, old=False)
+    if row["NextGC"] is not None and row["NextGC"] >= NO_GOAL:
+        if row["idle_resident_bytes"] >= _worth(row):
+            return _Cause("kept-for-goal", "gogc-off", row["idle_resident_bytes"])
+        return _within_goal(row, old=False)
+    return _Cause("unknown", "no-goal")
+
+
+def _worth(row: Row) -> float:
+    """What is worth a word: a chunk, or a tenth of RSS or, without it, of what Go holds."""
+    whole = row["mapped_bytes"] if row["rss_bytes"] is None else row["rss_bytes"]
+    return max(LEAST_BYTES, LEAST_FRACTION * whole)
+
+
+def _within_goal(row: Row, *, old: bool) -> _Cause:
+    """Nothing lies above the goal: what explains most of what is resident beyond the objects?"""
+    idle = row["idle_resident_bytes"]
+    if not old and _limit_binds(row) and row["idle_kept_bytes"] >= _worth(row):
+        return _Cause("limit-driven", "", row["mapped_bytes"])
+    sizes = {
+        _Cause("kept-for-goal", "next-gc" if old else "goal"): idle,
+        _Cause("fragmented"): _free_slots(row),
+        _Cause("madv-free"): row["lazy_free_bytes"] or 0,
+        _Cause("huge-pages"): row["huge_excess_bytes"] or 0,
+        _Cause("not-go-memory"): _beside_go(row),
+    }
+    cause, size = max(sizes.items(), key=lambda one: one[1])
+    if size < _worth(row):
+        return _Cause(*LITTLE, idle)
+    return _Cause(cause.code, cause.rule, int(size))
+
+
+def _limit_binds(row: Row) -> bool:
+    """Whether a limit makes the goal, and what is retained has come up to it."""
+    goal, paced = row["goal_bytes"], row["paced_goal_bytes"]
+    if goal is None or (row["limit_bytes"] is None and row["limit_goal_bytes"] is None):
+        return False
+    by_limit = paced is None or goal < paced
+    near = row["retained_bytes"] >= goal - max(LEAST_BYTES, LEAST_FRACTION * goal)
+    return bool(by_limit and near)
+
+
+def _free_slots(row: Row) -> int:
+    """Free slots that no pacing explains; a goal that a limit makes has them taken off already."""
+    goal = row["NextGC"]
+    if goal is None or goal >= NO_GOAL or row["memory_limit_bytes"] is not None:
+        return 0
+    if row["HeapAlloc"] is None:
+        return 0
+    return max(0, row["HeapInuse"] - max(row["HeapAlloc"], int(goal)))
+
+
+def _beside_go(row: Row) -> int:
+    """Resident beyond all that the runtime holds and has given back: at least so much is not Go's.
+
+    Of what the runtime holds some was never touched, so it may be more.
+    """
+    if row["rss_bytes"] is None:
+        return 0
+    held = max(row["mapped_bytes"], row["next_mapped_bytes"] or 0)
+    known = held + (row["lazy_free_bytes"] or 0) + (row["huge_excess_bytes"] or 0)
+    return max(0, row["rss_bytes"] - known)
+
+
+def _laid_out(before: Row, after: Row, cause: _Cause) -> tuple[Any, ...]:
+    return (
+        before["moment"],
+        after["moment"],
+        before["seconds"],
+        seconds_between(before, after),
+        cause.code,
+        cause.rule,
+        cause.size,
+        given_back(before, after),
+        change(before, after, "retained_bytes"),
+        change(before, after, "rss_bytes"),
+        sentence_of(before, after, (cause.code, cause.rule), cause.size),
+    )

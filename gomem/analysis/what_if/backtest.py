@@ -1,0 +1,164 @@
+"""How well does a log's earlier part foretell its later one?
+
+Three tests on the log itself: each goal from the collection before it; each distance to the next
+collection from the five before; and the replay, of the first half against the second and of the
+whole against itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
+from gomem.analysis.what_if.goal_check import goal_check
+from gomem.analysis.what_if.pacer import Goals, limit_goal, percent_goal, trigger
+from gomem.analysis.what_if.replay import Load, Setting, replay
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.analysis.what_if.pacer import Era
+
+EARLIER = 5  # collections whose rate foretells the next distance
+UNTESTED = 0.10  # taken for the error where nothing could be tested
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """How far the log's later part was foretold; None where nothing could be tested.
+
+    Attributes:
+        cycles: Collections whose goal was foretold.
+        goals_agree_fraction: Of them, those whose printed goal the formula allows.
+        goal_error_p95: 95 in 100 goals are foretold to this share of them.
+        interval_error_p50: Every second distance to the next collection is.
+        cycles_per_second_error: Of what a replay says: of the second half from the first, or of
+            the whole from itself, whichever is greater; as a share.
+        gc_cpu_cores_error: Likewise.
+        peak_heap_bytes_error: Likewise.
+    """
+
+    cycles: int = 0
+    goals_agree_fraction: float | None = None
+    goal_error_p95: float | None = None
+    interval_error_p50: float | None = None
+    cycles_per_second_error: float | None = None
+    gc_cpu_cores_error: float | None = None
+    peak_heap_bytes_error: float | None = None
+
+    def error_of(self, metric: str) -> float:
+        """The error by which a metric's interval is widened."""
+        name = "peak_heap_bytes" if metric == "goal_bytes" else metric
+        error = getattr(self, f"{name}_error")
+        return UNTESTED if error is None else float(error)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a log was made with.
+
+    Attributes:
+        gogc: GOGC, 1.0 for 100; infinite for off.
+        limit: GOMEMLIMIT, bytes; infinite for none.
+        not_heap: What the runtime has mapped beside objects under it, bytes.
+        era: The release's pacer.
+    """
+
+    gogc: float
+    limit: float
+    not_heap: float
+    era: Era
+
+
+def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
+    """Foretell what the log shows.
+
+    Args:
+        cycles: The part of the log that is looked at, of one run.
+        made: The settings that it was made with.
+    """
+    goals, agree = _goal_errors(cycles, made)
+    intervals = _interval_errors(cycles, made)
+    return Backtest(
+        cycles=len(goals),
+        goals_agree_fraction=agree,
+        goal_error_p95=float(np.quantile(goals, 0.95)) if len(goals) else None,
+        interval_error_p50=float(np.median(intervals)) if len(intervals) else None,
+        **_replay_errors(cycles, made),
+    )
+
+
+def _goal_errors(cycles: pd.DataFrame, made: Made) -> tuple[np.ndarray, float | None]:
+    """Of goals that GOGC made: a limit's depend on memory that the log does not show."""
+    if math.isfinite(made.limit) or math.isinf(made.gogc):
+        return np.empty(0), None
+    runs = dict.fromkeys(cycles["run"].unique().tolist(), made.gogc)
+    checked = goal_check(cycles, runs, made.era)
+    if checked.empty:
+        return np.empty(0), None
+    middle = (checked["goal_low_bytes"] + checked["goal_high_bytes"]) / 2
+    seen = checked["heap_goal_bytes"].astype(float) + ROUNDING_BYTES / 2
+    return (middle / seen - 1).abs().to_numpy(), float(checked["agrees"].mean())
+
+
+def _interval_errors(cycles: pd.DataFrame, made: Made) -> np.ndarray:
+    """Of each distance to the next collection, from the rate of the few before."""
+    load = Load.of(cycles, made.era)
+    marked = cycles["heap_live_bytes"].to_numpy(float) + ROUNDING_BYTES / 2
+    goals = Goals(
+        marked,
+        percent_goal(marked, load.scanned, made.gogc, made.era),
+        limit_goal(marked, made.limit, made.not_heap, made.era),
+    )
+    starts = trigger(goals, load.runway, made.gogc, made.era)
+    sums = load.knots_bytes[::2]
+    errors = []
+    for place in range(EARLIER, len(marked) - 1):
+        first = place - EARLIER
+        seconds = load.begin[place] - load.begin[first]
+        rate = (sums[place] - sums[first]) / seconds if seconds > 0 else 0.0
+        seen = load.begin[place + 1] - load.begin[place]
+        if rate > 0 and seen > 0 and math.isfinite(starts[place]):
+            room = max(float(starts[place] - marked[place]), 0.0)
+            errors.append(abs((load.lasting[place] + room / rate) / seen - 1))
+    return np.array(errors)
+
+
+def _replay_errors(cycles: pd.DataFrame, made: Made) -> dict[str, float]:
+    """The greater of two errors: of the second half from the first, and of the whole from itself.
+
+    The first is the program's, which changes; the second is the replay's own.
+    """
+    middle = len(cycles) // 2
+    pairs = ((cycles.iloc[: middle + 1], cycles.iloc[middle:]), (cycles, cycles))
+    errors: dict[str, float] = {}
+    for known, foretold in pairs:
+        for name, error in _errors(known, foretold, made).items():
+            errors[name] = max(errors.get(name, 0.0), error)
+    return errors
+
+
+def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, float]:
+    """What the replay of some collections says, against what others show."""
+    load = Load.of(known, made.era)
+    seconds = float(later["at_seconds"].iloc[-1] - later["at_seconds"].iloc[0])
+    if not (load.allocated_bytes > 0 and load.seconds > 0 and seconds > 0):
+        return {}
+    one, begin = np.ones(1), np.zeros(1)
+    setting = Setting(made.gogc * one, made.limit * one, made.not_heap * one, one, one, begin)
+    foretold = replay(load, setting, made.era).iloc[0]
+    cpu = later[list(CPU_PARTS)].sum(axis=1).to_numpy(float)[:-1]
+    seen = {
+        "cycles_per_second": (len(later) - 1) / seconds,
+        "gc_cpu_cores": float(cpu.sum()) / seconds,
+        "peak_heap_bytes": float(later["heap_at_mark_end_bytes"].max()) + ROUNDING_BYTES / 2,
+    }
+    return {
+        f"{name}_error": abs(float(foretold[name]) / value - 1)
+        for name, value in seen.items()
+        if value > 0
+    }

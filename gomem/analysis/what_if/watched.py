@@ -1,0 +1,150 @@
+"""Which part of a log tells what the program usually does, and does it tell enough?
+
+A log begins with a start-up, in which the heap fills and collections come fast; a log of several
+processes has several. So the longest run is taken, from where its live heap first reached its own
+median, as in `live_heap`. What is too short, or not the program's own pace, is refused in words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.collector.steps import CONCURRENT, ROUNDING_BYTES, STOPS, Cycles
+from gomem.analysis.what_if.replay import MOST_CYCLES
+from gomem.units import format_count, format_fraction, format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENOUGH_CYCLES = 8  # in two halves of four, one foretells the other
+LEAST_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
+MOST_FORCED = 0.5  # of the collections; with more, GOGC does not decide when they come
+MOST_MARKING = 0.5  # of the time; with more, the program is held back, and its own pace not seen
+NEEDED = (
+    "run", "number", "at_seconds", "forced", "periodic", "heap_at_start_bytes",
+    "heap_at_mark_end_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
+    "globals_bytes", "gomaxprocs", "cpu_assist_seconds", "cpu_background_seconds",
+    "cpu_idle_seconds", "cpu_scan_seconds", "cpu_sweep_termination_seconds",
+    "cpu_mark_termination_seconds", *STOPS, *CONCURRENT,
+)  # fmt: skip
+KNOWN = (
+    "at_seconds", "heap_at_start_bytes", "heap_at_mark_end_bytes", "heap_live_bytes",
+    "mark_seconds", "cpu_background_seconds", "gomaxprocs",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The part of a log that is looked at.
+
+    Attributes:
+        cycles: Its collections, of one run, in order.
+        refused: Why it is not enough, in a sentence; None where it is.
+        notes: What was left out, in sentences.
+    """
+
+    cycles: pd.DataFrame
+    refused: str | None
+    notes: tuple[str, ...]
+
+
+def watched(cycles: Cycles) -> Watched:
+    """Choose the part, and say whether it is enough.
+
+    Args:
+        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them; of a long log
+            the last ones of the longest run are taken.
+    """
+    frame, runs = _longest_run(cycles)
+    whole = frame.dropna(subset=list(KNOWN))
+    notes = []
+    if runs > 1:
+        notes.append(f"the log is of {runs} processes, one after the other; this is the longest")
+    if len(frame) > len(whole):
+        notes.append(f"{format_count(len(frame) - len(whole))} cut lines are left out")
+    usual, start_up = _after_start_up(whole)
+    if start_up:
+        notes.append(
+            f"the first {format_count(start_up)} collections are left out, in which the heap filled"
+        )
+    if len(usual) > MOST_CYCLES:
+        notes.append(f"only the last {format_count(MOST_CYCLES)} collections are looked at")
+        usual = usual.tail(MOST_CYCLES)
+    return Watched(usual.reset_index(drop=True), _refusal(usual, len(frame)), tuple(notes))
+
+
+def _longest_run(cycles: Cycles) -> tuple[pd.DataFrame, int]:
+    """The collections of the run that lasted longest, and how many runs there are."""
+    lasting: dict[int, float] = {}
+    for piece in _pieces(cycles, ("run", "at_seconds")):
+        ends = piece.groupby("run")["at_seconds"].max()
+        lasting |= {int(run): float(end) for run, end in ends.items()}
+    if not lasting:
+        return next(_pieces(cycles, NEEDED)), 0
+    longest = max(lasting, key=lambda run: lasting[run])
+    kept: list[pd.DataFrame] = []
+    for piece in _pieces(cycles, NEEDED):
+        own = piece[piece["run"] == longest]
+        kept = [*kept, own] if sum(map(len, kept)) < 2 * MOST_CYCLES else [*kept[-1:], own]
+    return pd.concat(kept, ignore_index=True), len(lasting)
+
+
+def _pieces(cycles: Cycles, names: tuple[str, ...]) -> Iterator[pd.DataFrame]:
+    if isinstance(cycles, pd.DataFrame):
+        yield cycles[list(names)]
+    else:
+        yield from cycles.pieces(list(names))
+
+
+def _after_start_up(cycles: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    if cycles.empty:
+        return cycles, 0
+    live = cycles["heap_live_bytes"].astype(float)
+    reached = int((live >= live.median()).to_numpy().argmax())
+    return cycles.iloc[reached:], reached
+
+
+def _refusal(usual: pd.DataFrame, seen: int) -> str | None:
+    """Why so much of a log tells too little; None where it is enough."""
+    if not seen:
+        return (
+            "the log has no collection: with GOGC=off and no memory limit there is none, and "
+            "nothing says how fast the program allocates; log a run with a GOGC"
+        )
+    if len(usual) < ENOUGH_CYCLES:
+        return (
+            f"the log is too short: {format_count(len(usual))} of its {format_count(seen)} "
+            f"collections come after the heap had filled, wanted {ENOUGH_CYCLES} or more; let the "
+            "process run longer"
+        )
+    forced = float(usual["forced"].mean())
+    if forced > MOST_FORCED:
+        return (
+            f"{format_fraction(forced)} of the collections were asked for by the program "
+            "(runtime.GC, debug.FreeOSMemory, a heap profile with gc=1): GOGC and GOMEMLIMIT do "
+            "not decide when they come"
+        )
+    if float(usual["heap_live_bytes"].median()) < LEAST_LIVE_BYTES:
+        return (
+            "the live heap is below 4 MiB, and the log prints whole MiB: the least heap, 4 MiB at "
+            "GOGC=100, decides rather than what is live"
+        )
+    return _pace_refusal(usual)
+
+
+def _pace_refusal(usual: pd.DataFrame) -> str | None:
+    at = usual["at_seconds"].to_numpy(float)
+    span = at[-1] - at[0]
+    if not span > 0:
+        return "all collections began in the same millisecond: the log's clock tells nothing"
+    marking = usual[[*STOPS, *CONCURRENT]].sum(axis=1).to_numpy(float)[:-1].sum() / span
+    if marking > MOST_MARKING:
+        return (
+            f"the collector was at work for {format_fraction(min(marking, 1.0))} of the "
+            f"{format_seconds(span)}: that holds a program back, so the log does not show how fast "
+            "it would allocate by itself; log a run with more room"
+        )
+    return None

@@ -1,0 +1,73 @@
+"""A figure as it stands in a page: a chart, and the words for those who cannot see it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.charts.svg import write_svg
+from gomem.units import format_bytes
+from gomem.views.words import minus
+
+if TYPE_CHECKING:
+    from gomem.charts.chart import Axis, Chart
+
+REPR = 400  # characters
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with the words that stand for it where it cannot be seen.
+
+    Attributes:
+        name: Unique on its page; ids in the SVG begin with it.
+        title: What it shows, in a few words.
+        description: What is to be seen in it, for those who cannot see it.
+        chart: The figure itself.
+    """
+
+    name: str
+    title: str
+    description: str
+    chart: Chart
+
+    def __post_init__(self) -> None:
+        """A name that cannot be an id is a mistake of the caller's."""
+        if not re.fullmatch(r"[A-Za-z][\w-]*", self.name):
+            raise ValueError(f"{self.name!r}: not an id; wanted a letter, then word characters")
+
+    def svg(self) -> str:
+        """The figure as an SVG element to stand in a page."""
+        return write_svg(self.chart, name=self.name, title=self.title, description=self.description)
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        """What it shows, in words: a few lines at most."""
+        words = f"{self.title}: {self.description}"
+        return f"<Figure {words if len(words) <= REPR else words[: REPR - 1] + '…'}>"
+
+
+def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:
+    """Round numbers of bytes from `low` to `high`: a power of two apart, 0 among them."""
+    step = 1
+    while (high - low) / step > at_most:
+        step *= 2
+    first, last = int(low // step) + (low % step > 0), int(high // step)
+    return [step * number for number in range(first, last + 1)]
+
+
+def tick_label(size: int) -> str:
+    """Bytes of a tick without digits that say nothing: `64 MiB`, `1.5 GiB`, `0`."""
+    if size == 0:
+        return "0"
+    number, prefix = format_bytes(size).split(" ")
+    return minus(f"{float(number):g} {prefix}")
+
+
+def name_bytes(axis: Axis, low: float, high: float) -> None:
+    """Ticks, labels and faint grid lines in bytes, from `low` to `high`."""
+    ticks = byte_ticks(low, high)
+    axis.name(ticks, [tick_label(size) for size in ticks], grid=True)

@@ -1,0 +1,208 @@
+"""A chart on matplotlib's Axes, as people's own notebooks want it: to be changed, joined and saved.
+
+What `svg` writes as text for a page is drawn here with the same marks. Ink is matplotlib's own
+colour of text, so that a style sheet for dark paper turns it as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from gomem.charts.chart import FAINT, INK, MUTED, SIZE, Area, Bar, Legend, Line, Rule, Words
+from gomem.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gomem.charts.chart import Axis, Chart, Look, Mark, Panel
+
+SLANT = 30  # degrees of names that have no room side by side
+ABOVE = 1.16  # of the axes' height: where a legend's foot stands on Axes of somebody's own
+_UPRIGHT = {"top": "top", "middle": "center", "bottom": "baseline"}
+_ANCHOR = {"start": "left", "middle": "center", "end": "right"}
+_EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
+
+
+def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+    """Draw a chart, and return its panels' Axes.
+
+    Args:
+        chart: What to draw.
+        axes: One for each panel, in the chart's order; None for a figure of the chart's own size.
+
+    Raises:
+        ValueError: There are more or fewer Axes than panels.
+    """
+    given = _places(chart) if axes is None else _given(axes, len(chart.panels))
+    for panel, ax in zip(chart.panels, given, strict=True):
+        _draw_panel(ax, panel)
+    if chart.legend is not None:
+        figure = given[0].get_figure(root=True)
+        if axes is None and figure is not None:
+            _explain_above(figure, chart, chart.legend)
+        else:
+            _explain_on(given[0], chart.legend)
+    return given
+
+
+def _places(chart: Chart) -> list[Axes]:
+    """A figure of the chart's size, with Axes where its panels stand."""
+    wide, high = chart.width, chart.height
+    figure = plt.figure(figsize=(wide, high))
+    return [
+        figure.add_axes(
+            (one.left / wide, one.bottom / high, one.width / wide, one.height / high)
+        )
+        for one in chart.panels
+    ]  # fmt: skip
+
+
+def _given(axes: Axes | Sequence[Axes], panels: int) -> list[Axes]:
+    found: list[Axes] = list(np.ravel(np.asarray(axes, dtype=object)))
+    if len(found) != panels:
+        raise ValueError(f"ax: {len(found)} Axes; wanted {panels}, one for each panel")
+    return found
+
+
+def _draw_panel(ax: Axes, panel: Panel) -> None:
+    """Scales first: where words stand at an edge, it has to be the right one."""
+    for which, axis in (("x", panel.x), ("y", panel.y)):
+        _scale(ax, which, axis)
+        _name(ax, which, axis)
+    ax.set_axisbelow(True)
+    for side in ("top", "left", "right"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_visible(panel.has_foot)
+    for mark in panel.marks:
+        _draw(ax, panel, mark)
+
+
+def _scale(ax: Axes, which: str, axis: Axis) -> None:
+    if axis.scale.log:
+        ax.set(**{f"{which}scale": "log"})
+    ax.set(**{f"{which}lim": (axis.scale.low, axis.scale.high)})
+
+
+def _name(ax: Axes, which: str, axis: Axis) -> None:
+    side = ax.xaxis if which == "x" else ax.yaxis
+    side.set_minor_locator(NullLocator())
+    side.set_minor_formatter(NullFormatter())
+    labels = [printable(one.label) for one in axis.ticks]
+    named = side.set_ticks([one.value for one in axis.ticks], labels)
+    side.set_tick_params(length=0, labelsize=SIZE)
+    for tick, one in zip(named, axis.ticks, strict=True):
+        tick.label1.set(alpha=MUTED if axis.muted else 1.0, parse_math=False)
+        if which == "x" and axis.slanted:
+            tick.label1.set(rotation=SLANT, ha="right", rotation_mode="anchor")
+        elif which == "x" and one.anchor is not None:
+            tick.label1.set(ha=_ANCHOR[one.anchor])
+    if axis.grid:
+        side.grid(visible=True, color=_colour(INK), alpha=FAINT, linewidth=0.6)
+
+
+def _draw(ax: Axes, panel: Panel, mark: Mark) -> None:
+    if isinstance(mark, Bar):
+        corner = (mark.left, mark.low)
+        ax.add_patch(Rectangle(corner, mark.width, mark.height, **_filled(mark)))
+    elif isinstance(mark, Area):
+        ax.fill_between(mark.x, mark.low, mark.high, **_filled(mark))
+    elif isinstance(mark, Line):
+        seen = panel.x.scale.holds(mark.x) & panel.y.scale.holds(mark.y)
+        ax.plot(mark.x, np.where(seen, mark.y, np.nan), **_lined(mark))
+    elif isinstance(mark, Rule):
+        _rule(ax, mark)
+    else:
+        _write(ax, mark)
+
+
+def _rule(ax: Axes, rule: Rule) -> None:
+    if rule.x is not None:
+        ax.axvline(rule.x, **_stroke(rule.look))
+    if rule.y is not None:
+        ax.axhline(rule.y, **_stroke(rule.look))
+
+
+def _write(ax: Axes, words: Words) -> None:
+    at_x, at_y = isinstance(words.x, str), isinstance(words.y, str)
+    ax.annotate(
+        "\n".join(map(printable, words.text.split("\n"))),
+        (_EDGES.get(str(words.x), words.x), _EDGES.get(str(words.y), words.y)),
+        (words.right, words.up),
+        xycoords=("axes fraction" if at_x else "data", "axes fraction" if at_y else "data"),
+        textcoords="offset points",
+        ha=_ANCHOR[words.anchor],
+        va=_UPRIGHT[words.upright],
+        fontsize=words.size,
+        fontweight="bold" if words.bold else "normal",
+        color=_colour(INK),
+        alpha=words.opacity,
+        annotation_clip=False,
+        parse_math=False,
+    )
+
+
+def _explain_above(figure: Figure, chart: Chart, legend: Legend) -> None:
+    """Where the chart has its legend."""
+    corner = legend.left / chart.width, 1 - legend.top / chart.height
+    figure.legend(loc="upper left", bbox_to_anchor=corner, **_words_of(legend))
+
+
+def _explain_on(ax: Axes, legend: Legend) -> None:
+    """Above the first panel: Axes of somebody's own have no room set aside for it."""
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, ABOVE), **_words_of(legend))
+
+
+def _words_of(legend: Legend) -> dict[str, Any]:
+    """The legend's samples, down its columns, so that they are read along its rows as in a page."""
+    columns = max(1, min(legend.columns, len(legend.entries)))
+    entries = [one for column in range(columns) for one in legend.entries[column::columns]]
+    return {
+        "handles": [_sample(one) for one in entries], "ncols": columns, "frameon": False,
+        "fontsize": SIZE, "handlelength": legend.handle, "borderpad": 0, "borderaxespad": 0,
+        "columnspacing": 1.4, "labelspacing": 0.4,
+    }  # fmt: skip
+
+
+def _sample(entry: Bar | Area | Line) -> Patch | Line2D:
+    if isinstance(entry, Line):
+        return Line2D([], [], **_lined(entry))
+    return Patch(**_filled(entry))
+
+
+def _filled(mark: Bar | Area) -> dict[str, Any]:
+    look = mark.look
+    return {
+        "facecolor": _colour(look.fill), "edgecolor": _colour(look.edge), "hatch": look.hatch,
+        "linewidth": look.width, "linestyle": look.dash or "-", "alpha": look.opacity,
+        "label": printable(mark.label),
+    }  # fmt: skip
+
+
+def _lined(line: Line) -> dict[str, Any]:
+    own = {"linestyle": "none"} if not line.look.width else _stroke(line.look)
+    colour = _colour(line.look.edge)
+    edge = colour if line.mark_edge == "none" else _colour(line.mark_edge)
+    return own | {
+        "color": colour, "marker": line.marker or "none", "markersize": line.size,
+        "markeredgecolor": edge, "markeredgewidth": 0.6, "label": printable(line.label),
+    }  # fmt: skip
+
+
+def _stroke(look: Look) -> dict[str, Any]:
+    return {
+        "color": _colour(look.edge), "linewidth": look.width, "linestyle": look.dash or "-",
+        "alpha": look.opacity,
+    }  # fmt: skip
+
+
+def _colour(colour: str) -> str:
+    return str(plt.rcParams["text.color"]) if colour == INK else colour

@@ -1,0 +1,317 @@
+"""How much worse may it get? Budgets that somebody set, each met, broken, or not to be told.
+
+A budget is the worst change that is allowed, in the direction that is bad: `rss=+10%` lets RSS rise
+by a tenth, `B/s=-5%` lets a rate of which more is better fall by a twentieth. It is broken where
+the values after lie beyond those before, moved by what is allowed, by more than noise: the same
+test that tells any change, at 5 %. It is met where what was measured lies within it. Beyond it, but
+perhaps by noise, is `?`. Of too few values for a test, only what is far beyond a heap's own swing
+breaks a budget, and only what is about the same, or far less, meets it.
+
+A budget on a unit is one on each benchmark of that unit. Of many, some lie beyond it by chance, and
+as many as chance makes break nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.comparison.direction import direction, least_of
+from gomem.comparison.load_values import REQUEST_RATE
+from gomem.comparison.samples import (
+    ALPHA,
+    BENCHMARK,
+    BETTER,
+    LEAST_VALUES,
+    SAME,
+    WORSE,
+    beyond_chance,
+    can_tell,
+    rank_sum_p,
+)
+from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, RSS
+from gomem.errors import CaptureError, did_you_mean
+from gomem.inputs.gobench.parse import tidy_unit
+from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.units import format_relative, is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from gomem.comparison.samples import Comparison
+
+MET, BROKEN, CANNOT_TELL = "met", "broken", "?"
+STATES = (MET, BROKEN, CANNOT_TELL)
+BUDGETS = (
+    Column("budget", "str", "", "As it was set, such as rss=+10%."),
+    Column("name", "str", "", "The metric that it is on."),
+    Column("unit", "str", "", "The metric's unit, a base unit."),
+    Column("before_n", "int64", "count", "Measurements before."),
+    Column("after_n", "int64", "count", "Measurements after."),
+    Column("before", "Float64", "", "Their median before, in the unit."),
+    Column("after", "Float64", "", "Their median after, in the unit."),
+    Column("allowed", "Float64", "", "The worst median after that the budget allows."),
+    Column("change", "Float64", "fraction", "After less before, over before; missing from 0."),
+    Column("p_value", "Float64", "fraction", "That it lies beyond what is allowed by chance."),
+    Column("state", "str", "", "met, broken, or ? where it cannot be told."),
+    Column("note", "str", "", "Why it cannot be told, and what could; else empty."),
+)
+# Short names, beside each metric's own and each unit.
+SHORT = {
+    "rss": RSS,
+    "heap": HEAP,
+    "gc_cpu": GC_CPU,
+    "allocation_rate": ALLOCATION_RATE,
+    "pause_p99": "stw_p99_seconds",
+    "longest_pause": "longest_stop_seconds",
+    "rps": REQUEST_RATE,
+    "latency_p99": "latency_p99_seconds",
+}
+_SIZE = re.compile(r"([+-]?)(\d{1,18}(?:\.\d{1,18})?) ?(%|[A-Za-zµ]*)")
+_FACTORS = {
+    "B": {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9},
+    "s": {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "sec": 1},
+}
+_FACTORS["B"] |= {f"{prefix}iB": 1 << 10 * power for power, prefix in enumerate("KMG", start=1)}
+RELATIVE, POINTS = "%", "pp"
+POWER_AND_LEVEL = (1.96 + 0.84) ** 2  # normal quantiles of 5 %, two-sided, and of 80 % power
+MOST_RUNS = 1000  # a number of runs beyond which nobody will measure
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The worst change that is allowed of a metric.
+
+    Attributes:
+        metric: A metric's name, a short one, a unit, or `NAME:UNIT`.
+        text: The size as it was set.
+        size: With its sign, in the unit that follows.
+        unit: `%`, `pp`, a unit of bytes or time, or nothing: the metric's own.
+    """
+
+    metric: str
+    text: str
+    size: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.metric}={self.text}"
+
+    def applied(self, values: NDArray[np.float64], unit: str) -> NDArray[np.float64]:
+        """The values, worse by what is allowed.
+
+        Args:
+            values: In a metric's unit.
+            unit: That unit.
+
+        Raises:
+            CaptureError: The budget is of another unit.
+        """
+        if self.unit == RELATIVE:
+            return values + np.abs(values) * self.size / 100
+        return values + self.size * self._factor(unit)
+
+    def _factor(self, unit: str) -> float:
+        of_unit = unit.partition("/")[0]
+        if self.unit == POINTS and unit == "fraction":
+            return 0.01
+        if not self.unit and (unit != "fraction" or not self.size):
+            return 1.0
+        kind = {"sec": "s"}.get(of_unit, of_unit)
+        if self.unit in _FACTORS.get(kind, {}):
+            return _FACTORS[kind][self.unit]
+        wanted = "%, pp" if unit == "fraction" else ", ".join(["%", *_FACTORS.get(kind, {})])
+        raise CaptureError(f"budget {self}: {self.unit or 'no unit'}, of {unit}; wanted {wanted}")
+
+
+def budget_of(metric: str, size: str) -> Budget:
+    """A budget as somebody writes it: `rss`, `+10%`.
+
+    Raises:
+        CaptureError: It is none; the message has an example.
+    """
+    found = _SIZE.fullmatch(size.strip())
+    if not metric.strip() or found is None or not math.isfinite(float(found[2])):
+        raise CaptureError(
+            f"budget {metric}={size}: not a size; wanted one such as +10%, +2pp, +64MiB, +5ms or +0"
+        )
+    sign = -1.0 if found[1] == "-" else 1.0
+    return Budget(metric.strip(), size.strip(), sign * float(found[2]), found[3])
+
+
+def within_budgets(comparison: Comparison, budgets: Sequence[Budget]) -> Comparison:
+    """The comparison, with how each budget stands; see `BUDGETS`.
+
+    Raises:
+        CaptureError: A budget is on a metric that is not on both sides; the message has those that
+            are.
+    """
+    if not budgets:
+        return comparison
+    rows = [row for one in budgets for row in _of_budget(one, comparison)]
+    stands = build_rows(rows, BUDGETS)
+    return replace(comparison, budgets=stands, budgets_summary=summed_up(stands))
+
+
+def _of_budget(budget: Budget, comparison: Comparison) -> list[tuple[Any, ...]]:
+    rows = [_row(budget, metric, comparison) for metric in _metrics(budget, comparison.metrics)]
+    broken = [row for row in rows if row["state"] == BROKEN]
+    p_values = [row["p_value"] for row in rows]
+    if broken and len(rows) > 1 and not beyond_chance(p_values, len(broken)):
+        for row in broken:
+            row["state"] = CANNOT_TELL
+            row["note"] = f"no more of the {len(rows)} lie beyond it than chance alone makes"
+    return [tuple(row[column.name] for column in BUDGETS) for row in rows]
+
+
+def _metrics(budget: Budget, metrics: pd.DataFrame) -> list[dict[str, Any]]:
+    """The metrics that a budget is on: one by its name, or all of a unit."""
+    both = rows_of(metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)])
+    wanted = SHORT.get(budget.metric.lower(), budget.metric)
+    unit = tidy_unit(wanted)[0]
+    for words in (_full_name, _own_name, _own_unit):
+        found = [row for row in both if words(row).lower() in {wanted.lower(), unit.lower()}]
+        if found:
+            return found
+    names = (words(row) for words in (_own_name, _own_unit) for row in both)
+    known = dict.fromkeys(filter(None, names))
+    short = {long: short for short, long in SHORT.items()}
+    told = [short.get(name, name) for name in known]
+    near = did_you_mean(budget.metric, [*told, *known])
+    raise CaptureError(
+        f"budget {budget}: no metric {budget.metric} on both sides; "
+        f"there are {', '.join(told) or 'none'}{near}"
+    )
+
+
+def _full_name(row: dict[str, Any]) -> str:
+    return f"{row['name']}:{row['unit']}"
+
+
+def _own_name(row: dict[str, Any]) -> str:
+    """Of a level; benchmarks go by their unit, or by name and unit."""
+    return "" if row["layer"] == BENCHMARK else str(row["name"])
+
+
+def _own_unit(row: dict[str, Any]) -> str:
+    return str(row["unit"]) if row["layer"] == BENCHMARK else ""
+
+
+def _row(budget: Budget, metric: dict[str, Any], comparison: Comparison) -> dict[str, Any]:
+    before, after = (_values(comparison.samples, metric, side) for side in ("before", "after"))
+    allowed = budget.applied(before, metric["unit"])
+    sign = _sign(budget, metric["better"])
+    state, p, note = _state(before, after, allowed, sign, metric)
+    if reason := comparison.too_little.get(metric["name"], ""):
+        state, note = CANNOT_TELL, reason
+    return {
+        "budget": str(budget),
+        "name": metric["name"],
+        "unit": metric["unit"],
+        "before_n": len(before),
+        "after_n": len(after),
+        "before": float(np.median(before)),
+        "after": float(np.median(after)),
+        "allowed": float(np.median(allowed)),
+        "change": metric["change"],
+        "p_value": p,
+        "state": state,
+        "note": note,
+    }
+
+
+def _sign(budget: Budget, better: str | None) -> float:
+    """1 where higher is worse, -1 where lower is; of neither, the budget's own sign."""
+    if better in {"lower", "higher"}:
+        return 1.0 if better == "lower" else -1.0
+    return -1.0 if budget.text.startswith("-") else 1.0
+
+
+def _values(samples: pd.DataFrame, metric: dict[str, Any], side: str) -> NDArray[np.float64]:
+    chosen = samples["side"] == side
+    for key in ("name", "unit", "layer"):
+        chosen &= samples[key] == metric[key]
+    return samples.loc[chosen, "value"].to_numpy(float)
+
+
+def _state(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    allowed: NDArray[np.float64],
+    sign: float,
+    metric: dict[str, Any],
+) -> tuple[str, float | None, str]:
+    """How one metric stands, with p and what to know."""
+    beyond = sign * (np.median(after) - np.median(allowed)) > 0
+    if len(set(before)) == len(set(after)) == 1 and min(len(before), len(after)) > 1:
+        return (BROKEN if beyond else MET), None, ""  # it does not vary: a count, as a rule
+    if not can_tell(len(before), len(after)):
+        return _of_few(before, after, allowed, sign, metric["unit"])
+    p = rank_sum_p(allowed, after)
+    if not beyond:
+        return MET, p, ""
+    if p is not None and p <= ALPHA:
+        return BROKEN, p, ""
+    return CANNOT_TELL, p, f"beyond it, but perhaps by noise{_more(allowed, after)}"
+
+
+def _of_few(
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+    allowed: NDArray[np.float64],
+    sign: float,
+    unit: str,
+) -> tuple[str, float | None, str]:
+    """What too few values for a test tell: only what is about the same, or far away."""
+    old, new, worst = (float(np.median(values)) for values in (before, after, allowed))
+    one = "one value" if len(before) == len(after) == 1 else "a few values"
+    if sign * (new - worst) > 0:
+        state, wanted = _toward(worst, new, sign, unit), {WORSE: BROKEN}
+    else:
+        state, wanted = _toward(old, new, sign, unit), {BETTER: MET, SAME: MET}
+    if state in wanted:
+        return wanted[state], None, f"of {one} a side"
+    return CANNOT_TELL, None, f"{one} a side cannot tell; {LEAST_VALUES} a side can"
+
+
+def _toward(old: float, new: float, sign: float, unit: str) -> str:
+    sides = (old, new) if sign > 0 else (new, old)
+    return direction(*sides, least=least_of(unit))
+
+
+def _more(before: NDArray[np.float64], after: NDArray[np.float64]) -> str:
+    """How many runs would tell a difference as this one, by Noether's formula (1987)."""
+    above = (after[:, None] > before[None, :]).mean()
+    share = above + (after[:, None] == before[None, :]).mean() / 2
+    if share == 0.5:
+        return ""
+    runs = math.ceil(POWER_AND_LEVEL / (6 * (share - 0.5) ** 2))
+    return f"; about {runs} runs a side would tell" if runs <= MOST_RUNS else ""
+
+
+def summed_up(budgets: pd.DataFrame) -> str:
+    """All budgets in a sentence; empty where there are none."""
+    if budgets.empty:
+        return ""
+    parts = []
+    for state, words in ((BROKEN, "broken"), (MET, "met"), (CANNOT_TELL, "cannot be told")):
+        rows = budgets[budgets["state"] == state]
+        named = f" ({', '.join(_named(rows))})" if state != MET and len(rows) else ""
+        parts += [f"{len(rows)} {words}{named}"] if len(rows) else []
+    noun = "Budget" if len(budgets) == 1 else "Budgets"
+    return f"{noun}: {', '.join(parts)}."
+
+
+def _named(rows: pd.DataFrame, most: int = 3) -> Iterable[str]:
+    for row in rows_of(rows.head(most)):
+        change = "" if is_unknown(row["change"]) else f" {format_relative(row['change'])}"
+        yield f"{row['name']}{change} where {row['budget'].partition('=')[2]} is allowed"
+    if len(rows) > most:
+        yield "…"

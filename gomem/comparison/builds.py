@@ -1,0 +1,315 @@
+"""Several builds, releases, settings or pods, each compared with one of them, the baseline.
+
+Each is compared with the baseline as two sides always are, so a row says the same here as in a
+comparison of the two. What is new with each further build is how many comparisons are made: the p
+corrected for all of them (Holm 1979) is over the whole table, benchmarks and levels apart. The
+plain p stands beside it, and the verdict goes by that.
+
+Builds are not compared with one another: of two that differ from the baseline, nothing here says
+that they differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gomem.comparison.budgets import within_budgets
+from gomem.comparison.comparison import compare, opened
+from gomem.comparison.direction import MIXED, together
+from gomem.comparison.judgement import OF_RUNS
+from gomem.comparison.samples import (
+    ALPHA,
+    BENCHMARK,
+    BETTER,
+    LEAST_CHANGE,
+    METRICS,
+    OF_FAMILY,
+    SAME,
+    TOO_FEW,
+    WORSE,
+    Judgement,
+    holm,
+)
+from gomem.errors import did_you_mean
+from gomem.inputs.schema import Column, build_rows, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gomem.comparison.budgets import Budget
+    from gomem.comparison.comparison import Comparable
+    from gomem.comparison.samples import Comparison
+    from gomem.errors import Damage
+
+_OF = {column.name: column for column in METRICS}
+BUILD_METRICS = (
+    _OF["name"],
+    _OF["unit"],
+    _OF["layer"],
+    Column("build", "str", "", "Which of those compared; the baseline's row comes first."),
+    Column("n", "int64", "count", "Measurements."),
+    Column("median", "Float64", "", "Their median, in the unit."),
+    Column("low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("baseline_n", "int64", "count", "Measurements of the baseline."),
+    Column("baseline_median", "Float64", "", "Their median, in the unit."),
+    Column("difference", "Float64", "", "Median less the baseline's; missing for itself."),
+    Column("change", "Float64", "fraction", "Difference over the baseline's median."),
+    _OF["p_value"],
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same, corrected for all of all builds (Holm)."
+    ),
+    _OF["better"],
+    Column(
+        "verdict",
+        "str",
+        "",
+        "Against the baseline: better, worse, changed, same, ~ or ?; missing for the baseline.",
+    ),
+    _OF["equivalence"],
+    _OF["p_no_worse"],
+    _OF["note"],
+)
+OF_A_PAIR = (
+    "difference", "change", "p_value", "p_adjusted", "verdict", "equivalence", "p_no_worse",
+)  # fmt: skip
+_KEYS = ["layer", "unit", "name"]
+_SAID = {  # of one build, of several
+    BETTER: ("is better", "are better"),
+    WORSE: ("is worse", "are worse"),
+    MIXED: ("is better and worse", "are better and worse"),
+    SAME: ("shows no change", "show no change"),
+    TOO_FEW: ("was measured too few times to tell", "were measured too few times to tell"),
+}
+
+
+@dataclass(frozen=True)
+class BuildComparison:
+    """What became of each metric in each build, against the baseline.
+
+    Attributes:
+        baseline: Which of the builds the others are compared with.
+        comparisons: The whole comparison of each other build with it, by name, in their order.
+        metrics: A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
+        judgement: What it comes down to, with a sentence for each build.
+        notes: What to know before trusting any of it, with the build that it is about.
+    """
+
+    baseline: str
+    comparisons: Mapping[str, Comparison]
+    metrics: pd.DataFrame
+    judgement: Judgement
+    notes: tuple[str, ...] = ()
+
+    @property
+    def builds(self) -> tuple[str, ...]:
+        """All of them by name, the baseline first."""
+        return self.baseline, *self.comparisons
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """The causes of all builds, with a column `build`; see `gomem.comparison.judgement`."""
+        return self._each("findings")
+
+    @property
+    def budgets(self) -> pd.DataFrame:
+        """How each budget stands in each build, with a column `build`; see `within_budgets`."""
+        return self._each("budgets")
+
+    @property
+    def budgets_summary(self) -> str:
+        """The same in a sentence a build; empty without budgets."""
+        said = {name: one.budgets_summary for name, one in self.comparisons.items()}
+        return " ".join(f"{name}: {words}" for name, words in said.items() if words)
+
+    def within(self, budgets: Sequence[Budget]) -> BuildComparison:
+        """The same, with how each budget stands in each build.
+
+        Raises:
+            CaptureError: A budget is on a metric that some build or the baseline lacks.
+        """
+        held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
+        return replace(self, comparisons=held)
+
+    def _each(self, frame: str) -> pd.DataFrame:
+        """A frame of every comparison, those that have rows, with the build's name first."""
+        found = {name: getattr(one, frame) for name, one in self.comparisons.items()}
+        told = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
+        if not told:
+            return pd.DataFrame()
+        joined = pd.concat(told, ignore_index=True)
+        return joined[["build", *joined.columns.drop("build")]]
+
+    @property
+    def damaged(self) -> tuple[Damage, ...]:
+        """What of any build could not be read, each once."""
+        found = (one for each in self.comparisons.values() for one in each.damaged)
+        return tuple(dict.fromkeys(found))
+
+    def __repr__(self) -> str:
+        return f"<BuildComparison of {', '.join(self.comparisons)} with {self.baseline}>"
+
+    def _repr_html_(self) -> str:
+        names = ["name", "unit", "build", "n", "median", "change", "p_value", "verdict"]
+        return self.metrics[names].to_html(escape=True, index=False)
+
+
+def compare_many(
+    builds: Mapping[str, Comparable | Sequence[Comparable]],
+    *,
+    baseline: str | None = None,
+    requests: int | None = None,
+    renames: Sequence[str] = (),
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> BuildComparison:
+    """Compare several builds with one of them: releases, values of GOGC, pods.
+
+        gomem.compare_many({"1.23.4": "old/run-*", "1.24.2": "new/run-*"}).metrics
+
+    Args:
+        builds: By name what `gomem.compare` takes for a side: a capture, a diagnosis, benchmark
+            results, a path or a pattern of runs, or a list or tuple of several measurements.
+        baseline: The name of the one that the others are compared with; default: the first.
+        requests: How many each capture answered between its moments, where no load test says so.
+        renames: What functions, types or packages of the baseline are called in the other builds.
+        least_change: A change smaller than this, as a fraction of the baseline's median, is `same`.
+        margin: Asks of each metric whether it is no worse than this, as such a fraction.
+
+    Raises:
+        ValueError: There are fewer than two builds, or none is called as the baseline.
+        CaptureError: A path holds nothing that gomem can read, or some are benchmark results and
+            others are not.
+    """
+    if len(builds) < 2:
+        raise ValueError(f"builds: {len(builds)} given; wanted at least two, by name")
+    base = next(iter(builds)) if baseline is None else baseline
+    if base not in builds:
+        raise ValueError(
+            f"baseline {base}: wanted one of {', '.join(builds)}{did_you_mean(base, builds)}"
+        )
+    sides = {name: opened(side) for name, side in builds.items()}
+    of_base = sides.pop(base)
+    others = {
+        name: compare(
+            of_base,
+            side,
+            requests=requests,
+            renames=renames,
+            least_change=least_change,
+            margin=margin,
+        )
+        for name, side in sides.items()
+    }
+    return against_baseline(base, others)
+
+
+def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
+    """Several comparisons with one baseline, as one.
+
+    Args:
+        baseline: What it is called.
+        comparisons: Of each other build with it, by name.
+    """
+    return BuildComparison(
+        baseline,
+        comparisons,
+        _metrics(baseline, comparisons),
+        _judgement(baseline, comparisons),
+        tuple(_notes(comparisons)),
+    )
+
+
+def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
+    """Rows by metric, in the order in which the comparisons have them; see `BUILD_METRICS`."""
+    pairs = [one.metrics.assign(build=name) for name, one in comparisons.items()]
+    rows = pd.concat(pairs, ignore_index=True)
+    adjusted, families = _corrected(rows, comparisons)
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row, p, family in zip(rows_of(rows), adjusted, families, strict=True):
+        known = found.setdefault(tuple(row[key] for key in _KEYS), [])
+        if not known and row["before_n"]:
+            known.append(_baseline_row(row, baseline))
+        known.append(_build_row(row, p, family))
+    laid_out = (row for each in found.values() for row in each)
+    return build_rows(
+        (tuple(row[c.name] for c in BUILD_METRICS) for row in laid_out), BUILD_METRICS
+    )
+
+
+def _corrected(
+    rows: pd.DataFrame, comparisons: Mapping[str, Comparison]
+) -> tuple[list[float | None], list[int]]:
+    """Each row's p, corrected for all comparisons of its kind, and how many those are."""
+    varying = set()
+    for name, one in comparisons.items():
+        values = one.samples.groupby(_KEYS)["value"].nunique()
+        varying |= {(name, *key) for key in values[values > 1].index}
+    keys = zip(rows["build"], *(rows[key] for key in _KEYS), strict=True)
+    counts = [key in varying for key in keys]
+    p_values = [None if pd.isna(p) else float(p) for p in rows["p_value"]]
+    adjusted, families = list(p_values), [0] * len(p_values)
+    for of_kind in (rows["layer"] == BENCHMARK, rows["layer"] != BENCHMARK):
+        places = [n for n, mine in enumerate(of_kind) if mine and counts[n]]
+        known = sum(p_values[n] is not None for n in places)
+        for n, p in zip(places, holm([p_values[n] for n in places]), strict=True):
+            adjusted[n], families[n] = p, known
+    return adjusted, families
+
+
+def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
+    absent = dict.fromkeys(OF_A_PAIR)
+    own = {key: row[f"before_{key}"] for key in ("n", "median", "low", "high")}
+    of_itself = {"baseline_n": own["n"], "baseline_median": own["median"]}
+    return {**row, **own, **of_itself, **absent, "build": baseline, "note": ""}
+
+
+def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
+    own = {key: row[f"after_{key}"] for key in ("n", "median", "low", "high")}
+    of_base = {"baseline_n": row["before_n"], "baseline_median": row["before_median"]}
+    kept = [note for note in row["note"].split("; ") if note and not _is_of_family(note)]
+    if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
+        kept.append(OF_FAMILY.format(family))
+    return {**row, **own, **of_base, "p_adjusted": p_adjusted, "note": "; ".join(kept)}
+
+
+def _is_of_family(note: str) -> bool:
+    return note.startswith(OF_FAMILY.partition("{")[0])
+
+
+def _judgement(baseline: str, comparisons: Mapping[str, Comparison]) -> Judgement:
+    judged = {name: one.judgement for name, one in comparisons.items()}
+    by_verdict: dict[str, list[str]] = {}
+    for name, one in judged.items():
+        by_verdict.setdefault(one.verdict, []).append(name)
+    each = (f"{_list(n)} {_SAID[verdict][len(n) > 1]}" for verdict, n in by_verdict.items())
+    said = [_said(name, one) for name, one in judged.items()]
+    single = any(OF_RUNS in one.details for one in judged.values())
+    return Judgement(
+        together([one.verdict for one in judged.values()]),
+        f"Against {baseline}: {'; '.join(each)}.",
+        (*said, *([OF_RUNS] if single else [])),
+    )
+
+
+def _said(name: str, judgement: Judgement) -> str:
+    details = [one for one in judgement.details if one != OF_RUNS]
+    return " ".join([f"{name}: {judgement.sentence}", *details])
+
+
+def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:
+    """What is said of all builds once, the rest with the builds that it is said of."""
+    said: dict[str, list[str]] = {}
+    for name, one in comparisons.items():
+        for note in dict.fromkeys(one.notes):
+            said.setdefault(note, []).append(name)
+    for note, names in said.items():
+        yield note if len(names) == len(comparisons) else f"{_list(names)}: {note}"
+
+
+def _list(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,69 @@
+"""What one value a side can tell, and what several verdicts come down to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
+from gomem.comparison.samples import BETTER, SAME, TOO_FEW, WORSE
+from gomem.comparison.single_values import LEAST_CPU
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MIXED = "mixed"
+JUDGEMENTS = (BETTER, WORSE, MIXED, SAME, TOO_FEW)
+# At GOGC=100 a heap swings between what is live and twice that, so two moments of one process may
+# differ by a factor of two although nothing changed. What lies beyond is no swing.
+SWING = 2.0
+LEAST_SERIES = 3  # moments that say how far a side's own values spread
+
+
+def least_of(unit: str) -> float:
+    """The least change in a unit that is one; 0 where the share alone decides."""
+    return {"B": LEAST_BYTES, "fraction": LEAST_CPU}.get(unit, 0.0)
+
+
+def direction(
+    before: float,
+    after: float,
+    *,
+    least: float = LEAST_BYTES,
+    before_series: Sequence[float] = (),
+    after_series: Sequence[float] = (),
+) -> str:
+    """What one value a side can tell of something of which less is better.
+
+    Args:
+        before: The value before.
+        after: The value after.
+        least: A smaller change is none; a change of less than 2 % is none either.
+        before_series: The same at all moments of the side before.
+        after_series: The same of the side after.
+
+    Returns:
+        `same` where there is no change; better or worse for one that is beyond a heap's own swing,
+        or where the gap between the sides' series is wider than either series; else `?`.
+    """
+    if abs(after - before) < max(least, LEAST_SHARE * max(before, after)):
+        return SAME
+    beyond_swing = max(before, after) > SWING * min(before, after)
+    if beyond_swing or _apart(before_series, after_series, least):
+        return WORSE if after > before else BETTER
+    return TOO_FEW
+
+
+def _apart(before: Sequence[float], after: Sequence[float], least: float) -> bool:
+    if min(len(before), len(after)) < LEAST_SERIES:
+        return False
+    spreads = [max(one) - min(one) for one in (before, after)]
+    gap = max(min(after) - max(before), min(before) - max(after))
+    return gap > max(*spreads, least)
+
+
+def together(verdicts: Sequence[str]) -> str:
+    """One verdict of several: what speaks for and against is mixed, and what is `?` only waits."""
+    found = set(verdicts)
+    if MIXED in found or {BETTER, WORSE} <= found:
+        return MIXED
+    return next((one for one in (WORSE, BETTER, TOO_FEW) if one in found), SAME)

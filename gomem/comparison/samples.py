@@ -1,0 +1,688 @@
+"""Did it change from before to after, by how much, and could the difference be noise?
+
+Benchmarks are not normally distributed and have outliers, so nothing is assumed about their shape:
+a sample is summed up by its median with a 95 % interval from order statistics, and two samples are
+compared by ranks (Mann and Whitney 1947; with ties, Klotz 1966). Medians, intervals and p are those
+of benchstat, but stay exact where it approximates: intervals of more than 30 values, p of more than
+25 a side with ties, or with ties in samples of different size.
+
+The verdict goes by the p of each metric alone, as benchstat's does: what a file says of one
+benchmark must not depend on how many others stand in it. The price is that of many metrics that
+did not change one in twenty is called changed. So the p corrected for all comparisons (Holm 1979)
+stands beside it, and where it is above 5 % while the plain one is below, the row says so. With it,
+the chance of even one false claim in the table is at most 5 %, however the metrics depend on each
+other.
+
+Too few values to tell is not the same as no difference: where even values that lie wholly apart
+could not reach 5 %, the verdict is `?`.
+
+Beyond noise is not the same as beyond interest: with values enough, or values that hardly vary, one
+part in a million has a small p. A change of less than `LEAST_CHANGE` is `same`, neither better nor
+worse; benchstat, which has no such threshold, shows it as +0.00%.
+
+Nor does `~` say that nothing changed. That a change is no worse than so much is shown the other way
+round: the values before, made worse by the margin, lie beyond those after by more than noise. Shown
+in both directions, the two are equivalent (two one-sided tests, Schuirmann 1987, here by ranks).
+
+What p cannot say is why two runs differ. Runs made one after the other also differ by what the
+machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gomem.inputs.gobench.table import matched_samples
+from gomem.inputs.schema import Column, build, build_rows, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.errors import Damage
+    from gomem.inputs.gobench.table import Bench
+
+    Values = NDArray[np.float64]
+
+CONFIDENCE = 0.95  # of the intervals
+ALPHA = 0.05  # a p above it is noise
+LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
+# Of the median before. Where functions and stacks happen to lie moves times by more than this from
+# one build to the next (Mytkowicz and others 2009), so nobody can act on less.
+LEAST_CHANGE = 0.005
+EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
+MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
+
+BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
+SAME = "same"
+VERDICTS = (BETTER, WORSE, CHANGED, SAME, NO_CLAIM, TOO_FEW)
+CLAIMS = (BETTER, WORSE, CHANGED)
+NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
+EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
+EQUIVALENCES = (EQUIVALENT, NO_WORSE, NOT_SHOWN)
+TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
+BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
+LAYERS = (BENCHMARK, "memory", "collector", "load", "")
+OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
+OF_LEAST = "same: beyond noise, but a smaller change than matters"
+DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
+
+SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
+BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
+ALLOCATIONS = {"allocs", "mallocs", "objects"}
+OPERATIONS = {"op", "ops", "req", "reqs", "requests"}
+MACHINE = ("goos", "goarch", "cpu", "pkg")  # settings whose difference can be the whole difference
+
+METRICS = (
+    Column("name", "str", "", "What was measured."),
+    Column("unit", "str", "", "Unit of the medians, a base unit."),
+    Column("layer", "str", "", "What it is about: benchmark, memory, collector, load."),
+    Column("before_n", "int64", "count", "Measurements before."),
+    Column("before_median", "Float64", "", "Their median, in the unit."),
+    Column("before_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("before_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("after_n", "int64", "count", "Measurements after."),
+    Column("after_median", "Float64", "", "Their median, in the unit."),
+    Column("after_low", "Float64", "", "Lower end of its 95 % interval; missing with too few."),
+    Column("after_high", "Float64", "", "Upper end of its 95 % interval; missing with too few."),
+    Column("difference", "Float64", "", "Median after less median before, in the unit."),
+    Column("change", "Float64", "fraction", "Difference over median before; missing from 0."),
+    Column("p_value", "Float64", "fraction", "Mann-Whitney, two-sided, of this metric alone."),
+    Column(
+        "p_adjusted", "Float64", "fraction", "The same, corrected for all comparisons made (Holm)."
+    ),
+    Column("better", "str", "", "lower or higher; missing where neither is known to be better."),
+    Column(
+        "verdict",
+        "str",
+        "",
+        "better, worse, changed; same where it is beyond noise, but smaller than matters; ~ where "
+        "it may be noise; ? where too few values can tell.",
+    ),
+    Column(
+        "equivalence",
+        "str",
+        "",
+        "Shown to be equivalent, or no worse, within the margin, or ?; missing without a margin.",
+    ),
+    Column("p_no_worse", "Float64", "fraction", "That it is worse by more than the margin."),
+    Column("note", "str", "", "What to know before trusting the row; else empty."),
+)
+SAMPLES = (
+    Column("side", "str", "", "before or after."),
+    Column("name", "str", "", "What was measured."),
+    Column("unit", "str", "", "Its unit, a base unit."),
+    Column("layer", "str", "", "What it is about, as in the metrics."),
+    Column("value", "float64", "", "One measurement, in the unit."),
+)
+GEOMEANS = (
+    Column("unit", "str", "", "Unit of the means."),
+    Column("metrics", "int64", "count", "Metrics that both sides have."),
+    Column(
+        "before", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."
+    ),
+    Column("after", "Float64", "", "Geometric mean of the medians; missing if one is not above 0."),
+    Column("change", "Float64", "fraction", "Geometric mean of the ratios, less 1."),
+)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a comparison comes down to.
+
+    Attributes:
+        verdict: better, worse, mixed (some of both), same, or `?` where too few values can tell.
+        sentence: What changed, by how much, and why as far as it is known.
+        details: What else to know at once, in sentences: the price, what is new and what is gone,
+            what the verdict rests on.
+    """
+
+    verdict: str
+    sentence: str
+    details: tuple[str, ...] = ()
+
+
+NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What became of each metric, part and site.
+
+    Attributes:
+        metrics: A row for each name and unit of either side; see `METRICS`.
+        geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
+        moments: Which moments of the captures were compared; see `gomem.comparison.comparison`.
+        ledger: The parts of resident memory at these moments, in bytes; see there.
+        groups: Whose the resident memory is at these moments, in bytes; see there.
+        sites: Allocation sites by sample type; see `gomem.comparison.sites`.
+        windows: What lies between the first and the last moment compared, of each side; see
+            `gomem.comparison.windows`.
+        site_rates: What each site allocated a request, or a second, between the moments; see there.
+        change: How the ledger of the last moment differs, part by part: a
+            `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
+            captures on a side it is that of the ones whose RSS is in the middle.
+        findings: Which causes are new, gone or the same, for captures; see there.
+        judgement: What it comes down to.
+        samples: The values behind the metrics, one a row; see `SAMPLES`.
+        least_change: A change smaller than this, of the median before, is `same`.
+        margin: Within which `equivalence` was asked for, of the median before; None if it was not.
+        too_little: Metrics that say little of what they are of, by name, each with the reason.
+        budgets: How each budget stands, where some were set; see `gomem.comparison.budgets`.
+        budgets_summary: The same in a sentence; empty without budgets.
+        notes: What to know before trusting any of it.
+        damaged: What of either side could not be read.
+        change_trees: By sample type, a function that makes the call tree of how the heap profile
+            behind `sites` changed; empty where a side has none.
+    """
+
+    metrics: pd.DataFrame
+    geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
+    moments: pd.DataFrame = field(default_factory=pd.DataFrame)
+    ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
+    groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sites: pd.DataFrame = field(default_factory=pd.DataFrame)
+    site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    windows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    change: Any = None
+    findings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    judgement: Judgement = NOTHING_MEASURED
+    samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
+    least_change: float = LEAST_CHANGE
+    margin: float | None = None
+    too_little: Mapping[str, str] = field(default_factory=dict)
+    budgets: pd.DataFrame = field(default_factory=pd.DataFrame)
+    budgets_summary: str = ""
+    notes: tuple[str, ...] = ()
+    damaged: tuple[Damage, ...] = ()
+    change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+
+    @property
+    def regressions(self) -> pd.DataFrame:
+        """The metrics that are worse."""
+        return self.metrics[self.metrics["verdict"] == WORSE]
+
+    @property
+    def largest_claim(self) -> pd.Series | None:
+        """Of the benchmarks that changed beyond noise, the one that changed most, relatively."""
+        of_benchmarks = self.metrics["layer"] == BENCHMARK
+        claimed = of_benchmarks & ~self.metrics["verdict"].isin(NO_CHANGE_SHOWN)
+        sizes = self.metrics.loc[claimed, "change"].abs().dropna()
+        return None if sizes.empty else self.metrics.loc[sizes.astype(float).idxmax()]
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.metrics)} metrics and {len(self.sites)} sites>"
+
+    def _repr_html_(self) -> str:
+        names = ["name", "unit", "before_median", "after_median", "change", "p_value", "verdict"]
+        return self.metrics[names].to_html(escape=True, index=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A sample's median with its 95 % interval; unknown is None."""
+
+    n: int
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def compare_bench(
+    before: Bench,
+    after: Bench,
+    *,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> Comparison:
+    """Compare the results of two benchmark files.
+
+    Benchmarks are matched by full name, as `matched_samples` makes it. For the rest see
+    `compare_samples`.
+    """
+    old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
+    compared = compare_samples(old, new, least_change=least_change, margin=margin)
+    timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
+    claimed = ~compared.metrics["verdict"].isin(NO_CHANGE_SHOWN) & timed
+    drift = [DRIFT] if claimed.any() else []
+    return replace(
+        compared,
+        geomeans=geometric_means(compared.metrics),
+        notes=(*_differing_settings(before, after), *compared.notes, *drift),
+        damaged=(*before.damaged, *after.damaged),
+    )
+
+
+def compare_samples(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    *,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> Comparison:
+    """Compare repeated measurements by name and unit.
+
+    With one value a side, as two captures give, nothing tells a change from noise: there is the
+    difference but no p, and the verdict is `~`, unless the value is exact and repeats itself.
+
+    Args:
+        before: Columns `name`, `unit`, `value`, a row for each measurement; missing values do not
+            count. Further columns are used if they are there: `better` (lower, higher, neither;
+            missing leaves it to the unit), `exact` (the value has no noise), `layer`, and `least`
+            (a smaller difference, in the unit, matters to nobody).
+        after: The same.
+        least_change: A change smaller than this, of the median before, is neither better nor worse.
+        margin: Asks whether a metric is no worse than that, of the median before.
+
+    Returns:
+        A row for each name and unit, in the order in which the sides have them.
+    """
+    samples = _collect(before, after)
+    p_values = [sample.p_value for sample in samples]
+    p_adjusted = holm([p if s.can_differ else None for s, p in zip(samples, p_values, strict=True)])
+    can_differ = sum(sample.can_differ for sample in samples)
+    compared = sum(p is not None for p in p_adjusted)
+    of_all = zip(samples, p_values, p_adjusted, strict=True)
+    rows = [
+        sample.cells(p, adjusted, can_differ if p is None else compared, least_change)
+        | sample.within(margin)
+        for sample, p, adjusted in of_all
+    ]
+    columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
+    metrics = build(columns, METRICS)
+    return Comparison(
+        metrics,
+        samples=_values(samples),
+        notes=(*_one_sided(samples), *_by_chance(metrics, compared)),
+        least_change=least_change,
+        margin=margin,
+    )
+
+
+def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Sum up each unit in which several metrics have both sides."""
+    both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)]
+    rows = []
+    for unit, group in both.groupby("unit", sort=False):
+        if len(group) > 1:
+            old, new = (group[f"{side}_median"].to_numpy(float) for side in ("before", "after"))
+            ratio = _geometric_mean([_ratio(*pair) for pair in zip(old, new, strict=True)])
+            change = None if ratio is None else ratio - 1
+            rows.append((unit, len(group), _geometric_mean(old), _geometric_mean(new), change))
+    return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
+
+
+def summarise(values: Values) -> Summary:
+    """A sample's median and its interval; with fewer than six values the interval is unknown."""
+    if not len(values):
+        return Summary(0)
+    ranks = interval_ranks(len(values))
+    if ranks is None:
+        return Summary(len(values), float(np.median(values)))
+    ordered = np.sort(values)
+    low, high = (float(ordered[rank - 1]) for rank in ranks)
+    return Summary(len(values), float(np.median(values)), low, high)
+
+
+@lru_cache(maxsize=1024)
+def interval_ranks(n: int) -> tuple[int, int] | None:
+    """Ranks, from 1, of the values between which the median lies with 95 % confidence.
+
+    How many of n values lie below the true median is binomial with one half. Its most likely
+    outcomes are taken, the lower of two equal ones first, until they hold 95 %.
+
+    Returns:
+        None if the interval would reach beyond the smallest or the largest value.
+    """
+    from scipy.stats import binom
+
+    probability = binom.pmf(np.arange(n + 1), n, 0.5)
+    low, behind = n // 2, n // 2 + 1
+    covered = probability[low]
+    while covered < CONFIDENCE and (low > 0 or behind <= n):
+        if low - 1 + behind >= n:
+            low -= 1
+            covered += probability[low]
+        else:
+            covered += probability[behind]
+            behind += 1
+    return (low, behind) if low >= 1 and behind <= n else None
+
+
+def rank_sum_p(before: Values, after: Values) -> float | None:
+    """Two-sided p of the Mann-Whitney U test.
+
+    With up to 50 values on each side it is the exact permutation probability, given the ties;
+    beyond that, the normal approximation, corrected for ties and continuity.
+
+    Returns:
+        None if no outcome could show a difference: a side is empty, or each has one value.
+    """
+    tails = rank_sum_tails(before, after)
+    return None if tails is None else min(1.0, 2 * min(tails))
+
+
+def rank_sum_tails(before: Values, after: Values) -> tuple[float, float] | None:
+    """One-sided p of the same test: that the values before are the smaller ones, the larger ones.
+
+    Returns:
+        None where `rank_sum_p` is.
+    """
+    if not len(before) or not len(after) or len(before) + len(after) == 2:
+        return None
+    pooled = np.concatenate([before, after])
+    if (pooled == pooled[0]).all():
+        return 1.0, 1.0
+    from scipy.stats import mannwhitneyu, rankdata
+
+    if max(len(before), len(after)) > EXACT_LIMIT:
+        less, greater = (
+            mannwhitneyu(before, after, method="asymptotic", alternative=side).pvalue
+            for side in ("less", "greater")
+        )
+        return float(less), float(greater)
+    doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
+    ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by how many ranks, and their sum
+    ways[0, 0] = 1
+    for rank in doubled:
+        ways[1:, rank:] += ways[:-1, :-rank]
+    of_sum = ways[-1] / ways[-1].sum()
+    observed = doubled[: len(before)].sum()
+    return float(of_sum[: observed + 1].sum()), float(of_sum[observed:].sum())
+
+
+def equivalence(
+    before: Values, after: Values, margin: float, better: str | None
+) -> tuple[str, float | None]:
+    """Whether values after are shown to be no worse than those before, or equivalent to them.
+
+    Values that do not vary, on either side, are compared as they are.
+
+    Args:
+        before: In a metric's unit.
+        after: Likewise.
+        margin: How far apart is still no worse, as a fraction of each value before.
+        better: Which values are: `lower`, `higher`; where neither is, only equivalence is shown.
+
+    Returns:
+        One of `EQUIVALENCES`, and the p that it is worse by more than the margin: of the direction
+        that is bad, or the larger one of both where none is. p is None where nothing varies, and
+        where there are too few values to tell.
+    """
+    moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
+    if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:
+        p_above, p_below = (
+            float(not within) for within in (after[0] <= moved[0][0], after[0] >= moved[1][0])
+        )
+        known = False
+    else:
+        tails = [rank_sum_tails(one, after) for one in moved]
+        if tails[0] is None or tails[1] is None:
+            return NOT_SHOWN, None
+        p_above, p_below, known = tails[0][1], tails[1][0], True
+    p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
+    shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
+    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Correct each p for being one among all that are known (Holm 1979)."""
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for done, (p, place) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - done)))
+        adjusted[place] = largest
+    return adjusted
+
+
+def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
+    """Whether so many of these comparisons are more than chance makes out of one side alone.
+
+    They are where one of them stands for all (Holm), or where there are too many: where nothing
+    changed, as many come out on one side, at 2.5 % each, as a binomial has it.
+
+    Args:
+        p_values: Of all comparisons that were made.
+        claimed: How many of them came out on the side that is asked about.
+    """
+    if any(p <= ALPHA for p in holm(p_values) if p is not None):
+        return True
+    return claimed > most_by_chance(sum(p is not None for p in p_values))
+
+
+def most_by_chance(compared: int) -> int:
+    """How many of so many comparisons come out on one side by chance, in 95 of 100 tables."""
+    from scipy.stats import binom
+
+    return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
+
+
+def can_tell(before: int, after: int) -> bool:
+    """Whether so many values, wholly apart, reach a p of 5 %: then a change can show."""
+    return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
+
+
+def better_by_unit(unit: str) -> str | None:
+    """Whether a unit's lower or higher values are better, where the unit alone says so.
+
+    Time, bytes and allocations are costs; bytes and operations per second are speed. About other
+    units, such as hits/op, nothing is known.
+    """
+    above, _, below = unit.partition("/")
+    words = set(above.split("-"))
+    if below in SECONDS:
+        return "higher" if words & (BYTES | OPERATIONS) else None
+    return "lower" if words & (BYTES | SECONDS | ALLOCATIONS) else None
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The values of one name and unit on both sides."""
+
+    name: str
+    unit: str
+    layer: str
+    before: list[float] = field(default_factory=list)
+    after: list[float] = field(default_factory=list)
+    better: str | None = None
+    declared_exact: bool = False
+    least: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Declared to have no noise, and the values show none."""
+        return self.declared_exact and len(set(self.before)) < 2 and len(set(self.after)) < 2
+
+    @property
+    def can_differ(self) -> bool:
+        """Whether the test could decide, given enough values: both sides have some, not all equal.
+
+        A metric that cannot differ does not count among the comparisons that p is corrected for.
+        """
+        both = bool(self.before and self.after)
+        return both and not self.exact and len({*self.before, *self.after}) > 1
+
+    @property
+    def p_value(self) -> float | None:
+        return None if self.exact else rank_sum_p(np.array(self.before), np.array(self.after))
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are enough values for a change to show."""
+        return self.exact or can_tell(len(self.before), len(self.after))
+
+    @property
+    def direction(self) -> str | None:
+        """Which values are better, as far as anything says so."""
+        better = self.better or better_by_unit(self.unit)
+        return None if better == "neither" else better
+
+    def within(self, margin: float | None) -> dict[str, Any]:
+        """What the row of `METRICS` says of a margin; nothing where none was asked for."""
+        shown: tuple[str | None, float | None] = None, None
+        if margin is not None and self.before and self.after:
+            sides = np.array(self.before), np.array(self.after)
+            shown = equivalence(*sides, margin, self.direction)
+        return {"equivalence": shown[0], "p_no_worse": shown[1]}
+
+    def cells(
+        self, p_value: float | None, p_adjusted: float | None, family: int, least_change: float
+    ) -> dict[str, Any]:
+        """The row of `METRICS`; the family is how many comparisons this one is among."""
+        before, after = (summarise(np.array(side)) for side in (self.before, self.after))
+        difference = change = None
+        if before.median is not None and after.median is not None:
+            difference = after.median - before.median
+            change = difference / abs(before.median) if before.median else None
+            change = change if difference else 0.0
+        verdict = self._verdict(p_value, difference)
+        if verdict in CLAIMS and self._is_slight(difference, change, least_change):
+            verdict = SAME
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "layer": self.layer,
+            **{f"before_{key}": value for key, value in asdict(before).items()},
+            **{f"after_{key}": value for key, value in asdict(after).items()},
+            "difference": difference,
+            "change": change,
+            "p_value": p_value,
+            "p_adjusted": p_adjusted if self.can_differ else p_value,
+            "better": self.direction,
+            "verdict": verdict,
+            "note": "; ".join(
+                [
+                    *([OF_LEAST] if verdict == SAME else []),
+                    *self._notes(p_value, p_adjusted, family),
+                ]
+            ),
+        }
+
+    def _is_slight(
+        self, difference: float | None, change: float | None, least_change: float
+    ) -> bool:
+        """Whether medians differ by less than matters, but do differ."""
+        if not difference:
+            return False
+        return abs(difference) < self.least or (change is not None and abs(change) < least_change)
+
+    def _verdict(self, p_value: float | None, difference: float | None) -> str:
+        claimed = bool(difference) if self.exact else p_value is not None and p_value <= ALPHA
+        if claimed:
+            return _word(difference, self.direction)
+        return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
+
+    def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
+        counts = len(self.before), len(self.after)
+        if self.declared_exact and not self.exact:
+            yield "declared exact, but the values vary: compared as a sample"
+        if not all(counts):
+            yield f"only {'before' if counts[0] else 'after'}"
+        elif not self.can_tell:
+            many = "one value" if counts == (1, 1) else "too few values"
+            yield f"{many} on each side cannot tell a change from noise; {LEAST_VALUES} can"
+        elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
+            yield OF_FAMILY.format(family)
+        elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
+            yield f"a 95 % interval of the median needs {MIN_INTERVAL_VALUES} values"
+
+
+def _collect(before: pd.DataFrame, after: pd.DataFrame) -> list[_Sample]:
+    """Both sides by layer, unit and name, in order of first appearance."""
+    samples: dict[tuple[str, str], dict[str, _Sample]] = {}
+    for side, frame in (("before", before), ("after", after)):
+        absent = {name: None for name in TOLD if name not in frame}
+        rows = frame.assign(**absent)[["name", "unit", "value", *TOLD]]
+        for name, unit, value, better, exact, layer, least in rows.itertuples(index=False):
+            of_unit = samples.setdefault((layer or "", unit), {})
+            sample = of_unit.setdefault(name, _Sample(name, unit, layer or ""))
+            if not pd.isna(value):
+                getattr(sample, side).append(float(value))
+            if not pd.isna(better):
+                sample.better = sample.better or better
+            sample.declared_exact |= not pd.isna(exact) and bool(exact)
+            sample.least = sample.least if pd.isna(least) else float(least)
+    return [sample for of_unit in samples.values() for sample in of_unit.values()]
+
+
+def _values(samples: list[_Sample]) -> pd.DataFrame:
+    """Every value with what it is of; see `SAMPLES`."""
+    rows = (
+        (side, one.name, one.unit, one.layer, value)
+        for one in samples
+        for side in ("before", "after")
+        for value in getattr(one, side)
+    )
+    return build_rows(rows, SAMPLES)
+
+
+def _word(difference: float | None, better: str | None) -> str:
+    """The word for a change that is not noise; with equal medians it has no direction."""
+    if not difference or better not in {"lower", "higher"}:
+        return CHANGED
+    return BETTER if (difference < 0) == (better == "lower") else WORSE
+
+
+def _one_sided(samples: list[_Sample]) -> Iterator[str]:
+    old = {sample.name for sample in samples if sample.before}
+    new = {sample.name for sample in samples if sample.after}
+    if not old & new:
+        yield "no name is on both sides, so nothing can be compared"
+    alone = {"before": old - new, "after": new - old}
+    yield from (f"only {side}: {_list(names)}" for side, names in alone.items() if names)
+
+
+def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
+    """How many of the changes stand for the whole table, where there are enough to ask."""
+    claimed = metrics["p_value"] <= ALPHA
+    standing = int((claimed & (metrics["p_adjusted"] <= ALPHA)).sum())
+    if compared * ALPHA >= 1 and claimed.any():
+        yield (
+            f"among {compared} comparisons of unchanged code about {compared * ALPHA:.0f} come out "
+            f"as changed by chance; {standing} of the {int(claimed.sum())} here stand for the "
+            "whole table (Holm)"
+        )
+
+
+def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:
+    """What differs between the runs besides the change being judged."""
+    for key in MACHINE:
+        old, new = _settings(before, key), _settings(after, key)
+        if old and new and old != new:
+            yield f"{key} differs: {_list(old)} before, {_list(new)} after"
+    old, new = (set(side.results["procs"].fillna(1)) for side in (before, after))
+    if old != new:
+        yield f"GOMAXPROCS differs: {_list(old)} before, {_list(new)} after"
+    units = pd.concat([before.units, after.units])
+    for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
+        given = values.unique()
+        if len(given) > 1:
+            yield f"{key} of {unit} is given as {_list(given)}; the first is used"
+
+
+def _settings(bench: Bench, key: str) -> set[str]:
+    return set(bench.config.loc[bench.config["key"] == key, "value"])
+
+
+def _ratio(before: float, after: float) -> float:
+    """After over before; two zeros have not changed, and from zero there is no ratio."""
+    if before == after:
+        return 1.0
+    return after / before if before else float("nan")
+
+
+def _geometric_mean(values: Iterable[float]) -> float | None:
+    array = np.array(list(values))
+    return float(np.exp(np.log(array).mean())) if (array > 0).all() else None
+
+
+def _list(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value) for value in values))

@@ -1,0 +1,148 @@
+"""How much of each side's life is compared, and what windows so different say nothing of?
+
+A window lies between the first and the last moment that have a counterpart; of a capture of one
+moment it is the log's. A rate is over a window's own time, so windows may differ in length. What
+counts up as long as a process runs, and the longest of its stops, may not: of a window that is many
+times as long there is more, whatever changed. Where both sides answered as many requests they did
+the same work, and then the time that it took is part of the answer.
+
+A log's own clock begins with the process. Logs that have no second in common are of different
+phases, such as start-up and service, and nothing that they say is compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from gomem.comparison.samples import TOO_FEW
+from gomem.comparison.single_values import OF_COLLECTOR
+from gomem.inputs.schema import Column, build_rows
+from gomem.units import format_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.comparison.span import Span
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+MANY_TIMES = 3.0  # as long: twice is a run that was stopped a little later, or a slower machine
+GROWING = ("TotalAlloc", "Mallocs", "NumGC", "cycles", "longest_stop_seconds")
+NOT_TOLD = ("difference", "change", "p_value", "p_adjusted", "equivalence", "p_no_worse")
+WINDOWS = (
+    Column("side", "str", "", "before or after."),
+    Column("runs", "int64", "count", "Captures of the side."),
+    Column("first_moment", "str", "", "Where the window begins; empty if the log's is meant."),
+    Column("last_moment", "str", "", "Where it ends; levels are of this moment."),
+    Column("seconds", "Float64", "s", "How long it is; the median over the runs."),
+    Column("collections", "Int64", "count", "Collections in it, likewise."),
+    Column("requests", "Float64", "count", "Requests answered in it, likewise."),
+)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one capture's numbers are of.
+
+    Attributes:
+        seconds: How long it is; None if no clock says.
+        collections: In it; None if nothing counts them.
+        requests: Answered in it; None if nobody says.
+        log: When the log begins and ends, since the process's start; None without one.
+    """
+
+    seconds: float | None = None
+    collections: int | None = None
+    requests: float | None = None
+    log: tuple[float, float] | None = None
+
+
+def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Window:
+    """The window of one capture."""
+    collector = diagnosis.collector
+    log = None if collector is None else collector.log_seconds
+    seconds, collections = span.seconds, span.collections or None
+    if seconds is None and log is not None and span.first is span.last:
+        seconds = log[1] - log[0]
+        collections = None if collector is None else collector.cost.cycles
+    return Window(seconds, collections, requests, log)
+
+
+def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd.DataFrame:
+    """A row for each side; see `WINDOWS`.
+
+    Args:
+        sides: Its name, its first and last moment, and the window of each capture.
+    """
+    return build_rows(
+        (
+            (
+                side,
+                len(windows),
+                "" if first == last else first,
+                last,
+                _median(one.seconds for one in windows),
+                _whole(_median(one.collections for one in windows)),
+                _median(one.requests for one in windows),
+            )
+            for side, first, last, windows in sides
+        ),
+        WINDOWS,
+    )
+
+
+def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str, str]:
+    """Metrics that windows as these say nothing of, by name, each with the reason."""
+    logs = [[one.log for one in side if one.log is not None] for side in (before, after)]
+    if all(logs) and (apart := _apart(*logs)):
+        return {name: apart for name, *_ in OF_COLLECTOR}
+    seconds = [_median(one.seconds for one in side) for side in (before, after)]
+    old, new = seconds
+    if not old or not new or max(old, new) <= MANY_TIMES * min(old, new):
+        return {}
+    requests = [_median(one.requests for one in side) for side in (before, after)]
+    if all(requests) and requests[0] == requests[1]:
+        return {}
+    lengths = f"{format_seconds(old)} before, {format_seconds(new)} after"
+    reason = (
+        f"grows with the time covered, {lengths}; wanted windows of about one length, or as many "
+        "requests on both sides (--requests)"
+    )
+    return dict.fromkeys(GROWING, reason)
+
+
+def not_compared(metrics: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """The metrics, with both sides of those named, and nothing said of their difference."""
+    said = metrics["name"].isin(reasons) & (metrics["before_n"] > 0) & (metrics["after_n"] > 0)
+    if not said.any():
+        return metrics
+    told = metrics.copy()
+    for name in NOT_TOLD:
+        told[name] = told[name].mask(said)
+    told["verdict"] = told["verdict"].mask(said, TOO_FEW)
+    told["note"] = told["note"].mask(said, told["name"].map(dict(reasons)))
+    return told
+
+
+def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:
+    """Why logs are of different phases; empty if some second is in logs of both sides."""
+    sides = [(min(a for a, _ in side), max(b for _, b in side)) for side in (before, after)]
+    if min(end for _, end in sides) >= max(begin for begin, _ in sides):
+        return ""
+    each = [f"{format_seconds(begin)} to {format_seconds(end)}" for begin, end in sides]
+    return (
+        f"the logs are of different phases: {each[0]} after the start before, {each[1]} after; "
+        "wanted the same phase"
+    )
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)

@@ -1,0 +1,52 @@
+"""How fast does something change over time, and how sure is that?
+
+The slope is Theil and Sen's: the median of the slopes of all pairs of moments, which a few odd
+moments do not move. Its interval is that of the ranks (Sen, 1968, JASA 63: 1379-1389), with equal
+values allowed for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gomem.statistics.sampling import Z95
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Measure the slope of each row of values over the same moments.
+
+    Args:
+        seconds: When each value was taken, ascending; at least two differ.
+        values: A row for each thing that changes, a column for each moment.
+
+    Returns:
+        Slope, and both ends of its 95 % interval, for each row, per second.
+    """
+    first, second = np.triu_indices(len(seconds), 1)
+    apart = seconds[second] > seconds[first]
+    first, second = first[apart], second[apart]
+    slopes = np.sort((values[:, second] - values[:, first]) / (seconds[second] - seconds[first]))
+    same_times = _equal(seconds)
+    reach = Z95 * np.sqrt([_variance(len(seconds), same_times, _equal(row)) for row in values])
+    pairs = slopes.shape[1]
+    lowest = np.maximum(np.round((pairs - reach) / 2).astype(np.int64) - 1, 0)
+    highest = np.minimum(np.round((pairs + reach) / 2).astype(np.int64), pairs - 1)
+    rows = np.arange(len(slopes))
+    return np.median(slopes, axis=1), slopes[rows, lowest], slopes[rows, highest]
+
+
+def _equal(values: FloatArray) -> npt.NDArray[np.int64]:
+    """How often each value stands there."""
+    return np.unique(values, return_counts=True)[1]
+
+
+def _variance(moments: int, *equal: npt.NDArray[np.int64]) -> float:
+    """Of Kendall's count of pairs in order; equal times and values are in no order."""
+
+    def term(n: npt.NDArray[np.int64]) -> int:
+        return int((n * (n - 1) * (2 * n + 5)).sum())
+
+    return max(term(np.array([moments])) - sum(map(term, equal)), 0) / 18

@@ -1,0 +1,75 @@
+"""Pages of reports and notebooks on recorded captures, and small pictures of them.
+
+    python -m tools.gallery            write docs/gallery/*.html
+    python -m tools.gallery --pictures also docs/pictures/*.png, with Chromium and ImageMagick
+
+The pages are not kept in the repository: they are large, and the same captures give the same bytes
+again. The pictures are, for the README and for docs/gallery.md.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from gomem.cli.main import run
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES, PICTURES = DOCS / "gallery", DOCS / "pictures"
+CAPTURES = ROOT / "fixtures" / "captures"
+REPORTS = {
+    "report-zeroing": ("zeroing-go1.24.2", "--baseline", "zeroing-go1.23.4"),
+    "report-cache": ("cache-shrink-go1.12.17",),
+    "report-spiky": ("spiky-go1.27.3",),
+    "report-pressure": ("alloc-pressure-before-go1.27.3",),
+    "report-healthy": ("healthy-go1.27.3",),
+}
+SCREEN, SCROLL = "1280,860", "960,2300"  # a report's first screen; a notebook down to its figures
+COLOURS = "48"
+
+
+def notebooks() -> list[str]:
+    """The notebooks' names, in order."""
+    return sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+def main(arguments: list[str]) -> int:
+    """Write all pages, and the pictures if they are asked for."""
+    PAGES.mkdir(exist_ok=True)
+    for name, (capture, *others) in REPORTS.items():
+        paths = [one if one.startswith("-") else str(CAPTURES / one) for one in (capture, *others)]
+        _write(name, ["report", *paths, "--format", "html"])
+    for name in notebooks():
+        _write(name, ["notebook", name.partition("_")[2].replace("_", "-")])
+    if "--pictures" in arguments:
+        PICTURES.mkdir(exist_ok=True)
+        for page in sorted(PAGES.glob("*.html")):
+            _picture(page)
+    return 0
+
+
+def _write(name: str, command: list[str]) -> None:
+    if run([*command, "-o", str(PAGES / f"{name}.html"), "--force"]):
+        raise SystemExit(f"gallery: {name} could not be written; see above")
+
+
+def _picture(page: Path) -> None:
+    """The first screen in few colours; of a notebook more of it, at half the size."""
+    is_report = page.stem in REPORTS
+    target = PICTURES / f"{page.stem}.png"
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or "google-chrome"
+    size = f"--window-size={SCREEN if is_report else SCROLL}"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size]
+    subprocess.run(
+        [browser, *options, f"--screenshot={target}", page.as_uri()], check=True,
+        capture_output=True,
+    )  # fmt: skip
+    smaller = [] if is_report else ["-resize", "60%"]
+    subprocess.run(
+        ["convert", target, *smaller, "-colors", COLOURS, "-strip", target], check=True
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

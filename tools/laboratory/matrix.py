@@ -1,0 +1,134 @@
+"""The laboratory's confusion matrix: rows what was done, columns the first finding.
+
+python -m tools.laboratory.matrix               every capture
+python -m tools.laboratory.matrix --half        with half of each capture's files taken away
+python -m tools.laboratory.matrix --only hubd   those whose name begins with this
+python -m tools.laboratory.matrix --set 4       those of the fourth set
+python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+from tools.laboratory.captures import WITHIN, Answer, Size, ask, ask_half, names_of, sets, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main() -> None:
+    """Ask gomem about every capture and print how its answers stand to the truth."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--half", action="store_true", help="take half of each capture away")
+    parser.add_argument("--only", default="", help="captures whose name begins with this")
+    parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
+    parser.add_argument("--verdicts", action="store_true", help="print what is said of each")
+    options = parser.parse_args()
+    names = [name for name in names_of(options.set) if name.startswith(options.only)]
+    with ProcessPoolExecutor(2) as pool:
+        answers = list(pool.map(ask_half if options.half else ask, names))
+    if options.verdicts:
+        _print_verdicts(answers)
+        return
+    _print_matrix(answers)
+    _print_summary(answers)
+    _print_wrong(answers)
+
+
+def _row(answer: Answer) -> str:
+    codes = ["healthy"] if answer.healthy else answer.true_codes
+    return " + ".join(codes)
+
+
+def _print_matrix(answers: Sequence[Answer]) -> None:
+    cells = Counter((_row(answer), answer.first) for answer in answers)
+    columns = sorted({column for _, column in cells}, key=lambda name: (name == "none", name))
+    rows = sorted(
+        {row for row, _ in cells}, key=lambda name: ("+" in name, name == "healthy", name)
+    )
+    letters = [chr(ord("A") + i) if i < 26 else f"A{chr(ord('A') + i - 26)}" for i in range(99)]
+    print("columns, the first warning, or (the first finding where none is a warning):")
+    for letter, column in zip(letters, columns, strict=False):
+        print(f"  {letter}  {column}")
+    print(" " * 44 + "".join(f"{letter:>4}" for letter in letters[: len(columns)]))
+    for row in rows:
+        counts = [cells[row, column] for column in columns]
+        print(f"{row:<44}" + "".join(f"{count or '·':>4}" for count in counts))
+    print()
+
+
+def _print_summary(answers: Sequence[Answer]) -> None:
+    ill = [answer for answer in answers if not answer.healthy]
+    well = [answer for answer in answers if answer.healthy]
+    brief = sum(answer.right and answer.first.startswith("(") for answer in ill)
+    sizes = [size for answer in ill for size in answer.sizes]
+    print(
+        f"first finding right      {_of(sum(a.right for a in ill), ill)}, {brief} of them as info"
+    )
+    print(f"every cause found        {_of(sum(not a.missed for a in ill), ill)}")
+    print(f"healthy without warning  {_of(sum(a.right for a in well), well)}")
+    print(
+        f"confidently wrong        {_of(sum(bool(a.confidently_wrong) for a in answers), answers)}"
+    )
+    near, bounded = (
+        sum(one.near for one in sizes),
+        sum(one.bounded for one in sizes if not one.near),
+    )
+    settled = sum(one.settled for one in sizes if not (one.near or one.bounded))
+    unnamed = sum(one.off is None for one in sizes)
+    print(
+        f"size within {WITHIN:.0%}          {_of(near, sizes)}, {bounded} more told as the least "
+        f"or the most that it is, rightly,\n{'':<25}{settled} more of a heap that by the runtime's "
+        f"count grew to what is said, {unnamed} not named"
+    )
+    print()
+
+
+def _of(count: int, of: Sequence[object]) -> str:
+    return f"{count} of {len(of)} ({count / len(of):.0%})" if of else "0 of 0"
+
+
+def _told(size: Size) -> str:
+    if size.off is None:
+        return f"{size.code} names no {size.what}"
+    within = ", told as a bound, rightly" if size.bounded else ""
+    settled = ", but the heap grew to what is said" if size.settled else ""
+    return f"{size.code} off by {size.off:.0%} ({size.what}){within}{settled}"
+
+
+def _print_verdicts(answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        told = truth()[answer.name]
+        done = [told["text"], *(cause["text"] for cause in told["causes"])]
+        print(f"{answer.name}  {_row(answer)}  go{told['go']}")
+        print(f"  done      {' '.join(text for text in done if text)}")
+        print(f"  verdict   {answer.sentence}")
+
+
+def _print_wrong(answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        far = [_told(size) for size in answer.sizes if not size.near]
+        if answer.right and not (answer.missed or answer.confidently_wrong or far):
+            continue
+        done = truth()[answer.name]
+        print(f"{answer.name}  {'' if answer.right else 'WRONG  '}{_row(answer)}  go{done['go']}")
+        print(f"  first     {answer.first}")
+        for label, said in (
+            ("missed", answer.missed),
+            ("wrongly", answer.confidently_wrong),
+            ("size", far),
+        ):
+            if said:
+                print(f"  {label:<9} {', '.join(said)}")
+        if not answer.right:
+            print(f"  verdict   {answer.sentence}")
+
+
+if __name__ == "__main__":
+    main()

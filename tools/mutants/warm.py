@@ -1,0 +1,231 @@
+"""Run tests against many changes in one warm process: what is changed is put into loaded modules.
+
+pytest imports and collects once. Then each change is made in a fork, which puts the changed
+statement's code in the place of the old one's and runs the tests that get there, the cheap ones
+first. Nothing is written, so a program that a test starts sees no change.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from _pytest.runner import runtestprotocol
+
+from tools.mutants.changes import (
+    ROOT,
+    made_elsewhere,
+    made_of,
+    names_by_function,
+    names_of,
+    places_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import pytest
+
+    from tools.mutants.changes import Mutant
+
+SPARE_BYTES = 4 << 30
+UNLOADED = "its module does not load"
+CONSTANT = (int, float, str, bytes, bool, tuple, frozenset, type(None))
+
+
+@dataclass
+class Reached:
+    """What one test runs.
+
+    Attributes:
+        seconds: Its CPU; infinite where it took too much.
+        lines: The lines of the files looked at: file, function, how far below its first.
+        names: What the functions that it enters there speak of.
+    """
+
+    seconds: float = 0.0
+    lines: set[tuple[str, str, int]] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+
+def forked(work: Callable[[], Any], *, seconds: float | None = None) -> Any:
+    """What a function returns in a fork of this process; None if the fork dies, or takes longer."""
+    here, there = Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        _work_and_leave(work, there, seconds)
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        return None
+    finally:
+        here.close()
+        os.waitpid(child, 0)
+
+
+def _work_and_leave(work: Callable[[], Any], answer: Connection, seconds: float | None) -> None:
+    try:  # what raises here leaves no answer
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        if seconds is not None:
+            signal.setitimer(signal.ITIMER_PROF, seconds)  # ends the process
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + SPARE_BYTES
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        answer.send(work())
+    finally:
+        os._exit(0)
+
+
+def reached(item: pytest.Item) -> Reached:
+    """What a test runs of what is marked, alone: nothing that others have cached."""
+    _RUN.clear()
+    begin = time.process_time()
+    passed = not any(one.failed for one in runtestprotocol(item, log=False))
+    assert passed, item
+    seen = Reached(time.process_time() - begin)
+    for file in {file for file, _ in _RUN}:
+        places = places_of(Path(file))
+        lines = {places[line] for name, line in _RUN if name == file and line in places}
+        seen.lines |= {(file, *place) for place in lines}
+        names = names_by_function(Path(file))
+        seen.names.update(*(names.get(function, ()) for function, _ in lines))
+    return seen
+
+
+_RUN: set[tuple[str, int]] = set()  # file and line of each statement that a test ran
+
+
+class _Marked(ast.NodeTransformer):
+    """A file with a mark before every statement of its functions."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        for inner in ast.walk(node):
+            for name in ("body", "orelse", "finalbody"):
+                statements = getattr(inner, name, None)
+                if isinstance(statements, list) and not isinstance(inner, ast.ClassDef):
+                    marked = [part for one in statements for part in (self._mark(one), one)]
+                    setattr(inner, name, marked)
+        return ast.fix_missing_locations(node)
+
+    def _mark(self, before: ast.stmt) -> ast.stmt:
+        mark = ast.parse(f"_RUN.add(({self.file!r}, {before.lineno}))").body[0]
+        return ast.copy_location(mark, before)
+
+
+def mark_all(files: Iterable[str]) -> None:
+    """Put marks into loaded modules, which tell what runs at hardly any cost."""
+    for file in files:
+        names_by_function(Path(file))  # here once, and not in the fork of each test
+        space = vars(_module_of(Path(file)))
+        space["_RUN"] = _RUN
+        for top in ast.parse(Path(file).read_text()).body:
+            if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
+                marked = ast.Module([_Marked(file).visit(top)], [])
+                fresh = dict(space)
+                exec(compile(marked, file, "exec"), fresh)
+                _graft(space[top.name], fresh[top.name], set())
+
+
+def _module_of(path: Path) -> ModuleType:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return sys.modules[".".join(part for part in parts if part != "__init__")]
+
+
+def noticed_by(mutant: Mutant, items: list[pytest.Item]) -> str:
+    """The first test that fails with a change, or `UNLOADED`; empty where none does."""
+    try:
+        put_in_place(mutant)
+    except Exception:  # noqa: BLE001 - whatever a changed table raises
+        return UNLOADED
+    followers: Iterable[pytest.Item | None] = [*items[1:], None]
+    for item, follower in zip(items, followers, strict=True):
+        if any(one.failed for one in runtestprotocol(item, log=False, nextitem=follower)):
+            return item.nodeid
+    return ""
+
+
+def put_in_place(mutant: Mutant) -> None:
+    """Put a change into a loaded module."""
+    module = _module_of(mutant.path)
+    tree = ast.parse(mutant.text)
+    top = next(one for one in tree.body if (one.end_lineno or 0) >= mutant.line)
+    space = vars(module)
+    if isinstance(top, (ast.FunctionDef, ast.ClassDef)):
+        _define_again(space, top)
+        return
+    statements = [top, *made_of(tree, top)]
+    for one in statements:
+        _run_again(space, one)
+    changed = {name for one in statements for name in names_of(one)}
+    for one in tree.body:
+        if isinstance(one, ast.FunctionDef) and changed & _names_of_defaults(one):
+            _define_again(space, one)
+    for other, one in made_elsewhere(mutant.path, changed):
+        if other in sys.modules:
+            _run_again(vars(sys.modules[other]), one)
+
+
+def _define_again(space: dict[str, Any], definition: ast.FunctionDef | ast.ClassDef) -> None:
+    """Make what a module has defined behave as it is defined now."""
+    fresh = dict(space)
+    exec(compile(ast.Module([definition], []), str(space["__file__"]), "exec"), fresh)
+    _graft(space[definition.name], fresh[definition.name], set())
+
+
+def _names_of_defaults(function: ast.FunctionDef) -> set[str]:
+    defaults = [*function.args.defaults, *filter(None, function.args.kw_defaults)]
+    return {one.id for part in defaults for one in ast.walk(part) if isinstance(one, ast.Name)}
+
+
+def _run_again(space: dict[str, Any], statement: ast.stmt) -> None:
+    """Run a module's statement once more, and give what it sets to all who imported that."""
+    olds = {name: space.get(name) for name in names_of(statement)}
+    exec(compile(ast.Module([statement], []), str(space["__file__"]), "exec"), space)
+    for name, old in olds.items():
+        for path, other in list(sys.modules.items()):
+            if path.partition(".")[0] in {"gomem", "tests"} and other is not None:
+                held = vars(other)
+                if held.get(name, other) is old:
+                    held[name] = space[name]
+
+
+def _graft(old: Any, new: Any, done: set[int]) -> None:  # noqa: PLR0912
+    """Make what is old behave as what is new: whoever holds it sees the change."""
+    if old is new or id(old) in done:
+        return
+    done.add(id(old))
+    if isinstance(old, FunctionType) and isinstance(new, FunctionType):
+        old.__code__ = new.__code__
+        old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+        for was, now in zip(old.__closure__ or (), new.__closure__ or (), strict=True):
+            _graft(was.cell_contents, now.cell_contents, done)
+    elif isinstance(old, type) and isinstance(new, type):
+        for name, now in vars(new).items():
+            was = vars(old).get(name)
+            if isinstance(was, CONSTANT) and isinstance(now, CONSTANT):
+                if was != now and not name.startswith("__"):
+                    setattr(old, name, now)
+            else:
+                _graft(was, now, done)
+    elif isinstance(old, property):
+        for name in ("fget", "fset", "fdel"):
+            _graft(getattr(old, name), getattr(new, name), done)
+    else:
+        for name in ("__wrapped__", "__func__", "func"):
+            if hasattr(old, name) and hasattr(new, name):
+                _graft(getattr(old, name), getattr(new, name), done)

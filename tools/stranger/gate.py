@@ -1,0 +1,79 @@
+"""The stranger's gate: what each capture tells, however it is handed on, beside what it tells."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import gomem
+from gomem.errors import CaptureError
+from tests.builders import FIXTURES
+from tools.stranger.told import contradictions, differences
+from tools.stranger.transformations import NOON, TRANSFORMATIONS, Loss, files_of
+
+if TYPE_CHECKING:
+    from tools.stranger.remembered import Memory
+    from tools.stranger.transformations import Handed, Transformation
+
+FOLDERS = ("captures", "injected", "skewed", "laboratory/captures")
+CAPTURES = sorted(
+    path
+    for folder in FOLDERS
+    for path in (FIXTURES / folder).glob("*")
+    if path.is_dir() or path.name.endswith(".tar.gz")
+)
+Case = tuple[Path, "Transformation", str]
+
+
+def ways_of(capture: Path) -> list[Case]:
+    """Every way to hand a capture on: the transformations, and where each can be applied."""
+    files = files_of(capture)
+    return [
+        (capture, one, choice) for one in TRANSFORMATIONS.values() for choice in one.choices(files)
+    ]
+
+
+def lay_out(handed: Handed, folder: Path) -> gomem.Capture:
+    """Write what is handed on, and read it as its receiver would."""
+    paths = {path: folder / path for path in handed.files}
+    for path, data in handed.files.items():
+        paths[path].parent.mkdir(parents=True, exist_ok=True)
+        paths[path].write_bytes(data)
+        date = handed.dates.get(path, NOON)
+        os.utime(paths[path], (date, date))
+    named = list(paths.values()) if handed.listed else [folder / handed.at]
+    return gomem.load(*named, go_version=handed.release)
+
+
+as_recorded = lru_cache(maxsize=4)(gomem.load)
+
+
+def read_as_handed_on(capture: Path, one: Transformation, choice: str) -> gomem.Capture:
+    """The capture, transformed."""
+    with TemporaryDirectory() as folder:
+        return lay_out(one.apply(files_of(capture), choice), Path(folder))
+
+
+def unlike(capture: Path, one: Transformation, choice: str, memory: Memory) -> list[str]:
+    """Where the capture, handed on in this way, tells otherwise than the same or less.
+
+    Raises:
+        CaptureError: It is no capture any more, and not because its only file was harmed.
+    """
+    whole = memory.told(as_recorded(capture))
+    try:
+        told = memory.told(read_as_handed_on(capture, one, choice), whole.moments)
+    except CaptureError as nothing_left:
+        if one.harms and choice in str(nothing_left):
+            return []  # what is left of the only file tells nothing, and that is said
+        raise
+    if one.lost is Loss.EVIDENCE:
+        said = contradictions(whole, told)
+    else:
+        said = differences(whole, told, clock=one.lost is Loss.NOTHING)
+    if one.harms and choice not in told.damaged:
+        said.append(f"{choice} is cut short, and nothing says so")
+    return said

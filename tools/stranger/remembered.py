@@ -1,0 +1,189 @@
+"""What was asked before is answered from memory, so that all of the gate can be run.
+
+Most of what is handed on is, once it is read, what was read before: under other dates, out of an
+archive, without one of its files. So a reader that is given the same bytes by the same name, the
+costliest questions about the same rows, and the diagnosis of a capture that was read the same are
+asked once. What is the same is told by all that was asked, pickled: a transformation that changes
+any of it is asked anew. `test_gate.py` holds that memory changes no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import gomem
+from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
+from gomem.diagnosis import moment_facts
+from gomem.diagnosis.moment_facts import _Sides
+from gomem.inputs.read import read_artefact
+from gomem.sources.long import LongSource
+from tools.stranger.told import told_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.capture.moment import Moment
+    from gomem.causes.answers import MomentFacts
+    from gomem.inputs.kinds import Kind
+    from gomem.sources.artefact import Source
+    from tools.stranger.told import Told
+
+SIDES, FACTS = _Sides.of, moment_facts._facts
+MOST = 5000  # answers: those of a few captures
+NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
+COSTLY = (
+    "gomem.capture.load.kind_of",
+    "gomem.capture.moment._goroutines_of",
+    "gomem.causes.answers.malloced_blocks",
+    "gomem.diagnosis.moment_facts.heap_return",
+    "gomem.diagnosis.moment_facts.reconcile_rss",
+    "gomem.causes.collector_answers.cost_of_collection",
+    "gomem.causes.collector_answers.gc_pauses",
+    "gomem.causes.collector_answers.gc_phases",
+    "gomem.causes.collector_answers.gc_triggers",
+    "gomem.causes.collector_answers.heap_pacing",
+    "gomem.causes.collector_answers.live_heaps",
+    "gomem.causes.collector_answers.mutator_utilization",
+    "gomem.diagnosis.diagnosis.find_spike",
+    "gomem.diagnosis.diagnosis.growth",
+    "gomem.diagnosis.diagnosis.in_use_jump",
+    "gomem.diagnosis.diagnosis.series_of",
+    "gomem.diagnosis.diagnosis.top_sites",
+)
+
+
+class Memory:
+    """Answers by the question and all that it was asked about."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Any] = {}
+        self._digests: dict[int, tuple[Any, str]] = {}  # with the answer, whose id it keeps taken
+
+    def asked(self, question: str, answer: Callable[[], Any], *about: Any) -> Any:
+        """The answer to a question, from memory if it was asked about the same."""
+        digest = self._digest(question, *about)
+        if digest not in self._answers:
+            if len(self._answers) >= MOST:
+                self._answers.clear()
+                self._digests.clear()
+            self._answers[digest] = answer()
+        return self._answers[digest]
+
+    def of(self, dotted: str) -> Callable[..., Any]:
+        """A function of gomem's that answers from memory."""
+        module, _, name = dotted.rpartition(".")
+        function = getattr(import_module(module), name)
+
+        def remembered(*args: Any, **options: Any) -> Any:
+            return self.asked(dotted, lambda: function(*args, **options), args, options)
+
+        return remembered
+
+    def read(self, kind: Kind, source: Source, **options: Any) -> Any:
+        """As `read_artefact`; what is read stands for itself by its content, not by its bytes."""
+
+        def parsed() -> Any:
+            return read_artefact(kind, source, **options)
+
+        if isinstance(source, LongSource):
+            return parsed()
+        found = self.asked("read", parsed, kind.name, source.name, source.data, source.damage)
+        self._stand(found, kind.name, found)
+        return found
+
+    def classify(self, mappings: pd.DataFrame, memstats: pd.Series | None) -> ClassifiedMappings:
+        """As `classify_mappings`, whatever the rows' file is called."""
+        names = {name: mappings[name].iloc[0] for name in NAMES}
+        if any((mappings[name] != value).any() for name, value in names.items()):
+            return classify_mappings(mappings, memstats)
+        rows = mappings.drop(columns=list(NAMES))
+        row = None if memstats is None else memstats.drop(list(NAMES), errors="ignore")
+        found = self.asked("classify", lambda: classify_mappings(rows, row), rows, row)
+        named = found.mappings.assign(**names)[[*mappings.columns, "kind", "rule"]]
+        named = replace(found, mappings=named)
+        self._stand(named, found, names)
+        self._stand(named.mappings, named)
+        return named
+
+    def sides(self, moment: Moment, damaged: set[str]) -> _Sides:
+        """As `_Sides.of`, of a moment that was read before."""
+        files = [
+            (one.source.name, one.kind.name, one.time, one.time_source, one.parsed)
+            for one in moment.artefacts
+        ]
+        mine = sorted(damaged & {name for name, *_ in files})
+        about = moment.name, moment.collections, files, mine
+        found = self.asked("sides", lambda: SIDES(moment, damaged), *about)
+        self._stand(found, "sides", *about)
+        return found
+
+    def facts(
+        self,
+        sides: _Sides,
+        ends: pd.Series | None,
+        heaps: Mapping[str, pd.Series],
+        marked: Mapping[int, int],
+        page_bytes: int | None,
+    ) -> MomentFacts:
+        """As `_facts`; the same object for the same, with all that was worked out of it."""
+        about = sides, ends, heaps.get(sides.moment.name), marked, page_bytes
+        return self.asked("facts", lambda: FACTS(sides, ends, heaps, marked, page_bytes), *about)
+
+    def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
+        """As `told_by`: of captures that read the same, the same is told."""
+        files = [
+            (one.source.name, one.kind.name, one.moment, one.time, one.time_source, one.parsed)
+            for one in capture.files
+        ]
+        passed_over = [one.name for one in capture.passed_over]
+        about = files, list(capture.by_moment), passed_over, capture.damaged, capture.looks
+
+        def told() -> Told:
+            return told_by(gomem.diagnose(capture), moments)
+
+        return self.asked("told", told, *about, capture.go_version, moments)
+
+    def _stand(self, answer: Any, *about: Any) -> None:
+        """Let an answer that is part of a later question stand for itself by a digest."""
+        if id(answer) not in self._digests:
+            self._digests[id(answer)] = answer, self._digest(*about)
+
+    def _digest(self, *about: Any) -> str:
+        file = io.BytesIO()
+        _Pickler(file, self._digests).dump(about)
+        return hashlib.sha256(file.getbuffer()).hexdigest()
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, digests: Mapping[int, tuple[Any, str]]) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._digests = digests
+
+    def reducer_override(self, thing: Any) -> Any:
+        known = self._digests.get(id(thing))
+        return NotImplemented if known is None else (str, (known[1],))
+
+
+@contextmanager
+def remembering() -> Iterator[Memory]:
+    """Let gomem answer from memory."""
+    memory = Memory()
+    with ExitStack() as patches:
+        patches.enter_context(patch("gomem.capture.load.read_artefact", memory.read))
+        patches.enter_context(
+            patch("gomem.diagnosis.moment_facts.classify_mappings", memory.classify)
+        )
+        patches.enter_context(patch.object(_Sides, "of", memory.sides))
+        patches.enter_context(patch("gomem.diagnosis.moment_facts._facts", memory.facts))
+        for dotted in COSTLY:
+            patches.enter_context(patch(dotted, memory.of(dotted)))
+        yield memory
