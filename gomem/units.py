@@ -103,6 +103,11 @@ def format_value(value: float | str, unit: str) -> str:
     return format_count(value) if isinstance(value, int) else f"{value:g}"
 
 
+def minus(text: str) -> str:
+    """A number with a minus sign in place of the hyphen."""
+    return text.replace("-", "\u2212")
+
+
 def is_unknown(value: object) -> bool:
     """Whether a cell of a frame is missing: None, NaN or pandas' NA."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.charts.svg import write_svg
-from gomem.units import format_bytes
-from gomem.views.words import minus
+from gomem.units import format_bytes, minus
 
 if TYPE_CHECKING:
     from gomem.charts.chart import Axis, Chart

@@ -14,9 +14,9 @@ from gomem.units import (
     format_fraction,
     format_seconds,
     is_unknown,
+    minus,
 )
 from gomem.views.document import Cell
-from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gomem.units import minus
+
 PARTS = {
     "heap_objects": "objects, live or not yet swept",
     "heap_slack": "free slots in spans that hold objects",
@@ -90,11 +92,6 @@ def first_few(names: list[str], at_most: int) -> str:
     """Names in a row; of many, how many there are besides."""
     rest = len(names) - at_most
     return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def minus(text: str) -> str:
-    """A number with a minus sign in place of the hyphen."""
-    return text.replace("-", "\u2212")
 
 
 def minus_signs(sentence: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
-from gomem.units import format_count, format_relative, is_unknown
+from gomem.units import format_count, format_relative, is_unknown, minus
 from gomem.views.comparison.words import (
     LAYERS,
     NO_GEOMEAN,
@@ -27,7 +27,7 @@ from gomem.views.measurements import (
 )
 from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 from gomem.views.words import GROUPS as WHOSE
-from gomem.views.words import minus, part_name
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
 from gomem.charts.figure import Drawing
 from gomem.inputs.schema import rows_of
-from gomem.units import format_relative, is_unknown
+from gomem.units import format_relative, is_unknown, minus
 from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.figures.benchmarks import have_multiples
 from gomem.views.measurements import format_level
-from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,14 @@ from zlib import crc32
 from gomem.errors import printable
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.schema import rows_of
-from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
-from gomem.views.words import minus
+from gomem.units import (
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    is_unknown,
+    minus,
+)
 from gomem.views.writers.flame_script import SCRIPT
 
 if TYPE_CHECKING:

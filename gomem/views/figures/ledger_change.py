@@ -14,8 +14,8 @@ from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import LOOK, edge_of
 from gomem.charts.svg import POINTS
-from gomem.units import format_change
-from gomem.views.words import minus, part_name
+from gomem.units import format_change, minus
+from gomem.views.words import part_name
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger_change import LedgerChange

@@ -8,10 +8,9 @@ from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, EDGE
 from gomem.inputs.schema import rows_of
-from gomem.units import is_unknown
+from gomem.units import is_unknown, minus
 from gomem.views.figures.flame_graph import known_name, shortened
 from gomem.views.measurements import format_value
-from gomem.views.words import minus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import LOOK, edge_of
 from gomem.charts.svg import POINTS
-from gomem.units import format_bytes, format_fraction
-from gomem.views.words import PARTS, minus, part_name
+from gomem.units import format_bytes, format_fraction, minus
+from gomem.views.words import PARTS, part_name
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.ledger import Ledger

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.units import format_change, is_unknown
+from gomem.units import format_change, is_unknown, minus
 from gomem.views.document import (
     Block,
     Cell,
@@ -20,7 +20,7 @@ from gomem.views.document import (
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.share import named
 from gomem.views.values import bytes_cell, change_cell
-from gomem.views.words import minus, minus_signs, part_name
+from gomem.views.words import minus_signs, part_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
-from gomem.units import format_value
+from gomem.units import format_value, minus
 from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
 from gomem.views.names import moment_names
 from gomem.views.report.verdict import TONES
 from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.values import bytes_cell, seconds_cell
-from gomem.views.words import first_few, how_many, minus
+from gomem.views.words import first_few, how_many
 
 if TYPE_CHECKING:
     from gomem.causes.finding import Evidence, Finding

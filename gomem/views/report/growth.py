@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
-from gomem.units import format_bytes, format_seconds, is_unknown
+from gomem.units import format_bytes, format_seconds, is_unknown, minus
 from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
 from gomem.views.values import NOTHING, bytes_cell
-from gomem.views.words import how_many, minus
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     import pandas as pd
