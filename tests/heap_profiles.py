@@ -5,6 +5,7 @@ import pandas as pd
 
 from gomem.inputs.pprof.parse import parse_pprof
 from gomem.inputs.pprof.table import Profile
+from gomem.statistics.sampling import interval, sampling_of_counts, scale_of
 from tests.pprof_messages import field, function, location, message, packed, strings
 
 RATE = 512 * 1024
@@ -80,3 +81,12 @@ def sampled_program(run, *, doubled=None):
         if count
     ]
     return heap(*buckets, names=(*NAMES, "main.root"))
+
+
+def bounds(counts, sizes):
+    """The interval of each row of counts, summed over sizes, and what the profile would say."""
+    sizes = np.asarray(sizes, float)
+    scale = scale_of(sizes, RATE)
+    parts = sampling_of_counts(sizes, counts.astype(float), scale)
+    estimate = (counts * sizes * scale).sum(axis=1)
+    return interval(estimate, parts.mapped(lambda part: part.sum(axis=1)))

@@ -22,21 +22,12 @@ import numpy as np
 
 from gomem.comparison.direction import direction, least_of
 from gomem.comparison.load_values import REQUEST_RATE
-from gomem.comparison.samples import (
-    ALPHA,
-    BENCHMARK,
-    BETTER,
-    LEAST_VALUES,
-    SAME,
-    WORSE,
-    beyond_chance,
-    can_tell,
-    rank_sum_p,
-)
+from gomem.comparison.samples import BENCHMARK, BETTER, SAME, WORSE
 from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, RSS
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.statistics.rank_tests import ALPHA, LEAST_VALUES, beyond_chance, can_tell, rank_sum_p
 from gomem.units import format_relative, is_unknown
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from gomem.comparison.comparison import compare, opened
 from gomem.comparison.direction import MIXED, together
 from gomem.comparison.judgement import OF_RUNS
 from gomem.comparison.samples import (
-    ALPHA,
     BENCHMARK,
     BETTER,
     LEAST_CHANGE,
@@ -31,10 +30,10 @@ from gomem.comparison.samples import (
     TOO_FEW,
     WORSE,
     Judgement,
-    holm,
 )
 from gomem.errors import did_you_mean
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.statistics.rank_tests import ALPHA, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,7 +13,6 @@ from gomem.causes.finding import Severity
 from gomem.comparison.direction import direction, together
 from gomem.comparison.load_values import REQUEST_RATE
 from gomem.comparison.samples import (
-    ALPHA,
     BENCHMARK,
     BETTER,
     EQUIVALENT,
@@ -24,11 +23,11 @@ from gomem.comparison.samples import (
     TOO_FEW,
     WORSE,
     Judgement,
-    most_by_chance,
 )
 from gomem.comparison.single_values import GC_CPU, HEAP, LEAST_CPU, RSS
 from gomem.diagnosis.findings import OF_DATA
 from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.statistics.rank_tests import ALPHA, most_by_chance
 from gomem.units import format_bytes, format_fraction, format_relative, is_unknown
 
 if TYPE_CHECKING:

@@ -1,10 +1,8 @@
 """Did it change from before to after, by how much, and could the difference be noise?
 
 Benchmarks are not normally distributed and have outliers, so nothing is assumed about their shape:
-a sample is summed up by its median with a 95 % interval from order statistics, and two samples are
-compared by ranks (Mann and Whitney 1947; with ties, Klotz 1966). Medians, intervals and p are those
-of benchstat, but stay exact where it approximates: intervals of more than 30 values, p of more than
-25 a side with ties, or with ties in samples of different size.
+a sample is summed up by its median with an interval, and two samples are compared by ranks, as
+`gomem.statistics.rank_tests` does.
 
 The verdict goes by the p of each metric alone, as benchstat's does: what a file says of one
 benchmark must not depend on how many others stand in it. The price is that of many metrics that
@@ -31,8 +29,7 @@ machine did meanwhile, as benchmarks of unchanged code show; only alternating ru
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
-from math import comb
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,9 +37,19 @@ import pandas as pd
 
 from gomem.inputs.gobench.table import matched_samples
 from gomem.inputs.schema import Column, build, build_rows, empty
+from gomem.statistics.rank_tests import (
+    ALPHA,
+    LEAST_VALUES,
+    MIN_INTERVAL_VALUES,
+    can_tell,
+    holm,
+    rank_sum_p,
+    rank_sum_tails,
+    summarise,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -51,14 +58,9 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-CONFIDENCE = 0.95  # of the intervals
-ALPHA = 0.05  # a p above it is noise
-LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
 # Of the median before. Where functions and stacks happen to lie moves times by more than this from
 # one build to the next (Mytkowicz and others 2009), so nobody can act on less.
 LEAST_CHANGE = 0.005
-EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
-MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
 
 BETTER, WORSE, CHANGED, NO_CLAIM, TOO_FEW = "better", "worse", "changed", "~", "?"
 SAME = "same"
@@ -225,16 +227,6 @@ class Comparison:
         return self.metrics[names].to_html(escape=True, index=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A sample's median with its 95 % interval; unknown is None."""
-
-    n: int
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
 def compare_bench(
     before: Bench,
     after: Bench,
@@ -319,85 +311,6 @@ def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
     return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
 
 
-def summarise(values: Values) -> Summary:
-    """A sample's median and its interval; with fewer than six values the interval is unknown."""
-    if not len(values):
-        return Summary(0)
-    ranks = interval_ranks(len(values))
-    if ranks is None:
-        return Summary(len(values), float(np.median(values)))
-    ordered = np.sort(values)
-    low, high = (float(ordered[rank - 1]) for rank in ranks)
-    return Summary(len(values), float(np.median(values)), low, high)
-
-
-@lru_cache(maxsize=1024)
-def interval_ranks(n: int) -> tuple[int, int] | None:
-    """Ranks, from 1, of the values between which the median lies with 95 % confidence.
-
-    How many of n values lie below the true median is binomial with one half. Its most likely
-    outcomes are taken, the lower of two equal ones first, until they hold 95 %.
-
-    Returns:
-        None if the interval would reach beyond the smallest or the largest value.
-    """
-    from scipy.stats import binom
-
-    probability = binom.pmf(np.arange(n + 1), n, 0.5)
-    low, behind = n // 2, n // 2 + 1
-    covered = probability[low]
-    while covered < CONFIDENCE and (low > 0 or behind <= n):
-        if low - 1 + behind >= n:
-            low -= 1
-            covered += probability[low]
-        else:
-            covered += probability[behind]
-            behind += 1
-    return (low, behind) if low >= 1 and behind <= n else None
-
-
-def rank_sum_p(before: Values, after: Values) -> float | None:
-    """Two-sided p of the Mann-Whitney U test.
-
-    With up to 50 values on each side it is the exact permutation probability, given the ties;
-    beyond that, the normal approximation, corrected for ties and continuity.
-
-    Returns:
-        None if no outcome could show a difference: a side is empty, or each has one value.
-    """
-    tails = rank_sum_tails(before, after)
-    return None if tails is None else min(1.0, 2 * min(tails))
-
-
-def rank_sum_tails(before: Values, after: Values) -> tuple[float, float] | None:
-    """One-sided p of the same test: that the values before are the smaller ones, the larger ones.
-
-    Returns:
-        None where `rank_sum_p` is.
-    """
-    if not len(before) or not len(after) or len(before) + len(after) == 2:
-        return None
-    pooled = np.concatenate([before, after])
-    if (pooled == pooled[0]).all():
-        return 1.0, 1.0
-    from scipy.stats import mannwhitneyu, rankdata
-
-    if max(len(before), len(after)) > EXACT_LIMIT:
-        less, greater = (
-            mannwhitneyu(before, after, method="asymptotic", alternative=side).pvalue
-            for side in ("less", "greater")
-        )
-        return float(less), float(greater)
-    doubled = np.rint(2 * rankdata(pooled)).astype(np.int64)  # tied ranks are halves
-    ways = np.zeros((len(before) + 1, doubled.sum() + 1))  # by how many ranks, and their sum
-    ways[0, 0] = 1
-    for rank in doubled:
-        ways[1:, rank:] += ways[:-1, :-rank]
-    of_sum = ways[-1] / ways[-1].sum()
-    observed = doubled[: len(before)].sum()
-    return float(of_sum[: observed + 1].sum()), float(of_sum[observed:].sum())
-
-
 def equivalence(
     before: Values, after: Values, margin: float, better: str | None
 ) -> tuple[str, float | None]:
@@ -430,44 +343,6 @@ def equivalence(
     p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
     shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
     return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Correct each p for being one among all that are known (Holm 1979)."""
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for done, (p, place) in enumerate(known):
-        largest = max(largest, min(1.0, p * (len(known) - done)))
-        adjusted[place] = largest
-    return adjusted
-
-
-def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
-    """Whether so many of these comparisons are more than chance makes out of one side alone.
-
-    They are where one of them stands for all (Holm), or where there are too many: where nothing
-    changed, as many come out on one side, at 2.5 % each, as a binomial has it.
-
-    Args:
-        p_values: Of all comparisons that were made.
-        claimed: How many of them came out on the side that is asked about.
-    """
-    if any(p <= ALPHA for p in holm(p_values) if p is not None):
-        return True
-    return claimed > most_by_chance(sum(p is not None for p in p_values))
-
-
-def most_by_chance(compared: int) -> int:
-    """How many of so many comparisons come out on one side by chance, in 95 of 100 tables."""
-    from scipy.stats import binom
-
-    return int(binom.ppf(1 - ALPHA, compared, ALPHA / 2))
-
-
-def can_tell(before: int, after: int) -> bool:
-    """Whether so many values, wholly apart, reach a p of 5 %: then a change can show."""
-    return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
 
 
 def better_by_unit(unit: str) -> str | None:

@@ -32,11 +32,11 @@ from gomem.analysis.profiles.changes import (
     unseen_in,
 )
 from gomem.analysis.profiles.renames import renamed
-from gomem.comparison.samples import ALPHA, can_tell, rank_sum_p
 from gomem.diagnosis.diagnosis import SAMPLE_TYPES, has_samples
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, empty
+from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,8 @@ import pytest
 
 import gomem
 from gomem.comparison.builds import BUILD_METRICS
-from gomem.comparison.samples import holm
 from gomem.inputs.gobench.table import read_bench
+from gomem.statistics.rank_tests import holm
 
 
 def bench(*names, at=10, n=6):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.profiles.flame_layout import flame_layout
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval, sampling_of
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

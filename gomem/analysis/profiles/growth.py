@@ -27,8 +27,9 @@ from gomem.analysis.profiles.published import Published, published
 from gomem.analysis.series.trends import HALF, SURE_FROM, shape_of
 from gomem.inputs.pprof.calls.names import own_function
 from gomem.inputs.pprof.calls.stacks import Stacks
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, limit_ratios, sampling_of
+from gomem.statistics.sampling import Sampling, limit_ratios
 from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:

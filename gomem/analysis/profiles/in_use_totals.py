@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.statistics.sampling import Sampling, interval, sampling_of
+from gomem.inputs.pprof.sampling import sampling_of
+from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from gomem.inputs.pprof.calls.names import package_of
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build, rows_of
-from gomem.statistics.sampling import Sampling, interval, sampling_of
+from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile

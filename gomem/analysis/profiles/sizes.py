@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, interval, sampling_of
+from gomem.statistics.sampling import Sampling, interval
 from gomem.units import KIB
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Z95, Sampling, sampling_of
+from gomem.statistics.sampling import Z95, Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Callable

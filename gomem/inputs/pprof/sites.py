@@ -1,4 +1,4 @@
-"""Who allocates, and how sure is a number that was sampled? See `sampling` for the latter."""
+"""Who allocates, and how sure is a sampled number? See `statistics/sampling.py` for the latter."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gomem.inputs.pprof.calls.top import top_of
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, interval, sampling_of
+from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,9 +3,9 @@
 import pytest
 
 from gomem.inputs.pprof.read import read_pprof
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.pprof.sites import SITES, top_sites
 from gomem.inputs.schema import columns
-from gomem.statistics.sampling import sampling_of
 from tests.builders import FIXTURES
 from tests.heap_profiles import bucket, heap, scale, seen
 
