@@ -1,4 +1,4 @@
-"""What ships with gomem beside its code: the demo capture and the notebooks."""
+"""What ships with gomem beside its code: the demo capture, the notebooks, a page's scripts."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ def packaged(name: str) -> Path:
     if not folder.is_dir():
         raise CaptureError(f"{name}: not in this installation of gomem; install it again")
     return folder
+
+
+def text_beside(package: str, *path: str) -> str:
+    """The text of a file that lies in the folder of a package's code, or below it."""
+    return resources.files(package).joinpath(*path).read_text(encoding="utf-8")
 
 
 def recorded(name: str) -> Path:

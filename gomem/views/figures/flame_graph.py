@@ -27,7 +27,7 @@ from gomem.units import (
     is_unknown,
     minus,
 )
-from gomem.views.writers.flame_script import SCRIPT
+from gomem.views.writers.scripts import flame_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,11 +115,11 @@ class FlameGraph:
         )
 
     def html(self) -> str:
-        """The graph as an element that the script takes, where a page has it; see `SCRIPT`."""
+        """The graph as an element; `flame_script` takes it, where a page has that."""
         return f'<div class="gomem-flame">{self.svg()}</div>'
 
     def _repr_html_(self) -> str:
-        return f"{self.html()}<script>{SCRIPT}</script>"
+        return f"{self.html()}<script>{flame_script()}</script>"
 
 
 def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") -> FlameGraph:

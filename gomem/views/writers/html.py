@@ -15,8 +15,8 @@ from gomem.errors import printable
 from gomem.views.document import Choice, Folded
 from gomem.views.figures.flame_graph import FlameGraph
 from gomem.views.references import address_of
-from gomem.views.writers import flame_script, page_script
 from gomem.views.writers.policy import source_of
+from gomem.views.writers.scripts import flame_script, page_script
 from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def environment() -> Environment:
     made.filters["panels"] = _panels
     made.globals["drawn"] = _drawn
     made.globals["marks"] = MARKS
-    for name, script in (("page", page_script), ("flame", flame_script)):
-        made.globals[f"{name}_script"] = Markup(script.SCRIPT)  # noqa: S704 - our own
-        made.globals[f"{name}_script_source"] = Markup(source_of(script.SCRIPT))  # noqa: S704
+    for name, script in (("page", page_script()), ("flame", flame_script())):
+        made.globals[f"{name}_script"] = Markup(script)  # noqa: S704 - our own
+        made.globals[f"{name}_script_source"] = Markup(source_of(script))  # noqa: S704
     return made
 
 

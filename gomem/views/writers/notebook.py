@@ -19,9 +19,9 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError, printable
-from gomem.views.writers.flame_script import SCRIPT
 from gomem.views.writers.html import environment
 from gomem.views.writers.policy import source_of
+from gomem.views.writers.scripts import flame_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -197,7 +197,11 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
         **dict.fromkeys(NETWORK_TRAITS, ""),
     )
     node = nbformat.reads(executed, as_version=4)
-    metadata = {"name": title, "script_source": source_of(SCRIPT), "contents": _contents(node)}
+    metadata = {
+        "name": title,
+        "script_source": source_of(flame_script()),
+        "contents": _contents(node),
+    }
     page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
     return _UNSEEN.sub(lambda found: printable(found[0]), str(page))
 

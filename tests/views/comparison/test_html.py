@@ -9,9 +9,8 @@ from gomem.comparison.comparison import compare, compare_diagnoses
 from gomem.comparison.samples import compare_bench, compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.document import comparison_document
-from gomem.views.writers.flame_script import SCRIPT
 from gomem.views.writers.html import write_html
-from gomem.views.writers.page_script import SCRIPT as PAGE_SCRIPT
+from gomem.views.writers.scripts import flame_script, page_script
 from tests.builders import FIXTURES, diagnosed
 from tests.views.writers.test_html import LOADS, Page, scripts_of
 
@@ -57,7 +56,7 @@ def test_nothing_is_loaded_from_anywhere(text):
     assert {"#"} == {value[:1] for _, name, value in page.attributes if name.endswith("href")}
     assert not re.search(r"@import|url\((?!#)", text)
     assert not {"iframe", "object", "embed", "link", "img"} & set(page.tags)
-    assert {PAGE_SCRIPT, SCRIPT} >= set(scripts_of(text))
+    assert {page_script(), flame_script()} >= set(scripts_of(text))
 
 
 def test_captures_have_the_change_by_call_and_the_script_for_it():
@@ -71,7 +70,7 @@ def test_captures_have_the_change_by_call_and_the_script_for_it():
     assert (
         'id="flame-allocated-change-noise"' in section[: section.index("<summary>inuse_space by")]
     )
-    assert [PAGE_SCRIPT, SCRIPT] == scripts_of(text)
+    assert [page_script(), flame_script()] == scripts_of(text)
 
 
 def test_headings_are_in_order_and_tables_have_captions(text):
@@ -120,7 +119,7 @@ def test_names_from_the_inputs_are_escaped():
 
     text = page_of(compare_bench(evil, evil), "<b>a", "<i>b")
 
-    assert [PAGE_SCRIPT] == scripts_of(text)
+    assert [page_script()] == scripts_of(text)
     assert "<b>a" not in text
     assert "A<script>alert(1)</script>-2" in "".join(Page(text).words)
 

@@ -10,9 +10,9 @@ import gomem
 from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
 from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
 from gomem.views.report.shown import FIGURES
-from gomem.views.writers.flame_script import SCRIPT
 from gomem.views.writers.notebook import render_notebook_html
 from gomem.views.writers.policy import source_of
+from gomem.views.writers.scripts import flame_script
 from tests.builders import FIXTURES, as_html, diagnosed, html_report
 from tests.heap_profiles import bucket, heap, seen, stack
 
@@ -150,10 +150,10 @@ def test_it_survives_nbconvert(settled):
 
     titles = re.findall(r"<title>[^<]+</title><rect", graph.svg())
     assert titles == re.findall(r"<title>[^<]+</title><rect", page)
-    assert SCRIPT in page
+    assert flame_script() in page
     assert titles == re.findall(r"<title>[^<]+</title><rect", own)
-    assert SCRIPT in own
-    assert f"script-src {source_of(SCRIPT)}" in own
+    assert flame_script() in own
+    assert f"script-src {source_of(flame_script())}" in own
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from gomem.units import format_bytes
-from gomem.views.writers.flame_script import SCRIPT
-from gomem.views.writers.page_script import SCRIPT as PAGE_SCRIPT
+from gomem.views.writers.scripts import flame_script, page_script
 from tests.builders import CAPTURES, as_html, diagnosed, html_report, memstats_json, smaps_entry
 from tests.pprof_messages import INUSE_SPACE, function, location, sample, strings
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
@@ -107,15 +106,15 @@ def test_only_our_two_scripts_stand_in_the_page_and_it_allows_no_other(page, shr
     """
     The policy has the digests of what stands between the tags; nothing may be loaded at all.
     """
-    assert [PAGE_SCRIPT, SCRIPT] == scripts_of(shrunk)
-    assert [allowed(PAGE_SCRIPT, SCRIPT)] == policies_of(page)
+    assert [page_script(), flame_script()] == scripts_of(shrunk)
+    assert [allowed(page_script(), flame_script())] == policies_of(page)
 
 
 def test_without_a_flame_graph_its_script_is_not_there_and_may_not_run(tmp_path):
     text = as_html(diagnosis_of(tmp_path, m_json=memstats_json(HeapAlloc=5)))
 
-    assert [PAGE_SCRIPT] == scripts_of(text)
-    assert [allowed(PAGE_SCRIPT)] == policies_of(Page(text))
+    assert [page_script()] == scripts_of(text)
+    assert [allowed(page_script())] == policies_of(Page(text))
 
 
 def test_the_same_capture_gives_the_same_bytes(shrunk):
@@ -207,7 +206,7 @@ def test_names_from_the_capture_cannot_become_markup(tmp_path):
     assert [] == page.wrong
     assert not {"i", "u", "s"} & set(page.tags)
     assert "<b>capture" not in text
-    assert [PAGE_SCRIPT, SCRIPT] == scripts_of(text)
+    assert [page_script(), flame_script()] == scripts_of(text)
     for name in ("&lt;b&gt;capture", "&lt;i&gt;one", "&lt;u&gt;memstats", "&lt;s&gt;of nothing"):
         assert name in text
     assert "&gt;&lt;script</code>" in text

@@ -1,9 +1,3 @@
-"""The script of a page: tables sort, links unfold what they lead to, and all can be unfolded."""
-
-from __future__ import annotations
-
-# It makes the buttons itself: without it there is no dead one.
-SCRIPT = r"""
 (() => {
   const FACTORS = {
     KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50,
@@ -71,4 +65,3 @@ SCRIPT = r"""
     tools.append(all);
   }
 })();
-"""

@@ -1,15 +1,3 @@
-"""The script of a flame graph: zoom, search, keys, and the same calls seen from other sides.
-
-Without it nothing is missing but these. What stands in the page is the tree of calls; the script
-turns it round (who allocates, then by whom it was called) or puts one function in the middle, with
-all that calls it above and all that it calls below.
-"""
-
-from __future__ import annotations
-
-# It takes every graph on the page that it has not taken yet, so that it may stand there more than
-# once, and makes what only it can serve: without it there is no dead button.
-SCRIPT = r"""
 (() => {
   const KEYS = "Arrows go through the calls, Enter zooms, Escape shows all, / searches.";
   const SVG = "http://www.w3.org/2000/svg", ROW = 18, NARROW = 0.001;
@@ -279,4 +267,3 @@ SCRIPT = r"""
   };
   document.querySelectorAll(".gomem-flame:not([data-ready])").forEach(start);
 })();
-"""

@@ -1,0 +1,30 @@
+"""Our own scripts, which stand as files beside the templates. A page is whole without them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gomem.sources.packaged import text_beside
+
+PACKAGE, FOLDER = "gomem.views.writers", "templates"
+
+
+@cache
+def page_script() -> str:
+    """The script of a page: tables sort, links unfold what they lead to, and all can be unfolded.
+
+    It makes the buttons itself: without it there is no dead one.
+    """
+    return text_beside(PACKAGE, FOLDER, "page.js")
+
+
+@cache
+def flame_script() -> str:
+    """The script of a flame graph: zoom, search, keys, and the same calls seen from other sides.
+
+    What stands in the page is the tree of calls; the script turns it round (who allocates, then by
+    whom it was called) or puts one function in the middle, with all that calls it above and all
+    that it calls below. It takes every graph on the page that it has not taken yet, so that it may
+    stand there more than once, and makes what only it can serve.
+    """
+    return text_beside(PACKAGE, FOLDER, "flame.js")
