@@ -12,7 +12,7 @@ import pytest
 import gomem
 
 PACKAGE = Path(gomem.__file__).parent
-GROUND = {"errors", "units", "releases", "sources"}
+GROUND = {"errors", "units", "releases", "sources", "statistics"}
 FLOORS = [
     GROUND,
     {"inputs"},
@@ -20,6 +20,8 @@ FLOORS = [
     {"analysis"},
     {"causes"},
     {"diagnosis"},
+    {"comparison"},
+    {"charts"},
     {"views"},
     {"schemas"},
     {"live"},
@@ -28,35 +30,15 @@ FLOORS = [
     {"cli", "__main__"},
 ]
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
-# One question in steps, a module each: what kind is a mapping? `mapping_kinds` alone asks them.
-KIND_OF_A_MAPPING = {
-    f"gomem.analysis.memory.{step}"
-    for step in ("mapping_rows", "arenas", "native_memory", "runtime_metadata")
-}
-# What would other settings do? The replay of a log's load and what goes with it.
-WHAT_IF = {
-    f"gomem.analysis.collector.{step}"
-    for step in ("backtest", "goal_check", "pacer", "pod_advice", "replay", "watched", "what_if")
-}
-# Steps that several analyses share are questions of their own.
-SHARED = {
-    "gomem.analysis.collector.gogc",
-    "gomem.analysis.collector.steps",
-    "gomem.analysis.mappings.kinds",
-    "gomem.analysis.memory.totals",
-    "gomem.analysis.scavenger.retention",
-    "gomem.analysis.scavenger.sentences",
-    "gomem.analysis.scavenger.verdicts",
-    "gomem.analysis.series.bursts",
-    "gomem.analysis.series.jumps",
-    "gomem.analysis.profiles.flame_layout",
-    "gomem.analysis.profiles.published",
-    "gomem.analysis.profiles.changes",
-    "gomem.analysis.scavenger.goals",
-    "gomem.statistics.slopes",
-    "gomem.analysis.series.trends",
-    "gomem.statistics.quantiles",
-}
+# The folders of `analysis`: each may ask those before it, and itself.
+SUBJECTS = [
+    {"series"},
+    {"mappings"},
+    {"collector"},
+    {"memory", "profiles"},
+    {"scavenger"},
+    {"what_if"},
+]
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
     "gomem.causes.answers",
@@ -188,29 +170,49 @@ def test_json_is_written_without_what_draws():
     """
     names, left = set(), [*PACKAGE.joinpath("views", "json").glob("*.py")]
     while left:
-        found = {n for n in imports(left.pop(), at_run_time=True) if is_below(n, "views")} - names
+        found = {n for n in imports(left.pop(), at_run_time=True) if is_of_pages(n)} - names
         names |= found
         modules = (PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py") for name in found)
         left += [path for path in modules if path.is_file()]
 
     assert "gomem.views.share" in names
-    assert set() == {n for n in names if n.startswith(("gomem.views.report", "gomem.views.fig"))}
+    drawing = ("gomem.views.report", "gomem.views.fig", "gomem.charts")
+    assert set() == {name for name in names if name.startswith(drawing)}
+
+
+def is_of_pages(name: str) -> bool:
+    return is_below(name, "views") or is_below(name, "charts")
 
 
 def is_below(name: str, floor: str) -> bool:
     return f"{name}.".startswith(f"gomem.{floor}.")
 
 
-def test_analyses_do_not_import_each_other():
+def test_charts_stand_alone():
     """
-    Two that share a step have found a question of its own; the steps of one question are its own.
+    They can be used without anything else of gomem: of what they draw they know nothing.
     """
-    for path in PACKAGE.joinpath("analysis").rglob("*.py"):
-        own = f"gomem.{name_of(path).removesuffix('.py').replace('/', '.')}"
-        inside = own == "gomem.analysis.mappings.kinds" or own in KIND_OF_A_MAPPING
-        allowed = SHARED | KIND_OF_A_MAPPING if inside else SHARED
-        allowed = allowed | WHAT_IF if own in WHAT_IF else allowed
-        assert set() == {n for n in imports(path) if is_below(n, "analysis")} - allowed, path.name
+    for path in PACKAGE.joinpath("charts").rglob("*.py"):
+        asked = {name.split(".")[1] for name in imports(path) if name.startswith("gomem.")}
+        assert set() == asked - GROUND - {"charts"}, name_of(path)
+
+
+def test_analyses_ask_in_one_order():
+    """
+    Each its own folder and those below: two that share a step have found a question below both.
+    """
+    home = PACKAGE / "analysis"
+    folders = {path.parent for path in home.glob("*/*.py")}
+    assert ["__init__.py"] == [path.name for path in home.glob("*.py")]
+    assert {folder.name for folder in folders} == set().union(*SUBJECTS)
+
+    for folder in folders:
+        step = next(place for place, words in enumerate(SUBJECTS) if folder.name in words)
+        below = set().union(*SUBJECTS[:step])
+        for path in folder.rglob("*.py"):
+            parts = [name.split(".") for name in imports(path) if is_below(name, "analysis")]
+            asked = {word for part in parts for word in part[2:3]}
+            assert set() == asked - below - {folder.name}, name_of(path)
 
 
 def test_causes_do_not_import_each_other():
@@ -221,11 +223,11 @@ def test_causes_do_not_import_each_other():
         assert set() == {n for n in imports(path) if is_below(n, "causes")} - OF_CAUSES, path.name
 
 
-def test_the_steps_that_are_shared_are_there():
+def test_what_causes_are_made_of_is_there():
     """
     A name that moved would allow nothing, and a list that is not read grows old.
     """
-    for name in SHARED | KIND_OF_A_MAPPING | WHAT_IF | OF_CAUSES:
+    for name in OF_CAUSES:
         assert PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py").is_file(), name
 
 

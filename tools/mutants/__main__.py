@@ -1,4 +1,6 @@
-"""Which small changes of the code does no test notice? `make mutants`, or:
+"""Which small changes of the code does no test notice?
+
+`make mutants`, or:
 
     python -m tools.mutants gomem/causes gomem/inputs/smaps --sample 40 --seed 1
 

@@ -1,4 +1,6 @@
-"""Hand every capture on in every way, and go on where the last run ended: `make stranger`, or:
+"""Hand every capture on in every way, and go on where the last run ended.
+
+`make stranger`, or:
 
     python -m tools.stranger --only hubd        captures whose name begins with this
     python -m tools.stranger --part 1/2         every second capture, for two runs side by side

@@ -1,7 +1,7 @@
 """What does the heap keep and give back over time, and against which goal?
 
 One row a moment, on one clock: in use, kept for reuse (idle and not given back), given back, given
-back and still resident, RSS, and the goals of `scavenge_goals`. The goal that the background
+back and still resident, RSS, and the goals that `goals` has. The goal that the background
 scavenger works to is made when a collection ends, of what was in use just before and of the heap's
 goal after it and before it. The log has both goals to 1 MiB; MemStats has each exactly where a
 moment lies between the two collections. Where neither is there, the goal is that of a steady heap,
