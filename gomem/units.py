@@ -14,11 +14,14 @@ NANOSECOND = 1e-9
 MICROSECOND = 1e-6
 MILLISECOND = 1e-3
 
+LEAST_BRIEF = 0.005  # the least fraction that rounds to one per cent
+
 THREEFOLD = 2.0  # of a change: a larger per cent says less than how many times it is
 UNKNOWN = "unknown"
 
 BYTE_UNITS = {"B": 1, "KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
 _BYTE_STEPS = tuple((step, unit) for unit, step in reversed(BYTE_UNITS.items()) if step > 1)
+_LARGE_UNITS = frozenset({"GiB", "TiB"})
 _SECOND_STEPS = (
     (86400.0, "d"),
     (3600.0, "h"),
@@ -30,15 +33,12 @@ _SECOND_STEPS = (
 )
 
 
-def format_bytes(value: float | None) -> str:
-    """Bytes with a binary prefix and three significant digits: `212 MiB`, `-1.50 KiB`, `17 B`."""
+def format_bytes(value: float | None, *, brief: bool = False) -> str:
+    """Bytes with a binary prefix: `212 MiB`, `-1.50 KiB`, `17 B`; brief: `41 MiB`, `1.24 GiB`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
-    for step, prefix in _BYTE_STEPS:
-        if abs(value) >= step:
-            return f"{_three_digits(value / step)} {prefix}"
-    return f"{value:.0f} B"
+    return _scaled(value, _BYTE_STEPS, brief=brief) or f"{value:.0f} B"
 
 
 def format_change(value: float | None) -> str:
@@ -47,32 +47,33 @@ def format_change(value: float | None) -> str:
     return f"+{text}" if not is_unknown(value) and value is not None and value > 0 else text
 
 
-def format_seconds(value: float | None) -> str:
-    """Seconds in the unit that keeps three digits: `1.20 ms`, `3.00 min`."""
+def format_seconds(value: float | None, *, brief: bool = False) -> str:
+    """Seconds in the largest unit that fits: `1.20 ms`, `3.00 min`; brief: `1.2 ms`, `3 min`."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
-    for step, unit in _SECOND_STEPS:
-        if abs(value) >= step:
-            return f"{_three_digits(value / step)} {unit}"
-    return "0 s" if value == 0 else f"{value:.3g} s"
+    return _scaled(value, _SECOND_STEPS, brief=brief) or ("0 s" if value == 0 else f"{value:.3g} s")
 
 
-def format_fraction(value: float | None) -> str:
-    """A fraction as per cent: `0.123` is `12.3 %`."""
+def format_fraction(value: float | None, *, brief: bool = False) -> str:
+    """A fraction as per cent: `0.123` is `12.3 %`; brief: `12 %`, and `<1 %` where it is not 0."""
     if is_unknown(value):
         return UNKNOWN
     assert value is not None
-    return f"{100 * value:.1f} %"
+    if not brief:
+        return f"{100 * value:.1f} %"
+    if 0 < abs(value) < LEAST_BRIEF:
+        return "<1 %"
+    return ">99 %" if 1 - LEAST_BRIEF < value < 1 else f"{100 * value:.0f} %"
 
 
-def format_relative(change: float | None) -> str:
+def format_relative(change: float | None, *, brief: bool = False) -> str:
     """A change relative to what was: `-92.9 %`; from three times as much on, `×18.2`."""
     if is_unknown(change) or change is None:
         return UNKNOWN
     if change < THREEFOLD:
-        return f"{100 * change:+.1f} %"
-    return f"×{1 + change:.3g}" if change < 99 else f"×{1 + change:.0f}"
+        return f"{100 * change:+.{0 if brief else 1}f} %"
+    return f"×{1 + change:.{2 if brief else 3}g}" if change < 99 else f"×{1 + change:.0f}"
 
 
 def format_count(value: float | None) -> str:
@@ -115,6 +116,23 @@ def is_unknown(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _three_digits(value: float) -> str:
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{decimals}f}"
+def _scaled(value: float, steps: tuple[tuple[float, str], ...], *, brief: bool) -> str:
+    """A value in the largest unit of which it is one when rounded; empty below the smallest.
+
+    In tables it has three digits. In prose it has two, or three where the unit is large, no zeros
+    behind the point, and whole numbers as they are.
+    """
+    for step, unit in steps:
+        text = _rounded(value / step, 2 if brief and unit not in _LARGE_UNITS else 3)
+        if abs(float(text)) >= 1:
+            short = text.rstrip("0").rstrip(".") if brief and "." in text else text
+            return f"{short} {unit}"
+    return ""
+
+
+def _rounded(value: float, digits: int) -> str:
+    """So many digits, and all that stand before the point."""
+    if not value:
+        return "0"
+    rounded = abs(float(f"{value:.{digits - 1}e}"))
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(rounded)))}f}"

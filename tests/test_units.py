@@ -21,7 +21,9 @@ from gomem.units import (
         ("1.00 KiB", 1024),
         ("-1.50 KiB", -1536),
         ("12.5 MiB", 13107200),
-        ("1024 MiB", 2**30 - 1),
+        ("1.00 GiB", 2**30 - 1),
+        ("10.0 MiB", 10 * 2**20 - 1),
+        ("1023 MiB", 1023 << 20),
         ("1.00 GiB", 2**30),
         ("unknown", None),
         ("unknown", pd.NA),
@@ -34,7 +36,14 @@ def test_bytes(text, value):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0 s", 0), ("74.0 µs", 74e-6), ("1.20 ms", 0.0012), ("2.00 s", 2), ("3.00 min", 180)],
+    [
+        ("0 s", 0),
+        ("74.0 µs", 74e-6),
+        ("1.20 ms", 0.0012),
+        ("2.00 s", 2),
+        ("3.00 min", 180),
+        ("1.00 s", 0.99999),
+    ],
 )
 def test_seconds(text, value):
     assert text == format_seconds(value)

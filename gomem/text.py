@@ -1,0 +1,343 @@
+"""Sentences of typed parts: words, a moment, a file, a function, bytes, a share, and so on.
+
+A text is a string, so it prints, compares, sorts and goes into JSON as one; and it remembers what
+it was put together from. So a writer knows a function's name from a word, an output is redacted by
+what a part is and never by how it reads, and a test looks at the number in a title, not at the
+wording around it.
+
+    text("{} grows by {}", Function("main.fill"), Rate(1.2e6))
+
+`text`, `+`, `joined`, `capitalised` and `sentence` keep the parts. What else a string can do, an
+f-string and a slice among it, gives a plain string: the parts are lost, and a name in it can no
+longer be hidden.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from gomem.units import (
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_relative,
+    format_seconds,
+    is_unknown,
+    minus,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_Kind = TypeVar("_Kind", bound="Part")
+_FORMATTER = Formatter()
+
+
+class Text(str):
+    """A string that is made of parts; one of a plain string is a part of words."""
+
+    __slots__ = ("_parts",)
+    _parts: tuple[Part, ...]
+
+    def __new__(cls, *pieces: str) -> Self:
+        """Texts and plain strings, which are words, one after the other."""
+        parts = tuple(_merged(part for piece in pieces for part in parts_of(piece)))
+        self = super().__new__(cls, "".join(map(str, parts)))
+        self._parts = parts
+        return self
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What it is made of, in order; neighbouring words are one part."""
+        return self._parts
+
+    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        """Its parts of a kind."""
+        return tuple(part for part in self.parts if isinstance(part, kind))
+
+    def shown(self, show: Callable[[Part], Text]) -> Text:
+        """The same with something else for some of its parts; itself if nothing else is."""
+        parts = tuple(map(show, self.parts))
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        return Text(*parts)
+
+    def capitalised(self) -> Text:
+        """With a large first letter, where it begins with words; names keep theirs."""
+        first, *others = self.parts or (Words(""),)
+        if type(first) is not Words:
+            return self
+        return Text(f"{first[:1].upper()}{first[1:]}", *others)
+
+    def sentence(self) -> Text:
+        """Capitalised, and with a full stop at its end."""
+        whole = self.capitalised()
+        return whole if not whole or whole.endswith((".", "!", "?")) else whole + "."
+
+    def __add__(self, other: str) -> Text:
+        """Both, with their parts."""
+        return Text(self, other)
+
+    def __radd__(self, other: str) -> Text:
+        """A plain string before it."""
+        return Text(other, self)
+
+    def __mul__(self, times: Any) -> Text:
+        """It several times; with a flag, itself or nothing."""
+        return Text(*self.parts * times)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its parts."""
+        return Text, self.parts
+
+
+class Part(Text):
+    """One thing in a text.
+
+    Attributes:
+        value: What it stands for: a name as it is, a number in its base unit.
+    """
+
+    __slots__ = ("value",)
+    value: Any
+
+    def __new__(cls, value: Any, *details: Any) -> Self:
+        """The part as it reads in a sentence."""
+        self = str.__new__(cls, cls._reads(value, *details))
+        self.value = value
+        return self
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Itself, unless it is empty."""
+        return (self,) if self else ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return str(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its value."""
+        return type(self), (self.value,)
+
+
+class Words(Part):
+    """Words of our own, which nobody has to hide."""
+
+    __slots__ = ()
+
+
+class Name(Part):
+    """A name that comes from the capture: what kind of name says whether it may be shared."""
+
+    __slots__ = ()
+
+
+class CaptureName(Name):
+    """The name of a capture."""
+
+    __slots__ = ()
+
+
+class MomentName(Name):
+    """The name of a moment."""
+
+    __slots__ = ()
+
+
+class NumberedMoment(MomentName):
+    """A moment that is called by a number, in a sentence, where that would read as an amount."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return f"moment {value}"
+
+
+class File(Name):
+    """The path of a file, in the capture or on the machine it comes from."""
+
+    __slots__ = ()
+
+
+class Function(Name):
+    """A function, with its package."""
+
+    __slots__ = ()
+
+
+class Program(Name):
+    """A program, by its name, its path or its package."""
+
+    __slots__ = ()
+
+
+class Host(Name):
+    """A machine or an address on one."""
+
+    __slots__ = ()
+
+
+class Quoted(Name):
+    """Text out of a file, or of whoever else is not us."""
+
+    __slots__ = ()
+
+
+class Number(Part):
+    """A number; in a sentence with as few digits as tell it. Unknown is None."""
+
+    __slots__ = ()
+    value: float | None
+
+
+class Bytes(Number):
+    """An amount of memory."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return minus(format_bytes(value, brief=True))
+
+
+class BytesChange(Bytes):
+    """By how many bytes something differs, with the sign."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        sign = "+" if not is_unknown(value) and value > 0 else ""
+        return f"{sign}{minus(format_bytes(value, brief=True))}"
+
+
+class Rate(Number):
+    """Bytes per second."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        per_second = "" if is_unknown(value) else "/s"
+        return f"{minus(format_bytes(value, brief=True))}{per_second}"
+
+
+class Seconds(Number):
+    """A time span."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return minus(format_seconds(value, brief=True))
+
+
+class Share(Number):
+    """A fraction of a whole, in per cent without decimals: `12 %`, `<1 %`."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return minus(format_fraction(value, brief=True))
+
+
+class RelativeChange(Number):
+    """By which fraction something differs: `+12 %`, `×18`."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _reads(value: Any, *_: Any) -> str:
+        return minus(format_relative(value, brief=True))
+
+
+class Count(Number):
+    """How many there are, with what they are: `Count(3, "place")` reads `3 places`."""
+
+    __slots__ = ("_nouns",)
+    _nouns: tuple[str, ...]
+
+    def __new__(cls, value: float | None, noun: str = "", plural: str = "") -> Self:
+        """The count alone, or with its noun."""
+        self = super().__new__(cls, value, noun, plural)
+        self._nouns = (noun, plural)
+        return self
+
+    @staticmethod
+    def _reads(value: Any, *details: Any) -> str:
+        noun, plural = details
+        noun = noun if value == 1 or not noun else plural or f"{noun}s"
+        return f"{minus(format_count(value))} {noun}".rstrip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By value and noun."""
+        return type(self), (self.value, *self._nouns)
+
+
+_NUMBERS: dict[str, type[Number]] = {
+    "B": Bytes,
+    "B/s": Rate,
+    "s": Seconds,
+    "fraction": Share,
+    "count": Count,
+}
+
+
+def number(value: float, unit: str) -> Part:
+    """A number by its unit, one of the data dictionary's; one of no unit as it is."""
+    kind = _NUMBERS.get(unit)
+    return Words(minus(f"{value:g}")) if kind is None else kind(value)
+
+
+def text(template: str, *values: str, **by_name: str) -> Text:
+    """A template with typed parts in its places: `{}` in order, `{size}` by name.
+
+    Args:
+        template: Words with places for the others; `{{` is a brace.
+        values: Parts, texts, or plain strings, which are words.
+        by_name: The same by name.
+    """
+    pieces: list[str] = []
+    left = iter(values)
+    for words, place, _, _ in _FORMATTER.parse(template):
+        pieces.append(words)
+        if place is not None:
+            pieces += map(_spoken, parts_of(by_name[place] if place else next(left)))
+    assert next(left, None) is None, f"more values than places: {template}"
+    return Text(*pieces)
+
+
+def joined(separator: str, texts: Iterable[str]) -> Text:
+    """Texts in a row, with a separator between them."""
+    pieces: list[str] = []
+    for piece in texts:
+        pieces += [separator, piece] if pieces else [piece]
+    return Text(*pieces)
+
+
+def parts_of(piece: str) -> tuple[Part, ...]:
+    """The parts of a text; a plain string is words."""
+    return piece.parts if isinstance(piece, Text) else Words(piece).parts
+
+
+def _merged(parts: Iterable[Part]) -> Iterable[Part]:
+    """Parts with neighbouring words in one, and without empty ones."""
+    words: list[str] = []
+    for part in parts:
+        if type(part) is Words:
+            words.append(part)
+            continue
+        yield from Words("".join(words)).parts
+        words = []
+        yield part
+    yield from Words("".join(words)).parts
+
+
+def _spoken(part: Part) -> Part:
+    """A moment called `7` by what it is: in a sentence the number would be read as an amount."""
+    is_a_number = type(part) is MomentName and part.isdecimal()
+    return NumberedMoment(part.value) if is_a_number else part
