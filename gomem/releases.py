@@ -1,9 +1,10 @@
-"""Go releases: read from text and compared. What changed in which release stands with its rule."""
+"""Go releases, and what the runtime does in which of them: the only table of such facts."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import Enum
 
 # `go1.24.2`, `1.9`, `go1.27rc1`, `devel go1.26-abcdef`; not the 1.24.2 of `v1.24.2`.
 _RELEASE = re.compile(r"(?<![\w.])(?:go)?1\.(\d{1,2})(?:\.(\d{1,3}))?(?:rc\d+|beta\d+)?(?![\w])")
@@ -18,6 +19,83 @@ class GoRelease:
 
     def __str__(self) -> str:
         return f"go1.{self.minor}.{self.patch}" if self.patch else f"go1.{self.minor}"
+
+
+ANY = GoRelease(0)  # older than any that gomem reads
+
+
+def parse_release(text: str) -> GoRelease | None:
+    """The first Go release that a text names, if any."""
+    match = _RELEASE.search(text)
+    if match is None:
+        return None
+    return GoRelease(int(match[1]), int(match[2] or 0))
+
+
+class Fact(Enum):
+    """What the runtime does in some releases: since which, before which, and what.
+
+    Each was read in the runtime's source, and seen in programs of the releases on either side.
+    """
+
+    # fmt: off
+    IDLE_SPANS_AGE = (
+        "", "1.13", "heap is released that has been idle for five minutes; there is no goal")
+    BACKGROUND_SCAVENGER = (
+        "1.13", "", "a background scavenger keeps a tenth more heap than the next cycle will need")
+    GOAL_BY_NEXT_GC = "1.13", "1.13.2", "the scavenger's goal is 1.1 × NextGC"
+    GOAL_BY_PEAK = (
+        "1.13.2", "", "its goal is 1.1 × HeapInuse when marking ended × new NextGC / old NextGC")
+    ONE_PASS_A_CYCLE = "1.14", "1.19", "the scavenger passes over the heap once a GC cycle"
+    LIMIT_GOAL_MISSED = (
+        "1.19", "1.22", "the scavenger aims at 95 × GOMEMLIMIT by a fault (golang/go#62449)")
+    LIMIT_GOAL = "1.22", "", "the scavenger also aims at 0.95 × GOMEMLIMIT"
+    DENSE_CHUNKS_STAY = (
+        "1.21", "", "it leaves chunks of 4 MiB alone that were nearly full in this GC or the last")
+    MADV_FREE = (
+        "1.12", "1.16", "memory is released with MADV_FREE, and in RSS until the kernel needs it")
+    MADV_DONTNEED = (
+        "1.16", "", "memory is released with MADV_DONTNEED, as before 1.12, and RSS falls at once")
+    FRESH_IS_RELEASED = (
+        "1.13", "", "heap that was never touched counts in HeapReleased; before, in HeapIdle alone")
+    FRESH_ARENAS_ARE_IDLE = (
+        "1.11", "1.13", "a fresh arena of 64 MiB counts as idle heap that was not released")
+    GROWS_BY_MIB = "", "1.11", "the heap grows by 1 MiB"
+    GROWS_BY_ARENAS = "1.11", "1.17", "the heap grows by whole arenas of 64 MiB"
+    GROWS_BY_CHUNKS = "1.17", "", "the heap grows by chunks of 4 MiB"
+    NAMED_MAPPINGS = (
+        "1.25", "", "the runtime names its mappings, such as `[anon: Go: heap]`, if the kernel can")
+    RANDOM_ADDRESS = "1.26", "", "the heap is at a random address; before, at 0xc000000000"
+    HUGE_PAGES_ASKED = (
+        "1.21", "1.21.4",
+        "the heap asks for huge pages, in 1.21.0 as MADV_HUGEPAGE, then MADV_COLLAPSE")
+    ZEROES_LARGE = (
+        "1.24", "1.24.6",
+        "a large object with pointers is zeroed even in fresh memory, and so resident")
+    TRIGGER_HAS_A_FLOOR = "1.14", "", "collections start no sooner than 0.6 of the way to the goal"
+    STACKS_COUNT = (
+        "1.18", "", "stacks and globals are added to what GOGC multiplies, and gctrace prints them")
+    ALL_STACKS_COUNT = "1.18", "1.19", "all of the stacks counts for the goal, not what is scanned"
+    MEMORY_LIMIT = "1.19", "", "there is GOMEMLIMIT, which may lower the heap goal"
+    RUNWAY_OF_FIVE = "1.20", "", "the trigger goes by the largest need of the last five cycles"
+    LIMIT_HEADROOM = "1.21", "", "3 % of what GOMEMLIMIT leaves to the heap stay free"
+    # fmt: on
+
+    def __init__(self, since: str, before: str, what: str) -> None:
+        self.since = parse_release(since) or ANY
+        self.before = parse_release(before)
+        self.what = what
+
+    @property
+    def sentence(self) -> str:
+        """Which releases do what, as in `Go 1.12 to 1.15: memory is …`."""
+        first = str(self.since).removeprefix("go")
+        if self.before is None:
+            return f"Since Go {first}: {self.what}."
+        minor, patch = self.before.minor, self.before.patch
+        last = str(GoRelease(minor, patch - 1) if patch else GoRelease(minor - 1))[2:]
+        span = f"Up to Go {last}" if self.since == ANY else f"Go {first} to {last}"
+        return f"{span}: {self.what}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +119,16 @@ class GoVersion:
         """The release, if it is known and not just narrowed."""
         return self.low if self.text is not None else None
 
-    def certainly(self, low: GoRelease, below: GoRelease) -> bool:
-        """Whether every release that it can be lies in `low` ≤ release < `below`."""
-        if self.low is None or self.high is None:
-            return False
-        return low <= self.low and self.high < below
+    def certainly(self, fact: Fact) -> bool:
+        """Whether every release that it can be does so."""
+        begun = fact.since == ANY or (self.low is not None and self.low >= fact.since)
+        goes_on = fact.before is None or (self.high is not None and self.high < fact.before)
+        return begun and goes_on
 
-    def possibly(self, low: GoRelease, below: GoRelease | None = None) -> bool:
-        """Whether some release that it can be lies in `low` ≤ release < `below`, if that is set."""
-        before_the_end = below is None or self.low is None or self.low < below
-        return before_the_end and (self.high is None or self.high >= low)
+    def possibly(self, fact: Fact) -> bool:
+        """Whether some release that it can be does so."""
+        not_ended = fact.before is None or self.low is None or self.low < fact.before
+        return not_ended and (self.high is None or self.high >= fact.since)
 
     def __str__(self) -> str:
         if self.text is not None:
@@ -62,14 +140,6 @@ class GoVersion:
         if self.low is None:
             return f"{self.high} or earlier"
         return f"{self.low} to {self.high}"
-
-
-def parse_release(text: str) -> GoRelease | None:
-    """The first Go release that a text names, if any."""
-    match = _RELEASE.search(text)
-    if match is None:
-        return None
-    return GoRelease(int(match[1]), int(match[2] or 0))
 
 
 def known_version(text: str, evidence: str) -> GoVersion | None:

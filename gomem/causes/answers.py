@@ -31,7 +31,6 @@ from gomem.analysis.memory.limits import (
 )
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.growth import GrowingSite, growing_site
-from gomem.analysis.scavenger.goals import MEMORY_LIMIT
 from gomem.analysis.series.bursts import Bursts, find_bursts
 from gomem.analysis.series.goroutine_growth import (
     GoroutineGrowth,
@@ -44,7 +43,7 @@ from gomem.analysis.series.trends import HALF, MOVES, Trend, above_the_lowest, t
 from gomem.causes.finding import Evidence, Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.kinds import METRICS_PAGE
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,8 +71,6 @@ GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
 DESCRIPTOR_BYTES = 384  # of a goroutine: 376 to 440 by release, in the size class above
-STACKS_COUNT = GoRelease(18)  # for the goal, all that goroutines have
-SCANNED_COUNT = GoRelease(19)  # what is scanned of them: a fifth of many small ones
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
 
 
@@ -397,7 +394,7 @@ class Answers:
     @property
     def _gogc_of_stacks(self) -> float:
         """By how much of all stacks a goal is raised: from Go 1.19 on by a small part, unknown."""
-        whole = self.go_version.certainly(STACKS_COUNT, SCANNED_COUNT)
+        whole = self.go_version.certainly(Fact.ALL_STACKS_COUNT)
         return self.gogc_fraction if whole else 0.0
 
     @property
@@ -456,7 +453,7 @@ class Answers:
     def _limit_is_possible(self) -> bool:
         """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
         told = any(GOMEMLIMIT in one.metrics for one in self.moments)
-        return not told and self.go_version.possibly(MEMORY_LIMIT)
+        return not told and self.go_version.possibly(Fact.MEMORY_LIMIT)
 
     @property
     def limit_leaves_no_room(self) -> bool:

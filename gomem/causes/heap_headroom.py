@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.scavenger.scavenger import has_scavenger
 from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
 def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
     """Resident idle heap below the scavenger's goal, where GOGC sets that; 0 if it is not known."""
     heap = moment.heap
-    if heap is None or moment.skew.crosses_a_collection or not has_scavenger(version):
+    has_goal = version.possibly(Fact.BACKGROUND_SCAVENGER)
+    if heap is None or moment.skew.crosses_a_collection or not has_goal:
         return 0
     if pd.isna(heap["goal_bytes"]) or _by_limit(heap):
         return 0

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.causes.answers import Answers, MomentFacts
     from gomem.releases import GoVersion
-
-ASKED_FROM = GoRelease(21, 0)
-ASKED_BELOW = GoRelease(21, 4)
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -110,7 +107,7 @@ def _perhaps(moment: MomentFacts, huge: int, version: GoVersion) -> Finding:
         f"{format_bytes(huge)} of heap lies in huge pages, which are resident as a whole: "
         f"{format_fraction(huge / (moment.rss_bytes or 1))} of RSS"
     )
-    asked = version.certainly(ASKED_FROM, ASKED_BELOW)
+    asked = version.certainly(Fact.HUGE_PAGES_ASKED)
     return _finding(moment, title, huge, version, Severity.WARNING if asked else Severity.INFO)
 
 
@@ -137,7 +134,7 @@ def _finding(
     smaps = moment.path("smaps")
     beyond = "Rss of go-heap beyond all that MemStats count"
     by_release = move_on = ""
-    if version.certainly(ASKED_FROM, ASKED_BELOW):
+    if version.certainly(Fact.HUGE_PAGES_ASKED):
         by_release = (
             f"{version} asks the kernel for huge pages in its heap (MADV_HUGEPAGE or "
             "MADV_COLLAPSE); Go 1.21.4 stopped that. "

@@ -25,13 +25,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.rows import ARENA
-from gomem.analysis.scavenger.goals import BACKGROUND_SCAVENGER
-from gomem.analysis.scavenger.scavenger import counts_fresh_as_released, has_scavenger
 from gomem.analysis.series.trends import MOVES
 from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from gomem.releases import GoVersion
 
 AT_LEAST, UP_TO = "at least ", "up to "
-WHOLE_ARENAS = GoRelease(11)  # the heap grows by them; until then by 1 MiB, from 1.17 on by 4 MiB
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -224,10 +221,10 @@ def kept_bytes(moment: MomentFacts, version: GoVersion) -> tuple[int, int]:
     if moment.heap is None or moment.ledger is None or pd.isna(moment.heap["excess_bytes"]):
         return 0, 0
     excess, untouched = int(moment.heap["excess_bytes"]), -moment.ledger.part("heap_untouched")
-    if counts_fresh_as_released(version):
+    if version.certainly(Fact.FRESH_IS_RELEASED):
         least = most = excess
     else:
-        unseen = moment.mappings is None and version.possibly(WHOLE_ARENAS, BACKGROUND_SCAVENGER)
+        unseen = moment.mappings is None and version.possibly(Fact.FRESH_ARENAS_ARE_IDLE)
         least = excess - (max(untouched, ARENA) if unseen else untouched)
         most = least if moment.rss_bytes is None else excess - untouched
     resident = moment.idle_heap_bytes
@@ -246,7 +243,7 @@ def _finding(
     for name, field in _GOALS.items():
         if pd.notna(heap[name]):
             evidence.append(Evidence("scavenger", field, int(heap[name]), "B"))
-    old = not has_scavenger(version)
+    old = not version.possibly(Fact.BACKGROUND_SCAVENGER)
     return CAUSE.finding(
         Severity.WARNING if lasting else Severity.INFO,
         _title(moment, kept, int(heap["HeapInuse"]), bound),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ CAUSE = Cause(
 )
 
 
-DEFAULT_FROM = GoRelease(12)
-DEFAULT_BELOW = GoRelease(16)
 _NO_LEAK = "It is no leak. "
 _WATCH = "Or alert on RSS less LazyFree, or on the working set."
 _MOVE_ON = (
@@ -57,9 +55,9 @@ _DROP_THE_SETTING = (
 
 def _advice(version: GoVersion) -> str:
     """By the release; the cause's own where that is not known."""
-    if version.certainly(DEFAULT_FROM, DEFAULT_BELOW):
+    if version.certainly(Fact.MADV_FREE):
         return _MOVE_ON
-    return _DROP_THE_SETTING if version.low is not None and version.low >= DEFAULT_BELOW else ""
+    return _DROP_THE_SETTING if version.certainly(Fact.MADV_DONTNEED) else ""
 
 
 def _much(moment: MomentFacts, limits: Thresholds) -> bool:

@@ -15,7 +15,7 @@ from gomem.analysis.mappings.large_allocations import LargeAllocations, large_al
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gomem.causes.thresholds import Thresholds
     from gomem.releases import GoVersion
 
-FIRST_RELEASE = GoRelease(24, 0)
-FIXED_RELEASE = GoRelease(24, 6)
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
 
@@ -33,7 +31,7 @@ def find(answers: Answers) -> list[Finding]:
 
     Nothing under a release that does not zero, whatever has become resident.
     """
-    if not answers.go_version.possibly(FIRST_RELEASE, FIXED_RELEASE):
+    if not answers.go_version.possibly(Fact.ZEROES_LARGE):
         return []
     findings = []
     for moment in answers.moments:
@@ -98,7 +96,7 @@ def _by_release(moment: MomentFacts, answers: Answers) -> Finding | None:
         return None
     if large.resident_bytes < limits.notable(limits.untouched_bytes, moment.rss_bytes):
         return None
-    if not version.certainly(FIRST_RELEASE, FIXED_RELEASE):
+    if not version.certainly(Fact.ZEROES_LARGE):
         # A release that zeroes leaves none of it untouched; and without the count of pointers
         # large and resident is what any program with big buffers shows.
         share = large.resident_bytes / large.pointer_bytes
@@ -108,7 +106,7 @@ def _by_release(moment: MomentFacts, answers: Answers) -> Finding | None:
 
 
 def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVersion) -> Finding:
-    known = version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    known = version.certainly(Fact.ZEROES_LARGE)
     memstats = moment.path("memstats")
     evidence = [
         *moment.rss_evidence,
@@ -148,7 +146,7 @@ def _comparable(moment: MomentFacts, answers: Answers) -> MomentFacts | None:
     if before is None or not _measured(before) or not _measured(moment):
         return None
     baseline = answers.baseline
-    if baseline is not None and baseline.go_version.certainly(FIRST_RELEASE, FIXED_RELEASE):
+    if baseline is not None and baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return None
     return before if _same_heap(moment, before, answers.thresholds) else None
 
@@ -170,7 +168,7 @@ def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> 
 def _against_baseline(moment: MomentFacts, before: MomentFacts, answers: Answers) -> Finding | None:
     """As many untouched bytes fewer as resident bytes more."""
     limits, version = answers.thresholds, answers.go_version
-    blamed = version.certainly(FIRST_RELEASE, FIXED_RELEASE)
+    blamed = version.certainly(Fact.ZEROES_LARGE)
     with_smaps = moment.mappings is not None and before.mappings is not None
     if not (with_smaps or blamed):
         return None  # what rose need not be Go's, and nothing points at it

@@ -36,7 +36,6 @@ from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.reasons import site_reasons
 from gomem.analysis.profiles.sizes import OBJECTS, object_sizes
 from gomem.analysis.profiles.turnover import TURNOVER, site_turnover
-from gomem.analysis.scavenger.goals import MEMORY_LIMIT
 from gomem.analysis.scavenger.scavenger import heap_steps
 from gomem.analysis.series.level_quantiles import LEAST_MOMENTS as LEAST_LEVELS
 from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES, level_quantiles
@@ -64,6 +63,7 @@ from gomem.diagnosis.what_if import what_if_of
 from gomem.errors import CaptureError
 from gomem.inputs.pprof.sites import AllocationSites, top_sites
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
+from gomem.releases import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -297,7 +297,7 @@ class Diagnosis:
         if self.capture.gc is None:
             return None
         gogc, limit = self._same_everywhere(GOGC), self._same_everywhere(GOMEMLIMIT)
-        knows_none = not self.capture.go_version.possibly(MEMORY_LIMIT)
+        knows_none = not self.capture.go_version.possibly(Fact.MEMORY_LIMIT)
         if knows_none or (limit is not None and limit >= NO_GOMEMLIMIT):
             limit = math.inf
         return CollectorAnswers(

@@ -23,13 +23,8 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Literal
 
-from gomem.releases import GoRelease, GoVersion
+from gomem.releases import Fact, GoVersion
 
-BACKGROUND_SCAVENGER = GoRelease(13)
-BY_PEAK = GoRelease(13, 2)
-MEMORY_LIMIT = GoRelease(19)
-DENSE_CHUNKS_STAY = GoRelease(21)
-LIMIT_GOAL_MENDED = GoRelease(22)
 EXTRA_PART = 10  # of what is kept, as much again: the runtime's retainExtraPercent
 RETAINED_PER_GOAL = 1 + 1 / EXTRA_PART
 MAPPED_PER_LIMIT = 0.95  # its reduceExtraPercent
@@ -80,11 +75,6 @@ def limit_goal_bytes(memory_limit_bytes: float) -> int:
     return round(memory_limit_bytes * MAPPED_PER_LIMIT)
 
 
-def paces_by_limit(version: GoVersion) -> bool:
-    """Whether the background scavenger may reach the goal that GOMEMLIMIT makes."""
-    return version.high is None or version.high >= LIMIT_GOAL_MENDED
-
-
 def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
     """Every rule that some release has, and whether this one does.
 
@@ -92,16 +82,16 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
         version: What is known of the release.
         memory_limit_bytes: GOMEMLIMIT; infinite where none is set, None where nothing says.
     """
-    old = _applies(version, GoRelease(0), BACKGROUND_SCAVENGER)
-    by_next_gc = _applies(version, BACKGROUND_SCAVENGER, BY_PEAK)
-    by_peak = _applies(version, BY_PEAK, None)
-    in_time = _applies(version, LIMIT_GOAL_MENDED, None)
-    at_once = _applies(version, MEMORY_LIMIT, None)
+    old = _applies(version, Fact.IDLE_SPANS_AGE)
+    by_next_gc = _applies(version, Fact.GOAL_BY_NEXT_GC)
+    by_peak = _applies(version, Fact.GOAL_BY_PEAK)
+    in_time = _applies(version, Fact.LIMIT_GOAL)
+    at_once = _applies(version, Fact.MEMORY_LIMIT)
     if memory_limit_bytes is None:
         in_time, at_once = (_not_known(one) for one in (in_time, at_once))
     elif isinf(memory_limit_bytes):
         in_time = at_once = "no"
-    broken = version.possibly(MEMORY_LIMIT, LIMIT_GOAL_MENDED)
+    missed = Fact.LIMIT_GOAL_MISSED
     return (
         Goal(
             "five-minutes", "spans idle for 300 s go back, looked at every 150 s", old,
@@ -114,8 +104,7 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
         ),
         Goal(
             "limit-background", "Sys - HeapReleased = 0.95 × GOMEMLIMIT", in_time,
-            "Go 1.19 to 1.21 aim at 95 × GOMEMLIMIT by a fault (golang/go#62449), which is never "
-            "reached." if broken else "",
+            missed.sentence if version.possibly(missed) else "",
         ),
         Goal(
             "limit-allocation", "Sys - HeapReleased ≤ GOMEMLIMIT", at_once,
@@ -124,12 +113,10 @@ def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal
     )  # fmt: skip
 
 
-def _applies(version: GoVersion, low: GoRelease, below: GoRelease | None) -> Applies:
-    if not version.possibly(low, below):
+def _applies(version: GoVersion, fact: Fact) -> Applies:
+    if not version.possibly(fact):
         return "no"
-    begun = low == GoRelease(0) or (version.low is not None and version.low >= low)
-    goes_on = below is None or (version.high is not None and version.high < below)
-    return "yes" if begun and goes_on else "unknown"
+    return "yes" if version.certainly(fact) else "unknown"
 
 
 def _not_known(applies: Applies) -> Applies:

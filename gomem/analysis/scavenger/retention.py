@@ -17,15 +17,12 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.scavenger.goals import (
-    BACKGROUND_SCAVENGER,
-    BY_PEAK,
-    MEMORY_LIMIT,
     limit_goal_bytes,
     paced_goal_bytes,
-    paces_by_limit,
     steady_goal_bytes,
 )
 from gomem.inputs.schema import Column, build
+from gomem.releases import Fact
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -152,11 +149,11 @@ def _rate(released: pd.Series, retained: pd.Series, seconds: pd.Series) -> pd.Se
 def _by_limit(rows: pd.DataFrame, version: GoVersion) -> dict[str, pd.Series]:
     """What a memory limit leaves for the retained heap: the limit counts all the runtime holds."""
     limit = rows["memory_limit_bytes"]
-    if version.high is not None and version.high < MEMORY_LIMIT:
+    if not version.possibly(Fact.MEMORY_LIMIT):
         limit = limit.mask(limit.notna())
     beside = rows["Sys"] - rows["HeapSys"]
     goal = limit.map(limit_goal_bytes, na_action="ignore").astype("Int64")
-    if not paces_by_limit(version):
+    if not version.possibly(Fact.LIMIT_GOAL):
         goal = goal.mask(goal.notna())
     return {
         "limit_goal_bytes": (goal - beside).clip(lower=0),
@@ -169,8 +166,8 @@ def _paced_goals(
 ) -> pd.DataFrame:
     """The goal of each row, and what it is from."""
     found: list[tuple[int | None, str | None]] = [(None, None)] * len(rows)
-    if version.high is None or version.high >= BACKGROUND_SCAVENGER:
-        by_peak = version.high is None or version.high >= BY_PEAK
+    if version.possibly(Fact.BACKGROUND_SCAVENGER):
+        by_peak = version.possibly(Fact.GOAL_BY_PEAK)
         ends = _Collections.of(rows, log)
         numbers = rows["NumGC"].to_numpy(float, na_value=np.nan)
         nexts = rows["NextGC"].to_numpy(float, na_value=np.nan)

@@ -26,9 +26,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
 from gomem.analysis.scavenger.goals import (
-    BACKGROUND_SCAVENGER,
     MAPPED_PER_LIMIT,
-    MEMORY_LIMIT,
     RETAINED_PER_GOAL,
     Goal,
     goals_of,
@@ -36,7 +34,7 @@ from gomem.analysis.scavenger.goals import (
 from gomem.analysis.scavenger.retention import LogCycle, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.releases import GoVersion
+from gomem.releases import Fact, GoVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,18 +80,8 @@ def heap_return(
     return table.astype("Int64").reset_index()
 
 
-def has_scavenger(version: GoVersion) -> bool:
-    """Whether there may be one in the background: the release is not known to be older."""
-    return version.high is None or version.high >= BACKGROUND_SCAVENGER
-
-
-def counts_fresh_as_released(version: GoVersion) -> bool:
-    """Whether heap that was mapped and never touched surely counts as given back: from Go 1.13."""
-    return version.low is not None and version.low >= BACKGROUND_SCAVENGER
-
-
 def _goals(table: pd.DataFrame, version: GoVersion) -> pd.Series:
-    if not has_scavenger(version):
+    if not version.possibly(Fact.BACKGROUND_SCAVENGER):
         return pd.Series(pd.NA, index=table.index, dtype="Int64")
     paced = (table["NextGC"].astype("Float64") * RETAINED_PER_GOAL).round()
     return pd.concat([paced, table["limit_goal_bytes"]], axis=1).min(axis=1).astype("Int64")
@@ -103,7 +91,7 @@ def _limit_goals(
     rows: pd.DataFrame, version: GoVersion, memory_limits: Mapping[str, int | None]
 ) -> pd.Series:
     """What 0.95 × GOMEMLIMIT leaves for the heap: the limit counts all that the runtime maps."""
-    if version.high is not None and version.high < MEMORY_LIMIT:
+    if not version.possibly(Fact.MEMORY_LIMIT):
         memory_limits = {}
     limits = pd.Series([memory_limits.get(name) for name in rows.index], rows.index, dtype="Int64")
     beside = rows["Sys"].astype("Int64") - rows["HeapSys"].astype("Int64")

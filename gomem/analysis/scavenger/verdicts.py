@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.scavenger.goals import BACKGROUND_SCAVENGER, DENSE_CHUNKS_STAY
 from gomem.analysis.scavenger.retention import NO_GOAL
 from gomem.analysis.scavenger.sentences import (
     LITTLE,
@@ -32,7 +31,7 @@ from gomem.analysis.scavenger.sentences import (
     sentence_of,
 )
 from gomem.inputs.schema import Column, build_rows, rows_of
-from gomem.releases import GoRelease
+from gomem.releases import Fact
 from gomem.units import KIB, MIB, is_unknown
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ LEAST_FRACTION = 0.1  # of the goal, or of RSS: the runtime itself keeps a tenth
 STEP_BYTES = 64 * KIB  # its quantum: less than that is not seen to go back
 PAUSE_SECONDS = 3.0  # 1.7 s, its sleep after the shortest step, and a reading on either side
 FIRST_COLLECTIONS = 2  # there is no goal before the second
-ONE_PASS_FROM, ONE_PASS_BELOW = GoRelease(14), GoRelease(19)  # over the heap, in each cycle
 NEEDED = ("retained_bytes", "mapped_bytes", "idle_kept_bytes", "HeapInuse")
 VERDICTS = {
     "as-intended": "What is to go back goes back, or there is little to give back.",
@@ -202,7 +200,7 @@ def _any_stopped(rows: Sequence[Row]) -> bool:
 
 
 def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> list[_Cause]:
-    old = version.high is not None and version.high < BACKGROUND_SCAVENGER
+    old = version.certainly(Fact.IDLE_SPANS_AGE)
     above = [_above(row, old=old) for row in rows]
     steps = list(_steps(rows, above))
     return [
@@ -276,7 +274,7 @@ def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
     counts = row["NumGC"], step.since["NumGC"]
     is_counted = None not in counts
     is_same = is_counted and counts[0] == counts[1]
-    leaves_dense = version.low is not None and version.low >= DENSE_CHUNKS_STAY
+    leaves_dense = version.certainly(Fact.DENSE_CHUNKS_STAY)
     gone = given_back(step.since, row) or 0
     if is_same and leaves_dense and gone < STEP_BYTES:
         return _Cause("dense-chunks", "", above)
@@ -298,16 +296,16 @@ def _silent(
         is_counted: Whether collections are.
         is_same: Whether there has been none since.
     """
-    if version.low is None or version.low < BACKGROUND_SCAVENGER:
+    if not version.certainly(Fact.BACKGROUND_SCAVENGER):
         return _Cause("unknown", "no-release", above)
-    if (is_same or not is_counted) and version.possibly(DENSE_CHUNKS_STAY):
+    if (is_same or not is_counted) and version.possibly(Fact.DENSE_CHUNKS_STAY):
         if not is_counted:
             return _Cause("unknown", "no-count", above)
-        known = version.low >= DENSE_CHUNKS_STAY
+        known = version.certainly(Fact.DENSE_CHUNKS_STAY)
         return (
             _Cause("dense-chunks", "", above) if known else _Cause("unknown", "no-release", above)
         )
-    one_pass = version.certainly(ONE_PASS_FROM, ONE_PASS_BELOW)
+    one_pass = version.certainly(Fact.ONE_PASS_A_CYCLE)
     if is_same and one_pass and gone >= above:
         return _Cause("waiting", "next-collection", above)
     return _Cause("starved", "asleep", above)

@@ -25,6 +25,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from gomem.releases import Fact
 from gomem.units import MIB
 
 LEAST_HEAP_BYTES = 4 * MIB  # at GOGC=100
@@ -41,11 +42,11 @@ class Era(IntEnum):
     """Releases whose pacers are alike, by the minor number of the first of them."""
 
     RATIO = 5
-    RATIO_BOUNDED = 14
-    CONS_MARK = 18
-    LIMIT = 19
-    LATEST_OF_FIVE = 20
-    HEADROOM = 21
+    RATIO_BOUNDED = Fact.TRIGGER_HAS_A_FLOOR.since.minor
+    CONS_MARK = Fact.STACKS_COUNT.since.minor
+    LIMIT = Fact.MEMORY_LIMIT.since.minor
+    LATEST_OF_FIVE = Fact.RUNWAY_OF_FIVE.since.minor
+    HEADROOM = Fact.LIMIT_HEADROOM.since.minor
 
     @classmethod
     def of(cls, minor: int) -> Era:

@@ -10,7 +10,6 @@ from gomem.analysis.scavenger.goals import (
     goals_of,
     limit_goal_bytes,
     paced_goal_bytes,
-    paces_by_limit,
     steady_goal_bytes,
 )
 from gomem.releases import GoRelease, GoVersion, known_version
@@ -101,20 +100,3 @@ def test_the_broken_limit_is_named_where_the_release_may_have_it():
     for version, broken in (("go1.18.10", False), ("go1.21", True), ("go1.22", False)):
         notes = {goal.name: goal.note for goal in goals_of(release(version), 1)}
         assert broken == ("62449" in notes["limit-background"])
-
-
-@pytest.mark.parametrize(
-    ("version", "reaches"),
-    [
-        (release("go1.21.13"), False),
-        (release("go1.22"), True),
-        (GoVersion(high=GoRelease(21)), False),
-        (GoVersion(low=GoRelease(19)), True),
-        (GoVersion(), True),
-    ],
-)
-def test_before_1_22_no_limit_paces_the_scavenger(version, reaches):
-    """
-    Of a release that is not known it may be the goal.
-    """
-    assert reaches == paces_by_limit(version)

@@ -12,13 +12,11 @@ from gomem.analysis.scavenger.scavenger import (
     _forced_by,
     _freed,
     _log_cycles,
-    counts_fresh_as_released,
-    has_scavenger,
     heap_return,
     scavenger,
 )
 from gomem.analysis.scavenger.sentences import sentence_of
-from gomem.releases import GoRelease, GoVersion, known_version
+from gomem.releases import known_version
 from gomem.units import MIB
 from tests.analysis.scavenger.readings_of_heap import nothing, reading, readings
 from tests.builders import memstats_row
@@ -175,20 +173,6 @@ def test_a_limits_goal_holds_where_one_is_set(limits, has_no_limit, applies):
 
 
 # Releases and moments
-
-
-@pytest.mark.parametrize(
-    ("version", "works", "counts"),
-    [
-        (GoVersion(), True, False),
-        (known_version("go1.12.17", ""), False, False),
-        (known_version("go1.13", ""), True, True),
-        (GoVersion(GoRelease(12), GoRelease(13)), True, False),
-        (GoVersion(GoRelease(13), None), True, True),
-    ],
-)
-def test_since_1_13_there_is_a_scavenger(version, works, counts):
-    assert (works, counts) == (has_scavenger(version), counts_fresh_as_released(version))
 
 
 def test_the_last_row_of_a_moment_counts_and_nothing_is_in_excess_below_nothing():
