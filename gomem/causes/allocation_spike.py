@@ -131,6 +131,7 @@ CAUSE = Cause(
     "it. How much of it there was at once, no profile says: not more than that.",
     remedy=_REMEDY.format(who="the site that allocated most", by="alloc_space"),
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
+    bears_on=("moments", "allocations"),
     rule=find,
 )
 

@@ -49,6 +49,7 @@ CAUSE = Cause(
     "trace=mmap,munmap -p PID (or bpftrace) while it grows. Memory that is mapped and never "
     "unmapped stays until the process ends.",
     references=("mmap(2)", "syscall.Mmap"),
+    bears_on=("mappings",),
     rule=find,
     past="anonymous memory that Go's runtime did not map was",
 )

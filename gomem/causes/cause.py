@@ -22,12 +22,13 @@ class Cause:
         code: Its fixed name, such as `idle-heap-kept`.
         mechanism: Why it happens.
         remedy: What to do about it.
-        references: Issues and documents.
+        references: Issues and documents; `gomem.views.references` has the addresses.
         rule: Looks at the answers and gives every finding of this cause, at most one per moment.
         past: What its bytes were, as the beginning of a sentence that goes on with a size, for
             when it is over; empty where the rule's own words are about the past already.
         lack: Looks at the same where the rule found nothing, and says what there was too little of;
             None for a cause that needs no number of samples.
+        bears_on: Sections of the report that show more of it, by name.
     """
 
     code: str
@@ -37,6 +38,7 @@ class Cause:
     rule: Callable[[Answers], list[Finding]]
     past: str = ""
     lack: Callable[[Answers], Lack | None] | None = None
+    bears_on: tuple[str, ...] = ()
 
     def finding(
         self,

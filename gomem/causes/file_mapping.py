@@ -47,6 +47,7 @@ CAUSE = Cause(
     "madvise(MADV_DONTNEED) on what has been read, or read instead of mapping; unmap and close "
     "shared memory that is no longer needed.",
     references=("mmap(2)", "memfd_create(2)", "proc_pid_status(5): RssAnon, RssFile"),
+    bears_on=("mappings",),
     rule=find,
     past="mapped files and shared memory took",
 )

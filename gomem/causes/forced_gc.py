@@ -95,6 +95,7 @@ CAUSE = Cause(
     "whatever fetches its profiles for gc=1. To keep memory low, set GOMEMLIMIT or GOGC instead: "
     "they collect when it helps.",
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
+    bears_on=("collector",),
     rule=find,
     lack=lack,
 )

@@ -147,6 +147,7 @@ CAUSE = Cause(
     "longer.",
     remedy=_REMEDY.format(allocate_less=_TAKE_A_PROFILE, room=_MORE_ROOM),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
+    bears_on=("collector",),
     rule=find,
     lack=lack,
 )

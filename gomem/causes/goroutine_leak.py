@@ -60,6 +60,7 @@ CAUSE = Cause(
     "most goroutines: who should have closed the channel, cancelled the context, or read the "
     "answer? From Go 1.27 on, the goroutineleak profile names those that can never run again.",
     references=("runtime/pprof: goroutine", "golang/go#44167", "golang/go#74609"),
+    bears_on=("moments", "allocations"),
     rule=find,
     past="goroutines' stacks took",
 )

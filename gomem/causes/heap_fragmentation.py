@@ -50,6 +50,7 @@ CAUSE = Cause(
     "(a heap profile's inuse_objects). Allocate them together, copy the survivors after the peak, "
     "or keep them in one large slice. New objects of that size fill the slots again.",
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
+    bears_on=("scavenger", "allocations"),
     rule=find,
     past="free slots in the heap in use took",
 )

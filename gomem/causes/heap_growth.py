@@ -232,6 +232,7 @@ CAUSE = Cause(
     "nor a few odd collections can make it.",
     remedy=_TAKE_TWO + _WATCH,
     references=("golang.org/doc/gc-guide", "net/http/pprof"),
+    bears_on=("growth", "allocations"),
     rule=find,
     lack=lack,
 )

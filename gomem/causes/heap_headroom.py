@@ -66,6 +66,7 @@ CAUSE = Cause(
     remedy="If memory costs more than CPU, lower GOGC: half of it gives half of this room, and "
     "twice as many collections. If a limit must hold, set GOMEMLIMIT and leave GOGC alone.",
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
+    bears_on=("what-if",),
     rule=find,
     past="room above the live heap took",
 )

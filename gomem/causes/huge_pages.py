@@ -48,6 +48,7 @@ CAUSE = Cause(
     "khugepaged/max_ptes_none to 0, or choose `madvise`, or run with GODEBUG=disablethp=1 (Go "
     "1.21.6); then compare RSS, and latency too.",
     references=("golang/go#64332", "golang/go#61718", "golang/go#63334"),
+    bears_on=("mappings",),
     rule=find,
     past="heap in huge pages took",
 )

@@ -206,6 +206,7 @@ CAUSE = Cause(
     "debug.FreeOSMemory after the drop and compare; or lower GOGC, or set GOMEMLIMIT (Go 1.19), so "
     "that the goal shrinks.",
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
+    bears_on=("scavenger",),
     rule=find,
     past="idle heap that stayed resident was",
 )

@@ -62,6 +62,7 @@ CAUSE = Cause(
     remedy="Collect MemStats and smaps beside the cgroup's files: then gomem can work out a "
     "GOMEMLIMIT.",
     references=("kernel: cgroup-v2, memory.max", "Go GC guide: memory limit"),
+    bears_on=("limits",),
     rule=find,
 )
 

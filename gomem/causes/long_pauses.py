@@ -203,6 +203,7 @@ CAUSE = Cause(
     "CPUs than GOMAXPROCS, and what else runs on the machine. If that is not it, record an "
     "execution trace across such a stop, and see which P was waited for.",
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
+    bears_on=("collector",),
     rule=find,
 )
 

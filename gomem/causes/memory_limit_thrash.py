@@ -138,6 +138,7 @@ CAUSE = Cause(
     "take an inuse_space profile. A limit well above the live heap costs nothing: leave room for a "
     "collection's worth of allocation.",
     references=("golang.org/doc/gc-guide#Memory_limit", "golang/go#48409", "golang/go#58106"),
+    bears_on=("collector", "limits"),
     rule=find,
     lack=lack,
 )

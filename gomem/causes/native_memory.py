@@ -107,6 +107,7 @@ CAUSE = Cause(
     "itself keeps the memory, try MALLOC_ARENA_MAX=2 in the environment; if there are many "
     "threads, look at what blocks in cgo calls.",
     references=("cmd/cgo", "mallopt(3)"),
+    bears_on=("mappings",),
     rule=find,
     past="C's memory and threads' stacks took",
 )

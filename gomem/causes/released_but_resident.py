@@ -36,6 +36,7 @@ CAUSE = Cause(
     remedy="It is no leak. To see it in RSS, run with GODEBUG=madvdontneed=1, which is the default "
     "since Go 1.16. Alert on RSS less LazyFree, or on the working set.",
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
+    bears_on=("scavenger",),
     rule=find,
     past="memory given back that still counted as resident was",
 )

@@ -61,6 +61,7 @@ CAUSE = Cause(
     remedy="Take a goroutine profile (/debug/pprof/goroutine?debug=2) and look for deep stacks; "
     "bound the recursion, or keep large arrays off the stack.",
     references=("golang/go#44167", "runtime/debug.SetMaxStack"),
+    bears_on=("moments",),
     rule=find,
     past="stacks took",
 )

@@ -54,6 +54,7 @@ CAUSE = Cause(
     remedy="Move to Go 1.24.6, 1.25 or later and compare RSS. If it stays, the program does write "
     "this memory: then allocate less. The worst case of RSS is what the runtime has mapped.",
     references=("golang/go#72991", "golang/go#73800", "fixed in Go 1.24.6 and 1.25"),
+    bears_on=("changes", "mappings"),
     rule=find,
     past="large allocations, whether the program wrote to them or not, took",
 )

@@ -8,7 +8,6 @@ from gomem.causes import CAUSES
 from gomem.diagnosis.diagnosis import diagnose
 from gomem.views.document import Bars, Figure, Lead, Tiles
 from gomem.views.report.opening import LEADS, first_sentence, opening
-from gomem.views.report.relevance import BEARING
 from gomem.views.report.report import SECTIONS, report_document
 from gomem.views.report.verdict import together
 from gomem.views.share import Hidden, share
@@ -110,11 +109,10 @@ def test_a_first_sentence_ends_before_a_capital(text, first):
 
 
 def test_every_cause_of_memory_or_cpu_has_sections_that_bear_on_it():
-    codes = {cause.code for cause in CAUSES if not cause.code.startswith("data-")}
-
-    assert codes == set(BEARING)
     names = {name.__name__.removesuffix("_section").replace("_", "-") for name in SECTIONS}
-    assert set().union(*BEARING.values()) <= names
+    for cause in CAUSES:
+        assert set(cause.bears_on) <= names
+        assert cause.bears_on or cause.code.startswith("data-")
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
@@ -124,7 +122,8 @@ def test_what_bears_on_the_verdict_is_unfolded_and_every_section_has_its_gist(pa
 
     unfolded = {section.name for section in document.sections if section.opened}
     there = {section.name for section in document.sections}
-    assert {"ledger", *BEARING.get(diagnosis.verdict.code, ())} & there <= unfolded
+    bear = [name for one in CAUSES if one.code == diagnosis.verdict.code for name in one.bears_on]
+    assert {"ledger", *bear} & there <= unfolded
     assert unfolded < there
     assert all(section.gist for section in document.sections)
 
