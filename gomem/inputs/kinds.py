@@ -51,10 +51,11 @@ class Kind:
         frames: Its frames, by which `gomem table` prints them: the first unless another is named.
         fills: Frames of a capture that it fills, each from which of its own. A capture's frame
             that several kinds fill takes, in each moment, the first kind in this list's order.
-        instead: Why it fills no frame of a capture by that name: where a capture has it instead.
         scope: Whether it belongs to a moment or to the whole capture.
         slot: What a moment has one of, where that is finer than the kind.
         words: Words in file names that tell the kind, and so no moment, apart.
+        is_pasted: Whether it is text that its reader takes out of what people paste it in, such as
+            a fence; a log's reader has its own way.
     """
 
     name: str
@@ -63,10 +64,10 @@ class Kind:
     reader: str
     frames: tuple[str, ...]
     fills: Mapping[str, str] = field(default_factory=dict)
-    instead: str = ""
     scope: str = OF_A_MOMENT
     slot: Callable[[str, Any], str] | None = None
     words: tuple[str, ...] = ()
+    is_pasted: bool = True
 
     def read(self, readable: Readable, **options: Any) -> Any:
         """What the artefact holds: a frozen object whose frames are attributes.
@@ -108,7 +109,6 @@ def _of_metrics(_: str, parsed: Any) -> str:
 
 
 _PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
-_IN_PROFILES = "profiles, by moment and kind of profile"
 
 # The strictest first, a log last, since anything may stand in one.
 KINDS = (
@@ -150,13 +150,13 @@ KINDS = (
     Kind(
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),
         "pprof.read.read_pprof",
-        frames=_PROFILE, instead=_IN_PROFILES,
+        frames=_PROFILE,
         fills={"memstats": "memstats.stats", "pauses": "memstats.pauses"},
     ),
     Kind(
         "count_text", "goroutines in text (debug=1)", _content(looks_like_count_text),
         "pprof.read.read_pprof",
-        frames=_PROFILE, instead=_IN_PROFILES, slot=_of_count_text,
+        frames=_PROFILE, slot=_of_count_text,
     ),
     Kind(
         "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_goroutines),
@@ -167,7 +167,7 @@ KINDS = (
     Kind(
         "buildinfo", "an executable's build information", _content(looks_like_build_info),
         "buildinfo.table.read_buildinfo",
-        frames=("build", "settings", "modules", "damage"), instead="builds, by path",
+        frames=("build", "settings", "modules", "damage"),
         scope=OF_THE_WHOLE, words=("buildinfo", "exe"),
     ),
     Kind(
@@ -180,47 +180,34 @@ KINDS = (
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
         "gobench.table.read_bench",
-        frames=("results", "config", "units", "damage"), instead="bench, by path",
+        frames=("results", "config", "units", "damage"),
         scope=OF_THE_WHOLE,
     ),
     Kind(
         "loadtest", "a load generator's report", _content(looks_like_loadtest),
         "loadtest.table.read_loadtest",
-        frames=("runs", "latencies", "damage"), instead="loads, by path", scope=OF_THE_WHOLE,
+        frames=("runs", "latencies", "damage"), scope=OF_THE_WHOLE,
         words=("ab", "hey", "loadtest", "vegeta", "wrk"),
     ),
     Kind(
         "gctrace", "a gctrace log", _content(looks_like_gctrace), "gctrace.read.read_gctrace",
-        frames=("cycles", "scavenges", "pacer", "other", "damage"), instead="gc, all logs as one",
-        scope=OF_THE_WHOLE, words=("gctrace", "log", "out"),
+        frames=("cycles", "scavenges", "pacer", "other", "damage"),
+        scope=OF_THE_WHOLE, words=("gctrace", "log", "out"), is_pasted=False,
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
         "escapes.table.read_escapes",
-        frames=("verdicts", "damage"), instead="escapes, by path", scope=OF_THE_WHOLE,
+        frames=("verdicts", "damage"), scope=OF_THE_WHOLE,
     ),
     Kind(
         "pprof", "a pprof profile", _content(starts_like_pprof), "pprof.read.read_pprof",
-        frames=_PROFILE, instead=_IN_PROFILES, slot=_of_profile,
+        frames=_PROFILE, slot=_of_profile, is_pasted=False,
         words=(
             "alloc", "allocs", "block", "cpu", "goroutine", "goroutines", "heap", "inuse", "mem",
             "memory", "memprof", "mutex", "pb", "pprof", "prof", "profile", "proto",
         ),
     ),
 )  # fmt: skip
-# Whose readers take off what people paste them in; a log's reader has its own way.
-PASTED = {"buildinfo", "cgroup", "count_text", "escapes", "gobench", "goroutines", "heap_text"}
-PASTED |= {
-    "limits",
-    "loadtest",
-    "maps",
-    "memstats",
-    "metrics",
-    "smaps",
-    "smaps_rollup",
-    "statm",
-    "status",
-}
 BY_NAME = {kind.name: kind for kind in KINDS}
 WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}"
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)
@@ -243,11 +230,11 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
 
 def _pasted_kind(head: bytes, name: str) -> Kind | None:
     """The kind of what somebody pasted, in whatever is around it."""
-    of_text = [kind for kind in KINDS if kind.name in PASTED]
-    found = (
+    of_text = [kind for kind in KINDS if kind.is_pasted]
+    kinds = (
         kind for text in plain_texts(head) for kind in of_text if kind.recognise(text.data, name)
     )
-    return next(found, None)
+    return next(kinds, None)
 
 
 def is_named_as_one(name: str) -> bool:

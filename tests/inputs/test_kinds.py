@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import gomem
+from gomem.capture.capture import Capture
 from gomem.errors import FormatError
 from gomem.inputs.kinds import BY_NAME, FILE_WORDS, KINDS, kind_of
 from gomem.inputs.read import read_artefact
@@ -26,6 +27,7 @@ FULLEST = {
     "count_text": DOORS / "goroutine-1.txt.gz",
     "goroutines": DOORS / "goroutine-2.txt.gz",
     "buildinfo": FIXTURES / "buildinfo/go1.27.3.txt",
+    "cgroup": FIXTURES / "injected/contained-go1.27.3/2-filled/memory.stat",
 }
 
 
@@ -33,13 +35,13 @@ FULLEST = {
 def examples():
     """A recorded file of each kind, by the kind's name."""
     found = {name: open_source(path) for name, path in FULLEST.items()}
-    for folder in ("captures", "profiles", "escapes", "loadtest", "maps", "injected"):
-        for path in sorted((FIXTURES / folder).rglob("*")):
-            if path.is_file() and len(found) < len(KINDS):
-                source = open_source(path)
-                kind = kind_of(source.data, source.name)
-                if kind is not None:
-                    found.setdefault(kind.name, source)
+    whole = [path for path in FIXTURES.rglob("*") if "malformed" not in path.parts]
+    for path in {path.name: path for path in sorted(whole)}.values():
+        if len(found) < len(KINDS) and path.is_file():
+            source = open_source(path)
+            kind = kind_of(source.data, source.name)
+            if kind is not None:
+                found.setdefault(kind.name, source)
     return found
 
 
@@ -59,7 +61,7 @@ def test_a_kind_has_a_fixture_a_test_and_a_reader_of_the_one_shape(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_kind_fills_a_frame_of_the_capture_or_says_where_it_is_instead(kind, tmp_path):
+def test_a_kind_fills_a_frame_of_the_capture_or_stands_there_itself(kind, tmp_path):
     """
     Recognised, read, listed and then taken by nobody: that cannot happen.
     """
@@ -67,12 +69,27 @@ def test_a_kind_fills_a_frame_of_the_capture_or_says_where_it_is_instead(kind, t
     (tmp_path / Path(source.name).name).write_bytes(source.stored)
     capture = gomem.load(tmp_path)
 
-    assert kind.fills or kind.instead
     for name in kind.fills:
         assert len(getattr(capture, name)) > 0, name
-    if kind.instead:
-        name = kind.instead.partition(",")[0]
-        assert getattr(capture, name), name
+    (file,) = capture.files
+    assert kind.fills or any(one is file.parsed for one in held_by(capture))
+
+
+def held_by(capture):
+    """What the properties of a capture hold, alone or by path, moment and kind."""
+    values = [getattr(capture, name) for name in vars(Capture) if not name.startswith("_")]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        yield value
+
+
+@pytest.mark.parametrize("kind", [one for one in KINDS if one.is_pasted], ids=lambda one: one.name)
+def test_what_is_pasted_into_a_fence_is_of_its_kind(kind):
+    source = examples()[kind.name]
+
+    assert kind is kind_of(b"Here it is:\n\n```\n" + source.data + b"```\n", source.name)
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
