@@ -34,7 +34,7 @@ from gomem.sources.digests import digests_of
 from gomem.sources.globs import matching
 from gomem.sources.packaged import recorded
 from gomem.units import format_bytes
-from gomem.views.comparison.builds import builds_sections
+from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
 from gomem.views.names import hidden
@@ -47,11 +47,12 @@ from gomem.views.words import minus_signs
 from gomem.views.writers.notebook_cells import Shown, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from os import PathLike
     from typing import TypeAlias
 
-    from gomem.views.document import Block, Section
+    from gomem.views.document import Block
+    from gomem.views.parts import Part
 
     Named: TypeAlias = str | PathLike[str]
     Side: TypeAlias = Named | list[Named]
@@ -60,36 +61,12 @@ if TYPE_CHECKING:
 _NUMBERS = count(1)
 FEW = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
-OF_BUILDS = ("findings", "moved", "benchmarks", "memory", "collector", "load", "notes")
 MADE_WITH = ("gomem", "pandas", "numpy")
 
 __all__ = [
     "open_builds", "open_capture", "open_first", "open_sides", "provenance", "recorded", "section",
     "show", "verdict",
 ]  # fmt: skip
-
-# What a section is made of, where a capture has none of it.
-WANTED = {
-    "ledger": "No file here says where memory is; add /proc/PID/smaps and runtime.MemStats as JSON",
-    "moments": "One moment alone; a second one shows what moves",
-    "levels": "Too few moments for percentiles of RSS; gomem capture --every takes a series",
-    "changes": "Nothing here to compare the moment with; add a second one, or a baseline",
-    "mappings": "No smaps here; add cat /proc/PID/smaps > smaps",
-    "limits": "No limit is known here; add the files of the process's cgroup, such as memory.max",
-    "scavenger": "No MemStats here; write runtime.ReadMemStats as JSON at two moments or more",
-    "what_if": "No gctrace log here; run the program with GODEBUG=gctrace=1 and keep its stderr",
-    "allocations": "No heap profile here; add curl …/debug/pprof/heap > heap.pb.gz",
-    "growth": "Too few heap profiles that have a time; take ten, some seconds apart",
-    "collector": "No gctrace log here; run the program with GODEBUG=gctrace=1 and keep its stderr",
-    "unread": "Everything in the capture was read",
-    "findings": "No known cause of trouble fits this capture",
-    "benchmarks": "No benchmark here; run go test -bench=. -count=10 on each side",
-    "sites": "There are no two heap profiles to compare",
-    "damage": "Everything on both sides was read",
-    "moved": "No metric differs from the baseline's",
-    "memory": "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats",
-    "load": "No load test here; add what ab, hey, wrk or vegeta printed to each capture",
-}
 
 
 def open_capture(capture: Named, baseline: Named | None = None) -> Diagnosis:
@@ -176,9 +153,10 @@ def section(asked: Asked, name: str, *, figures: bool = True) -> Shown:
     Raises:
         ValueError: There is no such section.
     """
-    found = _section_of(asked, name)
+    part = _part_of(asked, name)
+    found = part.make(asked)
     if found is None:
-        return sentences(f"{WANTED.get(name, f'Nothing here for {name}')}.")
+        return sentences(f"{part.absent}.")
     blocks = unchosen(found.blocks)
     return Shown(tuple(one for one in blocks if figures or not _is_of_figure(one)))
 
@@ -253,17 +231,13 @@ def _is_of_figure(block: Block) -> bool:
     return isinstance(block, Figure) or (isinstance(block, Folded) and block.summary == NUMBERS)
 
 
-def _section_of(asked: Asked, name: str) -> Section | None:
+def _part_of(asked: Asked, name: str) -> Part[Any]:
     if isinstance(asked, BuildComparison):
-        told = {one.name: one for one in builds_sections(asked)}
-        _is_one_of(name, [*OF_BUILDS, *(one for one in told if one not in OF_BUILDS)])
-        return told.get(name)
-    makers: Any = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
-    known = {one.__name__.strip("_").removesuffix("_section"): one for one in makers}
-    _is_one_of(name, known)
-    return known[name](asked)
-
-
-def _is_one_of(name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise ValueError(f"{name}: wanted one of {', '.join(known)}{did_you_mean(name, known)}")
+        parts: Sequence[Part[Any]] = OF_BUILDS
+    else:
+        parts = OF_A_COMPARISON if isinstance(asked, Comparison) else OF_A_REPORT
+    by_name = {part.name: part for part in parts}
+    if name not in by_name:
+        near = did_you_mean(name, by_name)
+        raise ValueError(f"{name}: wanted one of {', '.join(by_name)}{near}")
+    return by_name[name]

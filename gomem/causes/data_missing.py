@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 
@@ -20,16 +21,13 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
         "smaps",
         lambda moment: moment.mappings is None,
         "RSS cannot be divided: the kernel's side of the ledger is a single number, or missing",
-        "cat /proc/PID/smaps > smaps",
+        SMAPS.command(),
     ),
     (
         "MemStats",
         lambda moment: moment.memstats is None,
         "the heap's part of RSS cannot be divided: objects, idle heap and stacks are one number",
-        (
-            "curl http://HOST:PORT/debug/vars > memstats.json (needs expvar imported), or write "
-            "runtime.ReadMemStats as JSON"
-        ),
+        f"{MEMSTATS.command()} (needs expvar imported), or write runtime.ReadMemStats as JSON",
     ),
 )
 
@@ -50,7 +48,7 @@ CAUSE = Cause(
     code="data-missing",
     mechanism="The ledger needs both sides of one moment: smaps and MemStats, read together.",
     remedy="Collect both at one moment: gomem capture PID -o DIR; or by hand, "
-    "cat /proc/PID/smaps > smaps and, at once behind it, MemStats as JSON.",
+    f"{SMAPS.command()} and, at once behind it, MemStats as JSON.",
     references=(),
     rule=find,
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_seconds
@@ -46,7 +47,7 @@ CAUSE = Cause(
     "between the two files are not memory. RSS holds, and so do the parts that come from the "
     "kernel's file alone.",
     remedy="Read both files in one command, one right after the other: `gomem capture` does, or "
-    "curl http://HOST:PORT/debug/vars > memstats.json; cat /proc/PID/smaps > smaps.",
+    f"{MEMSTATS.command()}; {SMAPS.command()}.",
     references=(),
     rule=find,
 )

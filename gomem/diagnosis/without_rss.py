@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.in_use_totals import total_bounds
 from gomem.analysis.profiles.own_code import own_code
+from gomem.capture.wanted import HEAP_PROFILE, MEMSTATS, SMAPS
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
@@ -33,11 +34,9 @@ IN_USE = "inuse_space"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
 GREW = 1.2  # by a fifth
-SMAPS = "cat /proc/PID/smaps > smaps"
-MEMSTATS = "curl http://HOST:PORT/debug/vars > memstats.json"
-BOTH = f"{SMAPS}; {MEMSTATS}"
+BOTH = f"{SMAPS.command()}; {MEMSTATS.command()}"
 SMAPS_TOO = f"RSS is not in {{this}}: collect smaps and MemStats at one moment with it ({BOTH})."
-SMAPS_ALONE = f"RSS is not in {{this}}: collect smaps at the same moment ({SMAPS})."
+SMAPS_ALONE = f"RSS is not in {{this}}: collect smaps at the same moment ({SMAPS.command()})."
 NO_BYTES = (
     "A goroutine profile has no bytes: a heap profile says who holds memory, MemStats how much the "
     "stacks take, smaps what is resident."
@@ -46,7 +45,7 @@ WITH_A_PROFILE = "Give an allocs profile with it: then the report says why each 
 NOTHING = "Nothing here says how much memory is in use, or who uses it."
 ANYTHING = (
     "Collect smaps, MemStats and a heap profile at one moment: gomem capture does, or "
-    f"{SMAPS}; {MEMSTATS}; curl http://HOST:PORT/debug/pprof/heap > heap.pb.gz."
+    f"{BOTH}; {HEAP_PROFILE.command()}."
 )
 KIND_NAMES = {"cpu": "CPU profile", "other": "profile"}
 TYPE_NAMES = {"cpu": "CPU time"}

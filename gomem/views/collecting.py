@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.capture.wanted import missing_from
 from gomem.views.document import Cell, Section, Table
 from gomem.views.words import first_few, how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from gomem.capture.capture import Capture
 
@@ -21,98 +21,23 @@ _PLAIN = re.compile(r"[\w./][\w./-]*")
 _ARCHIVE = re.compile(r"\.(?:tar|tgz|zip|gz|zst)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
-    """How commands call the process, as far as the manifest tells."""
-
-    pid: str
-    base: str
-    program: str
-    folder: str
-    known: bool
-
-    @classmethod
-    def of(cls, capture: Capture) -> _Process:
-        manifest = capture.manifest
-        pid, bases, program = map(manifest.fact, ("pid", "endpoints", "program"))
-        base = bases[0] if isinstance(bases, list) and bases else None
-        is_folder = _PLAIN.fullmatch(capture.name) and not _ARCHIVE.search(capture.name)
-        named = isinstance(program, str) and _PLAIN.fullmatch(program)
-        return cls(
-            pid=str(pid) if type(pid) is int else "PID",
-            base=base if isinstance(base, str) and _is_base(base) else "http://HOST:PORT",
-            program=program if named else "PROGRAM",
-            folder=capture.name if is_folder and type(pid) is int else "DIR",
-            known=type(pid) is int,
-        )
-
-    @property
-    def capture(self) -> str:
-        """The command that collects all there is."""
-        return f"gomem capture {self.pid} -o {self.folder}"
+def _process_of(capture: Capture) -> dict[str, str]:
+    """What commands call the process, as far as the manifest tells."""
+    manifest = capture.manifest
+    pid, bases, program = map(manifest.fact, ("pid", "endpoints", "program"))
+    base = bases[0] if isinstance(bases, list) and bases else None
+    is_folder = _PLAIN.fullmatch(capture.name) and not _ARCHIVE.search(capture.name)
+    told = {
+        "pid": str(pid) if type(pid) is int else None,
+        "base": base if isinstance(base, str) and _is_base(base) else None,
+        "program": program if isinstance(program, str) and _PLAIN.fullmatch(program) else None,
+        "folder": capture.name if is_folder and type(pid) is int else None,
+    }
+    return {name: text for name, text in told.items() if text is not None}
 
 
 def _is_base(base: str) -> bool:
     return re.fullmatch(r"https?://[\w.:\[\]/-]+", base) is not None
-
-
-def _lacks(kinds: str) -> Callable[[Capture], bool]:
-    wanted = set(kinds.split())
-
-    def lacks(capture: Capture) -> bool:
-        return not wanted & {path for one in capture.by_moment.values() for path in one.paths}
-
-    return lacks
-
-
-# What can be missing: its name, whether it is, what it would tell, how to get it.
-_WANTED: tuple[
-    tuple[str, Callable[[Capture], bool], str, Callable[[_Process], str]],
-    ...,
-] = (
-    (
-        "smaps",
-        _lacks("smaps"),
-        "whose the resident memory is",
-        lambda process: process.capture if process.known else "cat /proc/PID/smaps > smaps",
-    ),
-    (
-        "MemStats",
-        lambda capture: capture.memstats.empty and capture.metrics.empty,
-        "what of the Go heap is objects, free, or given back",
-        lambda process: f"curl -s {process.base}/debug/vars > memstats.json",
-    ),
-    (
-        "a heap profile",
-        lambda capture: not capture.heap_profiles,
-        "which code allocates what is in use",
-        lambda process: f"curl -s {process.base}/debug/pprof/heap > heap.pb.gz",
-    ),
-    (
-        "a goroutine profile",
-        lambda capture: not len(capture.goroutines),
-        "whether goroutines pile up, and where",
-        lambda process: f"curl -s {process.base}/debug/pprof/goroutine > goroutine.pb.gz",
-    ),
-    (
-        "a second moment",
-        lambda capture: len(capture.by_moment) < 2,
-        "what grows, and how fast",
-        lambda process: f"{process.capture} --every 10s --for 5m",
-    ),
-    (
-        "a GC log",
-        lambda capture: capture.gc is None,
-        "what each collection cost, and why it ran",
-        lambda process: f"GODEBUG=gctrace=1 {process.program} 2> gctrace.log",
-    ),
-    (
-        "the Go release",
-        lambda capture: capture.go_version.exact is None,
-        "which of the runtime's own causes are possible",
-        lambda process: f"go version -m {process.program} > buildinfo.txt",
-    ),
-)
 
 
 def collecting_sections(capture: Capture) -> Iterator[Section]:
@@ -120,11 +45,10 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
     tried = _tried(capture)
     if tried is not None:
         yield Section("not-collected", "What could not be collected", (tried,))
-    process = _Process.of(capture)
+    process = _process_of(capture)
     rows = tuple(
-        (Cell(name), Cell(tells), Cell(how(process), code=True))
-        for name, lacks, tells, how in _WANTED
-        if lacks(capture)
+        (Cell(one.name), Cell(one.tells), Cell(one.command(**process), code=True))
+        for one in missing_from(capture)
     )
     if rows and capture.by_moment:
         caption = "Missing, with the command that gets it"

@@ -21,6 +21,7 @@ from gomem.analysis.mappings.kinds import (
     work_buffer_bytes,
 )
 from gomem.analysis.memory.totals import SCRAPED, ResidentTotals, resident_totals
+from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import format_bytes, format_seconds
 
@@ -84,8 +85,8 @@ LEDGER_SIDES = (
     Column("resident_bytes", "int64", "B", "What the kernel says is resident."),
     Column("difference_bytes", "Int64", "B", "Resident less claimed."),
 )
-SMAPS_NEXT = "smaps: cat /proc/PID/smaps > smaps"
-MEMSTATS_NEXT = "MemStats: curl http://HOST:PORT/debug/vars > memstats.json"
+SMAPS_NEXT = f"smaps: {SMAPS.command()}"
+MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
 ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
 
@@ -383,7 +384,7 @@ def _coarse(
     memstats: pd.Series | None, totals: ResidentTotals | None, sources: Mapping[str, str]
 ) -> tuple[list[_Row], int | None, list[str]]:
     """Without smaps: the runtime's claims against the kernel's totals."""
-    notes = ["no complete smaps at this moment; add one with: cat /proc/PID/smaps > smaps"]
+    notes = [f"no complete smaps at this moment; add one with: {SMAPS.command()}"]
     rows: list[_Row] = []
     if memstats is not None:
         claims = _claims(memstats, 0, sources)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import tables
-from gomem.views.comparison.document import KIND, verdict_of
+from gomem.views.comparison.document import (
+    ALL_READ,
+    KIND,
+    NO_BENCHMARK,
+    NO_LOAD,
+    NO_LOG,
+    NO_MEMORY,
+    verdict_of,
+)
 from gomem.views.comparison.words import (
     COLLECTOR,
     LAYERS,
@@ -21,19 +30,17 @@ from gomem.views.comparison.words import (
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Notes, Section
 from gomem.views.figures.builds import plot_builds
+from gomem.views.parts import Part, sections_of
 from gomem.views.share import Hidden, share
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
     from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
 
 MOST_PANELS = 24  # more small figures than that are looked at by nobody
-HEADINGS = {MEMORY: "Memory", COLLECTOR: "The collector", LOAD: "The load"}
 CAPTION = (
     "Medians with 95 % intervals, from zero; the dotted line is the baseline. "
     "Metrics that differ in some build{}."
@@ -48,37 +55,62 @@ def builds_document(compared: BuildComparison) -> Document:
         title=f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}",
         facts=(("Baseline", compared.baseline), ("Builds", ", ".join(compared.comparisons))),
         verdict=verdict_of(compared),
-        sections=tuple(builds_sections(compared)),
+        sections=sections_of(SECTIONS, compared),
         made_by=f"gomem {version('gomem')}",
     )
     return share(document, Hidden())
 
 
-def builds_sections(compared: BuildComparison) -> Iterator[Section]:
-    """All but the verdict, each where there is something to say."""
-    if len(compared.budgets):
-        yield Section("budgets", "Budgets", tables.budget_blocks(compared.budgets))
-    if len(compared.findings):
-        yield Section("findings", "Known causes", (tables.build_findings_table(compared.findings),))
+def _budgets(compared: BuildComparison) -> Section | None:
+    if compared.budgets.empty:
+        return None
+    return Section("budgets", "Budgets", tables.budget_blocks(compared.budgets))
+
+
+def _findings(compared: BuildComparison) -> Section | None:
+    if compared.findings.empty:
+        return None
+    return Section("findings", "Known causes", (tables.build_findings_table(compared.findings),))
+
+
+def _what_differs(compared: BuildComparison) -> Section | None:
+    moved = _moved(compared.metrics)
+    return None if moved.empty else Section("moved", "What differs", (_figure(moved),), brief=False)
+
+
+def _benchmarks(compared: BuildComparison) -> Section | None:
     metrics = compared.metrics
-    if len(moved := _moved(metrics)):
-        yield Section("moved", "What differs", (_figure(moved),), brief=False)
-    benchmarks = metrics[~metrics["layer"].isin(LAYERS)]
-    if len(benchmarks):
-        yield _layer("benchmarks", "Benchmarks", benchmarks, "benchmark")
-    for layer, heading in HEADINGS.items():
-        if len(rows := metrics[metrics["layer"] == layer]):
-            yield _layer(layer, heading, rows, layer)
-    of_all = (
-        note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS}
-    )  # no sites stand here
-    notes = (EACH.format(compared.baseline), *of_all)
-    yield Section("notes", "What to know", (Notes(notes),))
-    if unread := damage_section(compared.damaged):
-        yield unread
+    rows = metrics[~metrics["layer"].isin(LAYERS)]
+    return _layer("benchmarks", "Benchmarks", rows, "benchmark")
 
 
-def _layer(name: str, heading: str, rows: pd.DataFrame, label: str) -> Section:
+def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
+    rows = compared.metrics[compared.metrics["layer"] == layer]
+    return _layer(layer, heading, rows, layer)
+
+
+def _notes(compared: BuildComparison) -> Section:
+    of_no_sites = (note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS})
+    notes = (EACH.format(compared.baseline), *of_no_sites)
+    return Section("notes", "What to know", (Notes(notes),))
+
+
+SECTIONS: tuple[Part[BuildComparison], ...] = (
+    Part("budgets", _budgets, "No budget was set; see --fail-on"),
+    Part("findings", _findings, "No known cause of trouble fits any build"),
+    Part("moved", _what_differs, "No metric differs from the baseline's"),
+    Part("benchmarks", _benchmarks, NO_BENCHMARK),
+    Part("memory", partial(_of_layer, MEMORY, "Memory"), NO_MEMORY),
+    Part("collector", partial(_of_layer, COLLECTOR, "The collector"), NO_LOG),
+    Part("load", partial(_of_layer, LOAD, "The load"), NO_LOAD),
+    Part("notes", _notes, ""),
+    Part("damage", lambda compared: damage_section(compared.damaged), ALL_READ),
+)
+
+
+def _layer(name: str, heading: str, rows: pd.DataFrame, label: str) -> Section | None:
+    if rows.empty:
+        return None
     noted = tables.row_notes(rows[rows["verdict"].notna()])
     blocks: tuple[Block, ...] = (tables.builds_table(rows, label), *noted, Notes((tables.LEGEND,)))
     return Section(name, heading, blocks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from gomem.capture.wanted import GC_LOG
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
@@ -37,13 +38,12 @@ from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.dumbbells import plot_dumbbells
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.site_changes import plot_site_changes
+from gomem.views.parts import Part, sections_of
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
 from gomem.views.words import how_many, minus_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from gomem.comparison.builds import BuildComparison
@@ -53,6 +53,11 @@ if TYPE_CHECKING:
 KIND = "Go memory comparison"
 DUMBBELLS = "Each as a multiple of what it was before; twice as much is as far as half."
 NOISE_SHOWN = 20  # sites within noise; the largest differences
+NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
+NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats"
+NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
+NO_LOAD = "No load test here; add what ab, hey, wrk or vegeta printed to each capture"
+ALL_READ = "Everything was read"
 # What the whole comparison is called.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
     "worse": ("warning", "worse"),
@@ -71,13 +76,12 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         before: What was compared, by name.
         after: With what, by name.
     """
-    sections = (section(comparison) for section in SECTIONS)
     document = Document(
         kind=KIND,
         title=after,
         facts=(("Before", before), ("After", after), *covered(comparison)),
         verdict=verdict_of(comparison),
-        sections=tuple(section for section in sections if section is not None),
+        sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
     )
     return share(document, Hidden())
@@ -246,15 +250,19 @@ def _heading(words: str, pair: Pair | None) -> str:
     return f"{words}: {pair}" if pair else words
 
 
-SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
-    _budgets_section,
-    _findings_section,
-    _ledger_section,
-    _benchmarks_section,
-    _memory_section,
-    _collector_section,
-    _load_section,
-    _sites_section,
-    _notes_section,
-    _damage_section,
+SECTIONS: tuple[Part[Comparison], ...] = (
+    Part("budgets", _budgets_section, "No budget was set; see --fail-on"),
+    Part("findings", _findings_section, "No known cause of trouble fits either side"),
+    Part(
+        "ledger",
+        _ledger_section,
+        "No file here says where memory is; add /proc/PID/smaps on each side",
+    ),
+    Part("benchmarks", _benchmarks_section, NO_BENCHMARK),
+    Part("memory", _memory_section, NO_MEMORY),
+    Part("collector", _collector_section, NO_LOG),
+    Part("load", _load_section, NO_LOAD),
+    Part("sites", _sites_section, "There are no two heap profiles to compare"),
+    Part("notes", _notes_section, "There is nothing to know besides"),
+    Part("damage", _damage_section, ALL_READ),
 )

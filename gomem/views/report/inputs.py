@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.capture.wanted import missing_from
 from gomem.inputs.schema import rows_of
 from gomem.views.document import Block, Cell, Notes, Section, Table
 from gomem.views.share import located
@@ -14,19 +15,11 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
-WANTED = {
-    "smaps": {"smaps"},
-    "MemStats": {"memstats", "metrics", "heap_text"},
-    "a heap profile": {"pprof", "heap_text"},
-    "a gctrace log": {"gctrace"},
-}
-
 
 def inputs_section(diagnosis: Diagnosis) -> Section:
     """The files, with the digests by which they can be known again."""
     blocks: list[Block] = [_files_table(diagnosis.capture)]
-    kinds = set(diagnosis.capture.artefacts["kind"])
-    missing = [name for name, any_of in WANTED.items() if not kinds & any_of]
+    missing = [wanted.name for wanted in missing_from(diagnosis.capture)]
     if missing:
         blocks.append(Notes((f"not in this capture: {', '.join(missing)}",)))
     gist = how_many(len(diagnosis.capture.artefacts), "file")

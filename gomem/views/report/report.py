@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS
 from gomem.comparison.programs import program_of
 from gomem.units import format_count
-from gomem.views.document import Document, Section
+from gomem.views.document import Document
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import hidden
+from gomem.views.parts import Part, sections_of
 from gomem.views.report.allocations import allocations_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
@@ -32,27 +34,46 @@ from gomem.views.values import time_cell
 from gomem.views.words import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gomem.capture.capture import Capture
     from gomem.diagnosis.diagnosis import Diagnosis
 
-SECTIONS: tuple[Callable[[Diagnosis], Section | None], ...] = (
-    findings_section,
-    ledger_section,
-    moments_section,
-    levels_section,
-    changes_section,
-    mappings_section,
-    scavenger_section,
-    limits_section,
-    allocations_section,
-    growth_section,
-    collector_section,
-    what_if_section,
-    unread_section,
-    inputs_section,
-)
+_NO_LOG = f"No gctrace log here; run {GC_LOG.command()}"
+SECTIONS: tuple[Part[Diagnosis], ...] = (
+    Part("findings", findings_section, "No known cause of trouble fits this capture"),
+    Part(
+        "ledger", ledger_section,
+        "No file here says where memory is; add /proc/PID/smaps and runtime.MemStats as JSON",
+    ),
+    Part("moments", moments_section, "One moment alone; a second one shows what moves"),
+    Part(
+        "levels", levels_section,
+        "Too few moments for percentiles of RSS; gomem capture --every takes a series",
+    ),
+    Part(
+        "changes", changes_section,
+        "Nothing here to compare the moment with; add a second one, or a baseline",
+    ),
+    Part("mappings", mappings_section, f"No smaps here; add {SMAPS.command()}"),
+    Part(
+        "scavenger", scavenger_section,
+        "No MemStats here; write runtime.ReadMemStats as JSON at two moments or more",
+    ),
+    Part(
+        "limits", limits_section,
+        "No limit is known here; add the files of the process's cgroup, such as memory.max",
+    ),
+    Part(
+        "allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"
+    ),
+    Part(
+        "growth", growth_section,
+        "Too few heap profiles that have a time; take ten, some seconds apart",
+    ),
+    Part("collector", collector_section, _NO_LOG),
+    Part("what_if", what_if_section, _NO_LOG),
+    Part("unread", unread_section, "Everything in the capture was read"),
+    Part("inputs", inputs_section, "There is no file"),
+)  # fmt: skip
 NAMED = 6  # moments above the report
 
 
@@ -63,14 +84,12 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         diagnosis: The answers.
         redact: Whether to hide folder and moment names; see `share`.
     """
-    made = (section(diagnosis) for section in SECTIONS)
-    sections = tuple(section for section in made if section is not None)
     document = Document(
         kind="Go memory report",
         title=_title(diagnosis),
         facts=_facts(diagnosis),
         verdict=verdict(diagnosis),
-        sections=unfolded(sections, diagnosis),
+        sections=unfolded(sections_of(SECTIONS, diagnosis), diagnosis),
         made_by=f"gomem {version('gomem')}",
         opening=opening(diagnosis),
         moments=tuple(named(name) for name in diagnosis.capture.moments["moment"]),

@@ -109,7 +109,7 @@ def test_a_first_sentence_ends_before_a_capital(text, first):
 
 
 def test_every_cause_of_memory_or_cpu_has_sections_that_bear_on_it():
-    names = {name.__name__.removesuffix("_section").replace("_", "-") for name in SECTIONS}
+    names = {part.name.replace("_", "-") for part in SECTIONS}
     for cause in CAUSES:
         assert set(cause.bears_on) <= names
         assert cause.bears_on or cause.code.startswith("data-")

@@ -1,0 +1,82 @@
+"""What a capture can lack, what that would tell, and the command that gets it: the only list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gomem.capture.capture import Capture
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Something that a capture should have.
+
+    Attributes:
+        name: What sentences call it.
+        tells: What it would tell.
+        how: The command that gets it, with the names of `command`'s arguments in braces.
+        is_missing: Whether a capture lacks it.
+        of_process: The command where the process is known, if that is another.
+    """
+
+    name: str
+    tells: str
+    how: str
+    is_missing: Callable[[Capture], bool]
+    of_process: str = ""
+
+    def command(
+        self,
+        *,
+        pid: str = "",
+        base: str = "http://HOST:PORT",
+        program: str = "PROGRAM",
+        folder: str = "DIR",
+    ) -> str:
+        """The command for a process, as far as it is known."""
+        how = (self.of_process if pid else "") or self.how
+        return how.format(pid=pid or "PID", base=base, program=program, folder=folder)
+
+
+SMAPS = Wanted(
+    "smaps", "whose the resident memory is", "cat /proc/{pid}/smaps > smaps",
+    lambda capture: not any("smaps" in moment.paths for moment in capture.by_moment.values()),
+    of_process="gomem capture {pid} -o {folder}",
+)  # fmt: skip
+MEMSTATS = Wanted(
+    "MemStats", "what of the Go heap is objects, free, or given back",
+    "curl -s {base}/debug/vars > memstats.json",
+    lambda capture: capture.memstats.empty and capture.metrics.empty,
+)  # fmt: skip
+HEAP_PROFILE = Wanted(
+    "a heap profile", "which code allocates what is in use",
+    "curl -s {base}/debug/pprof/heap > heap.pb.gz", lambda capture: not capture.heap_profiles,
+)  # fmt: skip
+GOROUTINES = Wanted(
+    "a goroutine profile", "whether goroutines pile up, and where",
+    "curl -s {base}/debug/pprof/goroutine > goroutine.pb.gz",
+    lambda capture: not len(capture.goroutines),
+)  # fmt: skip
+SECOND_MOMENT = Wanted(
+    "a second moment", "what grows, and how fast",
+    "gomem capture {pid} -o {folder} --every 10s --for 5m",
+    lambda capture: len(capture.by_moment) < 2,
+)  # fmt: skip
+GC_LOG = Wanted(
+    "a GC log", "what each collection cost, and why it ran",
+    "GODEBUG=gctrace=1 {program} 2> gctrace.log", lambda capture: capture.gc is None,
+)  # fmt: skip
+GO_RELEASE = Wanted(
+    "the Go release", "which of the runtime's own causes are possible",
+    "go version -m {program} > buildinfo.txt", lambda capture: capture.go_version.exact is None,
+)  # fmt: skip
+WANTED = (SMAPS, MEMSTATS, HEAP_PROFILE, GOROUTINES, SECOND_MOMENT, GC_LOG, GO_RELEASE)
+
+
+def missing_from(capture: Capture) -> list[Wanted]:
+    """What a capture lacks, what tells most first."""
+    return [wanted for wanted in WANTED if wanted.is_missing(capture)]
