@@ -104,16 +104,21 @@ class Answer:
         return f"({self.mechanisms[0]['code']})" if self.mechanisms else "none"
 
     @property
+    def also_right(self) -> list[str]:
+        """Other codes by which, its truth says, the first cause is named as rightly."""
+        return truth()[self.name].get("also_right", [])
+
+    @property
     def right(self) -> bool:
         """A healthy process is warned of nothing; of another the first finding is a true one."""
         if self.healthy:
             return not self.warnings
-        return self.first.strip("()") in self.true_codes
+        return self.first.strip("()") in {*self.true_codes, *self.also_right}
 
     @property
     def measured(self) -> set[str]:
         """What was done, and what was measured beside it, such as a long pause."""
-        return {*self.true_codes, *truth()[self.name]["beside"]}
+        return {*self.true_codes, *self.also_right, *truth()[self.name]["beside"]}
 
     @property
     def missed(self) -> list[str]:

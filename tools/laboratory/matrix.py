@@ -5,16 +5,21 @@ python -m tools.laboratory.matrix --half        with half of each capture's file
 python -m tools.laboratory.matrix --only hubd   those whose name begins with this
 python -m tools.laboratory.matrix --set 4       those of the fourth set
 python -m tools.laboratory.matrix --verdicts    the verdict on each, under what was done
+python -m tools.laboratory.matrix --json FILE   all answers as well, to compare with another run's
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.laboratory.captures import WITHIN, Answer, Size, ask, ask_half, names_of, sets, truth
+from tools.laboratory.holders import holders
+from tools.laboratory.reliability import reliability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,16 +34,30 @@ def main() -> None:
     parser.add_argument("--only", default="", help="captures whose name begins with this")
     parser.add_argument("--set", type=int, choices=sets(), help="the captures of this set alone")
     parser.add_argument("--verdicts", action="store_true", help="print what is said of each")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all answers to a file")
     options = parser.parse_args()
     names = [name for name in names_of(options.set) if name.startswith(options.only)]
     with ProcessPoolExecutor(2) as pool:
         answers = list(pool.map(ask_half if options.half else ask, names))
+    if options.json:
+        options.json.write_text(answers_json(answers))
     if options.verdicts:
         _print_verdicts(answers)
         return
     _print_matrix(answers)
     _print_summary(answers)
+    _print_sizes([size for answer in answers if not answer.healthy for size in answer.sizes])
+    _print_reliability(answers)
     _print_wrong(answers)
+
+
+def answers_json(answers: Sequence[Answer]) -> str:
+    """What gomem says of each capture, by its name."""
+    said = {
+        answer.name: {"sentence": answer.sentence, "findings": answer.findings}
+        for answer in answers
+    }
+    return json.dumps(said, indent=1, sort_keys=True) + "\n"
 
 
 def _row(answer: Answer) -> str:
@@ -67,26 +86,50 @@ def _print_summary(answers: Sequence[Answer]) -> None:
     ill = [answer for answer in answers if not answer.healthy]
     well = [answer for answer in answers if answer.healthy]
     brief = sum(answer.right and answer.first.startswith("(") for answer in ill)
-    sizes = [size for answer in ill for size in answer.sizes]
+    held = [holder for answer in ill for holder in holders(answer)]
+    warned = Counter(_loudest(answer) for answer in well)
     print(
         f"first finding right      {_of(sum(a.right for a in ill), ill)}, {brief} of them as info"
     )
     print(f"every cause found        {_of(sum(not a.missed for a in ill), ill)}")
     print(f"healthy without warning  {_of(sum(a.right for a in well), well)}")
+    print(f"  warned as possible     {_of(warned['possible'], well)}")
+    print(f"  likely or certain      {_of(warned['likely'], well)}")
     print(
         f"confidently wrong        {_of(sum(bool(a.confidently_wrong) for a in answers), answers)}"
     )
+    print(f"own function named       {_of(sum(holder.is_named for holder in held), held)}")
+
+
+def _loudest(answer: Answer) -> str | None:
+    """The surest word of a capture's warnings, `likely` for `certain` as well; None without one."""
+    words = {warning["confidence"] for warning in answer.warnings}
+    if not words:
+        return None
+    return "possible" if words == {"possible"} else "likely"
+
+
+def _print_sizes(sizes: Sequence[Size]) -> None:
     near, bounded = (
-        sum(one.near for one in sizes),
-        sum(one.bounded for one in sizes if not one.near),
+        sum(size.near for size in sizes),
+        sum(size.bounded for size in sizes if not size.near),
     )
-    settled = sum(one.settled for one in sizes if not (one.near or one.bounded))
-    unnamed = sum(one.off is None for one in sizes)
+    settled = sum(size.settled for size in sizes if not (size.near or size.bounded))
+    unnamed = sum(size.off is None for size in sizes)
     print(
         f"size within {WITHIN:.0%}          {_of(near, sizes)}, {bounded} more told as the least "
         f"or the most that it is, rightly,\n{'':<25}{settled} more of a heap that by the runtime's "
         f"count grew to what is said, {unnamed} not named"
     )
+    print()
+
+
+def _print_reliability(answers: Sequence[Answer]) -> None:
+    """How many findings of each confidence are of what was done or measured."""
+    print("right, of so many findings")
+    for row in reliability(answers):
+        share = f" ({row.right / row.count:.0%})" if row.count else ""
+        print(f"  {row.severity:<9} {row.confidence:<12} {row.right} of {row.count}{share}")
     print()
 
 
@@ -114,7 +157,12 @@ def _print_verdicts(answers: Sequence[Answer]) -> None:
 def _print_wrong(answers: Sequence[Answer]) -> None:
     for answer in answers:
         far = [_told(size) for size in answer.sizes if not size.near]
-        if answer.right and not (answer.missed or answer.confidently_wrong or far):
+        unnamed = [
+            f"{holder.code}: {' or '.join(holder.own_functions)}"
+            for holder in holders(answer)
+            if not holder.is_named
+        ]
+        if answer.right and not (answer.missed or answer.confidently_wrong or far or unnamed):
             continue
         done = truth()[answer.name]
         print(f"{answer.name}  {'' if answer.right else 'WRONG  '}{_row(answer)}  go{done['go']}")
@@ -123,6 +171,7 @@ def _print_wrong(answers: Sequence[Answer]) -> None:
             ("missed", answer.missed),
             ("wrongly", answer.confidently_wrong),
             ("size", far),
+            ("unnamed", unnamed),
         ):
             if said:
                 print(f"  {label:<9} {', '.join(said)}")

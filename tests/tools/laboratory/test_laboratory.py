@@ -13,6 +13,7 @@ SAMPLE = (
     "sessiond-a", "lineship-a", "hubd-a", "hubd-e", "kvd-d", "phash-b", "rowbatch-a", "sessiond-e",
 )  # fmt: skip
 CODES = {cause.code for cause in CAUSES}
+GIVEN = {13}  # sets that came with their truth: their programs, and some sizes, are not here
 
 
 def test_each_capture_has_its_truth_and_each_truth_its_capture():
@@ -29,7 +30,9 @@ def test_a_truth_says_what_was_done_under_which_release_and_how_large_it_is(name
         r"1\.\d+\.\d+|1\.(?:\d|1\d|20)", told["go"]
     )  # up to 1.20 the first had no .0
     assert told["program"] == name.rsplit("-", 1)[0]
-    assert (LABORATORY / "programs" / told["program"] / "main.go").is_file()
+    assert (LABORATORY / "programs" / told["program"] / "main.go").is_file() == (
+        told["set"] not in GIVEN
+    )
     assert told["moments"]
     assert told["artefacts"]
     assert told["healthy"] == ({cause["code"] for cause in told["causes"]} <= {"heap-headroom"})
@@ -37,8 +40,10 @@ def test_a_truth_says_what_was_done_under_which_release_and_how_large_it_is(name
     for cause in told["causes"]:
         assert cause["code"] in CODES
         assert cause["text"]
-        assert cause["bytes"] or cause.get("cpu_fraction") or cause.get("longest_pause_seconds")
+        has_size = cause["bytes"] or cause.get("cpu_fraction") or cause.get("longest_pause_seconds")
+        assert has_size or (told["set"] in GIVEN and cause["code"] == "forced-gc")
     assert told["healthy"] is False or told["text"]
+    assert set(told.get("also_right", [])) <= CODES
 
 
 @pytest.mark.parametrize("one", sets()[1:])
@@ -53,7 +58,7 @@ def test_a_later_set_has_its_own_programs_and_at_least_24_captures_8_of_them_hea
 
 
 def test_each_capture_is_of_one_set():
-    assert sets() == list(range(1, 13))
+    assert sets() == list(range(1, 14))
     assert len(names_of()) == sum(len(names_of(one)) for one in sets())
 
 
@@ -138,7 +143,7 @@ def test_all_free_slots_are_held_to_all_that_were_measured(monkeypatch):
 
 
 def test_the_captures_stay_small():
-    assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 16 << 20
+    assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 18 << 20
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -1,0 +1,76 @@
+"""Whether findings name the program's own function that allocates, or runs, what stays."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tools.laboratory.captures import truth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tools.laboratory.captures import Answer
+
+PROFILES = {
+    "heap-growth": {"heap", "heap1", "allocs"},
+    "goroutine-leak": {"goroutine", "goroutine1", "goroutine2"},
+}
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A cause of which the truth says by which of the program's own functions it is named.
+
+    Attributes:
+        code: The cause.
+        own_functions: The functions, each of them right.
+        is_named: Whether a finding of the cause names one of them.
+    """
+
+    code: str
+    own_functions: tuple[str, ...]
+    is_named: bool
+
+
+def holders(answer: Answer) -> list[Holder]:
+    """The causes of a capture with a holder in their truth, and the profile that would show it."""
+    recorded = truth()[answer.name]
+    return [
+        Holder(
+            cause["code"],
+            own_functions(cause),
+            any(
+                names(finding, own_functions(cause))
+                for finding in answer.mechanisms
+                if finding["code"] in {cause["code"], *answer.also_right}
+            ),
+        )
+        for cause in recorded["causes"]
+        if own_functions(cause) and PROFILES[cause["code"]] & set(recorded["artefacts"])
+    ]
+
+
+def own_functions(cause: dict[str, Any]) -> tuple[str, ...]:
+    """The functions by which a cause of the truth is rightly named; none where it does not say."""
+    holder = cause.get("holder", {})
+    return tuple(holder.get("own_functions") or filter(None, [holder.get("own_function")]))
+
+
+def names(finding: dict[str, Any], functions: Sequence[str]) -> bool:
+    """Whether a finding's title, evidence or sites name a function, or a closure of it."""
+    said = " ".join(
+        [
+            finding["title"],
+            *(f"{proof['artefact']} {proof['field']}" for proof in finding["evidence"]),
+            json.dumps(finding.get("sites", [])),
+        ]
+    )
+    return any(re.search(_pattern(function), said) for function in functions)
+
+
+def _pattern(function: str) -> str:
+    """A function's name with its package's path or without, and no longer name around it."""
+    return rf"(?<![\w.]){re.escape(function.rsplit('/', 1)[-1])}(?!\w)"

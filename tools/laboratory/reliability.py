@@ -1,0 +1,47 @@
+"""How often what gomem says in each word of confidence is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tools.laboratory.captures import Answer
+
+CONFIDENCES = ("certain", "likely", "possible")
+SEVERITIES = ("warnings", "infos")
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Of the findings of one confidence and kind, how many are right.
+
+    Attributes:
+        confidence: `certain`, `likely` or `possible`.
+        severity: `warnings`, critical ones among them, or `infos`.
+        right: How many are of what was done, or was measured beside it.
+        count: How many there are.
+    """
+
+    confidence: str
+    severity: str
+    right: int
+    count: int
+
+
+def reliability(answers: Iterable[Answer]) -> list[Reliability]:
+    """A row for each confidence and kind of finding; findings about the data are left out."""
+    right, count = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for answer in answers:
+        for finding in answer.mechanisms:
+            kind = (finding["confidence"], SEVERITIES[finding["severity"] == "info"])
+            count[kind] += 1
+            right[kind] += finding["code"] in answer.measured
+    return [
+        Reliability(confidence, severity, right[confidence, severity], count[confidence, severity])
+        for severity in SEVERITIES
+        for confidence in CONFIDENCES
+    ]
