@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.causes.collector_answers import CollectorAnswers
+from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.memstats.table import read_memstats
@@ -28,6 +29,11 @@ USUAL = {
     "idle": 0.5, "start": 18, "end": 19, "live": 10, "goal": 20,
     "stacks": "0 MB stacks, 0 MB globals, ", "p": 2, "forced": "", "after": "",
 }  # fmt: skip
+
+
+def parse_gctrace(log, *, source):
+    """A whole log's columns and damage."""
+    return join_pieces(parse_pieces([log], source=source))
 
 
 def log_of(*changes: dict, **usual: object) -> GcLog:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 SAME_START = timedelta(seconds=2)  # the start is told from the boot, which a set clock moves
 BUILD_INFO, LOG = "buildinfo.txt", "gctrace.log"
 HIDDEN = ".gomem-"
-LEAST_LOG_BYTES = 1 << 20
 
 
 @dataclass
@@ -48,7 +47,6 @@ class CaptureFolder:
     facts: dict[str, Any]
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
     moments: int = field(default=0, init=False)
-    _begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.moments = self._moments_there()
@@ -85,7 +83,6 @@ class CaptureFolder:
             for name, data in files.items():
                 self._replace(name, self.redact(name, data))
             self._replace(MANIFEST, _text(self.facts))
-        self._begun = True
 
     def add(self, moment: Moment) -> str:
         """Write a moment and return its name.

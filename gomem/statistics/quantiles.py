@@ -16,9 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 EXACTLY = 1e-9  # 100 × (1 - 0.99) is a little less than 1
 MOST_VALUES = 1 << 20
-ROUNDED_DIGITS = 4
-ROUNDING_ERROR = 0.5 * 10 ** (1 - ROUNDED_DIGITS)
-"""By how much of its value a rounded one is off, at most."""
+ROUNDED_DIGITS = 4  # so a value is off by 0.05 % of itself at most
 
 
 def carries(n: int, quantile: float) -> bool:

@@ -70,7 +70,7 @@ class HeapPacing:
         summary: A row per column of `PACING`; see `PACING_SUMMARY`.
         usual: The room above the live heap.
         is_rounded: Whether there were so many different values that its quantiles may be off, by
-            `tally.ROUNDING_ERROR` at most.
+            0.05 % at most.
     """
 
     cycles: pd.DataFrame

@@ -157,11 +157,6 @@ class Ledger:
         }
         return build(columns, LEDGER_SIDES)
 
-    @property
-    def residual_bytes(self) -> int:
-        """Resident bytes that the parts do not add up to: 0, always."""
-        return self.rss_bytes - int(self.parts["bytes"].sum()) if self.rss_bytes else 0
-
 
 def reconcile_rss(
     classified: ClassifiedMappings | None = None,

@@ -64,21 +64,6 @@ def looks_like_gctrace(data: bytes) -> bool:
     return has_own_line(data)
 
 
-def parse_gctrace(log: bytes, *, source: str) -> tuple[GcTraceColumns, list[Damage]]:
-    """Parse the collector's lines out of a log.
-
-    Args:
-        log: The whole log, as the program wrote it or as a container runtime wrapped it.
-        source: What damage calls the log: as a rule, its path.
-
-    Returns:
-        The columns, and what could not be read. Times are seconds, `at_seconds` since the
-        program's start; sizes are bytes, exact to 1 MiB (gc, scvg) or 1 KiB (scav), rounded down.
-    """
-    slices = (log[start : start + CHUNK_BYTES] for start in range(0, len(log), CHUNK_BYTES))
-    return join_pieces(parse_pieces(slices, source=source))
-
-
 def join_pieces(
     pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
 ) -> tuple[GcTraceColumns, list[Damage]]:
@@ -97,7 +82,7 @@ def parse_pieces(
     """Parse a log that comes in pieces, in the memory of a few of them.
 
     What a torn line, a run or a number needs of the pieces before is carried on, so that the pieces
-    together are what `parse_gctrace` makes of the whole.
+    together, by `join_pieces`, are what one piece that is the whole would give.
 
     Args:
         pieces: The log's bytes, cut anywhere.

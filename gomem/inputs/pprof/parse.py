@@ -81,17 +81,6 @@ def parse_pprof(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]
     return _Reader(data, source).columns()
 
 
-def looks_like_pprof(data: bytes) -> bool:
-    """Whether decompressed bytes are a whole profile: all of its top level reads as one."""
-    if not starts_like_pprof(data):
-        return False
-    try:
-        top = _Reader(data, "").top
-    except FormatError:
-        return False
-    return bool(top.parts(SAMPLE_TYPE)) and list(top.parts(STRING)[:1]) == [b""]
-
-
 def starts_like_pprof(data: bytes) -> bool:
     """Whether decompressed bytes begin as a profile does, even if they are cut short.
 

@@ -80,13 +80,6 @@ def limit_word(limit: float | None) -> str:
     )
 
 
-def setting_words(row: pd.Series) -> str:
-    """A setting as two environment variables, the second only where it is set."""
-    limit = row["memory_limit_bytes"]
-    with_limit = "" if is_unknown(limit) else f" GOMEMLIMIT={limit_setting(limit)}"
-    return f"GOGC={gogc_word(row['gogc'])}{with_limit}"
-
-
 def limit_setting(limit: float) -> str:
     """GOMEMLIMIT as the runtime reads it."""
     mib = 1 << 20

@@ -98,7 +98,6 @@ def test_every_fixture_adds_up_to_its_rss(moment):
 
     assert rollup == ledger.rss_bytes
     assert rollup == int(ledger.parts["bytes"].sum())
-    assert 0 == ledger.residual_bytes
     assert [0, 0] == list(ledger.checks["difference_bytes"])
     assert ledger.part("anonymous_other") < 0.01 * rollup
     assert 0 in {ledger.part("heap_untouched"), ledger.part("heap_unexplained")}
@@ -351,7 +350,6 @@ def test_the_ledger_names_what_says_how_much_is_resident():
     )
     assert "status VmRSS" == reconcile_rss(None, row, status).rss_source
     assert "" == reconcile_rss(None, row).rss_source
-    assert 0 == reconcile_rss(None, row).residual_bytes
 
 
 @pytest.mark.parametrize(("beyond_kib", "notes"), [(64, 0), (65, 1)])

@@ -9,6 +9,7 @@ from gomem.inputs.gctrace import line_forms as number_marks
 from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.grammar import GRAMMARS
 from gomem.inputs.gctrace.line_forms import LONGEST_NUMBER_BYTES, mark_numbers
+from tests.gc_logs import parse_gctrace
 
 CLOCK = b"gc 12 @0.345s 6%: 0.18+0.87+0.004 ms clock, 0.36+0.52/0.95/0.13+0.009 ms cpu, "
 HEAP = b"19->20->10 MB, 21 MB goal, 2 P\n"
@@ -73,7 +74,7 @@ def test_columns_hold_exactly_the_lines_that_fit_the_regular_expression(monkeypa
     ]
     monkeypatch.setattr(gctrace, "search", lambda _rest, before, _readings: before)
 
-    columns, _ = gctrace.parse_gctrace(b"".join(lines), source="app.stderr")
+    columns, _ = parse_gctrace(b"".join(lines), source="app.stderr")
 
     assert fitting == columns.cycles["line"].tolist()
     assert 300 < len(fitting) < 2700
@@ -83,7 +84,7 @@ def test_columns_hold_exactly_the_lines_that_fit_the_regular_expression(monkeypa
 def test_a_line_with_a_number_that_is_none_does_not_spoil_the_others(number):
     log = LINE * 3 + LINE.replace(b"0.87", number) + LINE * 3
 
-    columns, damage = gctrace.parse_gctrace(log, source="app.stderr")
+    columns, damage = parse_gctrace(log, source="app.stderr")
 
     assert [1, 2, 3, 5, 6, 7] == columns.cycles["line"].tolist()
     assert ["line 4"] == [one.where for one in damage if one.text]
@@ -93,7 +94,7 @@ def test_a_count_is_whole():
     """
     A point in it would make it another number.
     """
-    columns, damage = gctrace.parse_gctrace(LINE + LINE.replace(b"19->", b"1.9->"), source="log")
+    columns, damage = parse_gctrace(LINE + LINE.replace(b"19->", b"1.9->"), source="log")
 
     assert [1] == columns.cycles["line"].tolist()
     assert ["line 2"] == [one.where for one in damage if one.text]
@@ -106,7 +107,7 @@ def test_a_goal_that_is_none_is_read_in_columns_too(monkeypatch):
     monkeypatch.setattr(gctrace, "search", lambda _rest, before, _readings: before)
     without_goal = LINE.replace(b"21 MB goal", b"17592186044415 MB goal")
 
-    columns, _ = gctrace.parse_gctrace(LINE + without_goal, source="app.stderr")
+    columns, _ = parse_gctrace(LINE + without_goal, source="app.stderr")
 
     assert [False, True] == columns.cycles["heap_goal_bytes"].mask.tolist()
 

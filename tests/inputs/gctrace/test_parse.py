@@ -8,12 +8,12 @@ from gomem.inputs.gctrace.grammar import GRAMMARS
 from gomem.inputs.gctrace.parse import (
     join_pieces,
     looks_like_gctrace,
-    parse_gctrace,
     parse_pieces,
 )
 from gomem.inputs.gctrace.torn_lines import Patience, mend, shape
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
+from tests.gc_logs import parse_gctrace
 
 MALFORMED = FIXTURES / "malformed" / "gctrace"
 

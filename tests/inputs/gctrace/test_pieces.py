@@ -7,8 +7,9 @@ from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.columns import Readings, _join_events
 from gomem.inputs.gctrace.grammar import GRAMMARS, NEWEST, OLDEST, releases
 from gomem.inputs.gctrace.mixed_lines import MixedLines, _Search
-from gomem.inputs.gctrace.parse import join_pieces, parse_gctrace, parse_pieces
+from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.gctrace.torn_lines import shape
+from tests.gc_logs import parse_gctrace
 
 BEGIN, END = (
     b"gc %d @%d.010s 4%%: 0.027+4.2",

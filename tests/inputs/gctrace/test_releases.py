@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
-from gomem.inputs.gctrace.parse import parse_gctrace
+from tests.gc_logs import parse_gctrace
 
 CLOCK = "0.036+0.98+0.030 ms clock, 0.073+0.22/0.21/0.58+0.061 ms cpu, 3->4->4 MB, 4 MB goal, "
 SCANNED = "0 MB stacks, 0 MB globals, "
