@@ -7,9 +7,9 @@ import pytest
 
 from gomem.cli.compare import names_apart
 from gomem.cli.main import run as run_gomem
-from gomem.schemas.compare import compare_builds_schema, compare_schema
+from gomem.views.json.schemas.compare import compare_builds_schema, compare_schema
 from tests.builders import FIXTURES
-from tests.schemas.closed import closed
+from tests.views.json.schemas.closed import closed
 
 LAZY, EAGER = (FIXTURES / "captures" / f"cache-shrink-go{r}" for r in ("1.12.17", "1.16.15"))
 FAST = "".join(f"BenchmarkA-2 1000 {value} ns/op\n" for value in (10, 11, 12, 13, 14, 15))

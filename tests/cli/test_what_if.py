@@ -13,9 +13,9 @@ import jsonschema
 import pytest
 
 from gomem.cli.main import run as run_gomem
-from gomem.schemas.what_if import what_if_schema
+from gomem.views.json.schemas.what_if import what_if_schema
 from tests.builders import FIXTURES
-from tests.schemas.closed import closed
+from tests.views.json.schemas.closed import closed
 
 LOG = FIXTURES / "what-if" / "steady-go1.22.12-gogc-100.log.gz"
 CAPTURE = FIXTURES / "captures" / "healthy-go1.27.3"

@@ -40,6 +40,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FIELDS = ["HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"]
+HEAP_RETURN = (
+    Column("moment", "str", "", "The moment."),
+    *(Column(name, "Int64", "B", "MemStats.") for name in FIELDS),
+    Column("idle_kept_bytes", "Int64", "B", "Idle, and not given back."),
+    Column("retained_bytes", "Int64", "B", "That, and what is in use."),
+    Column("limit_goal_bytes", "Int64", "B", "What of it GOMEMLIMIT lets the scavenger leave."),
+    Column("goal_bytes", "Int64", "B", "Where a steady heap's scavenger stops; since Go 1.13."),
+    Column("excess_bytes", "Int64", "B", "Retained beyond the goal; without one, beyond NextGC."),
+    Column("lazy_free_bytes", "Int64", "B", "LazyFree of the arenas; missing without mappings."),
+    Column("arena_rss_bytes", "Int64", "B", "Resident in the arenas; missing without mappings."),
+)
 
 
 def heap_return(
@@ -57,13 +68,7 @@ def heap_return(
         memory_limits: GOMEMLIMIT by moment, in bytes; None, or no entry, where none is known.
 
     Returns:
-        A row per moment, in the table's order, in bytes: `HeapAlloc`, `HeapInuse`, `HeapIdle`,
-        `HeapReleased`, `NextGC`, `idle_kept_bytes` (idle and not given back), `retained_bytes`
-        (that, plus what is in use), `limit_goal_bytes` (how much of it GOMEMLIMIT lets the
-        scavenger leave; missing without a limit), `goal_bytes` (where the background scavenger
-        stops once the heap is steady: 1.1 × NextGC, or the limit's if that is lower; missing before
-        Go 1.13), `excess_bytes` (retained beyond that goal, or beyond NextGC where there is none;
-        not below 0), `lazy_free_bytes` and `arena_rss_bytes` (missing without mappings).
+        A row per moment, in the table's order; see `HEAP_RETURN`.
     """
     version = version or GoVersion()
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")

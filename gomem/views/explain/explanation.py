@@ -1,145 +1,214 @@
-"""What a term means: from the glossary, the data dictionary, the causes and the ledger's parts."""
+"""What a term means: a word of the field, a column, a JSON field, a finding, a threshold, a part.
+
+Everything that has a name says itself what it is, where it is made; only words of the field have a
+file of their own, `glossary.toml`. So nothing here has to be kept in step with anything.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, cast
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
+from gomem.causes.thresholds import Thresholds
 from gomem.errors import did_you_mean
 from gomem.inputs.kinds import KINDS
 from gomem.inputs.metrics.names import meaning_of
+from gomem.inputs.schema import Column
+from gomem.releases import Fact
+from gomem.sources.packaged import text_beside
 from gomem.views.document import Codes, Document, Paragraph, Section
-from gomem.views.explain.glossary import GLOSSARY
-from gomem.views.words import GROUPS, PARTS
+from gomem.views.json.schemas import SCHEMAS, schema_of
+from gomem.views.words import GROUPS, PARTS, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gomem.causes.cause import Cause
-    from gomem.inputs.schema import Column
     from gomem.views.document import Block
-    from gomem.views.explain.glossary import Entry
 
-KIND = "Term"
-SPELT = {("gobench", "units"): "UNIT_NOTES"}
 UNIT_NAMES = {"B": "bytes", "s": "seconds", "ns": "nanoseconds", "B/s": "bytes a second"}
+OF_FRAMES = ("inputs", "capture", "analysis", "comparison")  # folders whose modules make frames
+SHOWN_PLACES = 3
+_THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
-def explanation_document(term: str) -> Document | None:
-    """All that the term means; None if nothing is called so.
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term and what it means.
+
+    Attributes:
+        names: How it is called, the usual name first.
+        what: What kind of thing it is, as in `column of stats, from MemStats`; may be empty.
+        blocks: What it means.
+    """
+
+    names: tuple[str, ...]
+    what: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def heading(self) -> str:
+        """Its names, and what it is."""
+        first, *others = self.names
+        name = f"{first} ({', '.join(others)})" if others else first
+        return f"{name}: {self.what}" if self.what else name
+
+
+def explanation_document(word: str) -> Document | None:
+    """All that a word means; None if nothing is called so.
+
+    A name that is spelt so comes before one that has the same letters: `gc_cpu_fraction` is not
+    `GCCPUFraction`.
 
     Args:
-        term: In any case, with blanks, hyphens or underscores between its words.
+        word: In any case, with blanks, hyphens or underscores between its words.
     """
-    on_a_page = meaning_of(term)
-    sections = tuple(_sections(term))
-    if not sections and on_a_page is not None:
-        stands_for = on_a_page[1].name
-        heading = f"{term}: {stands_for}, on a page of Prometheus metrics"
-        sections = (Section("term-0", heading, ()), *_sections(stands_for))
-    if not sections:
+    found = _terms_called(word)
+    headings = [term.heading for term in found]
+    on_a_page = meaning_of(word)
+    if not found and on_a_page is not None:
+        found = _terms_called(on_a_page[1].name)
+        headings = [f"{word}: {on_a_page[1].name}, on a page of Prometheus metrics"]
+        headings += [term.heading for term in found]
+        found = [Term((word,), "", ()), *found]
+    if not found:
         return None
+    sections = [
+        Section(f"term-{number}", heading, term.blocks)
+        for number, (heading, term) in enumerate(zip(headings, found, strict=True), start=1)
+    ]
     return Document(
-        kind=KIND,
-        title=term,
+        kind="Term",
+        title=word,
         facts=(),
         verdict=None,
-        sections=sections,
+        sections=tuple(sections),
         made_by=f"gomem {version('gomem')}",
     )
 
 
-def unknown_term(term: str) -> str:
-    """What to say of a term that means nothing, with the nearest one that does."""
-    near = did_you_mean(term, terms())
-    return f"{term}: no term of gomem's{near or '; wanted such as HeapIdle, LazyFree or RSS'}"
+def unknown_term(word: str) -> str:
+    """What to say of a word that means nothing, with the nearest one that does."""
+    near = did_you_mean(word, dict.fromkeys(name for term in terms() for name in term.names))
+    return f"{word}: unknown term{near or '; wanted such as HeapIdle, LazyFree or RSS'}"
 
 
-def terms() -> list[str]:
+@cache
+def terms() -> tuple[Term, ...]:
     """All that can be explained, the words of the field first."""
-    named = [name for entry in GLOSSARY for name in entry.names]
-    columns = [column.name for _, _, column in _columns()]
-    codes = [cause.code for cause in CAUSES]
-    return list(dict.fromkeys([*named, *codes, *PARTS, *GROUPS, *columns]))
+    makers = (_glossary, _findings, _parts, _thresholds, _json_fields, _columns)
+    return tuple(term for make in makers for term in make())
 
 
-def _sections(term: str) -> Iterator[Section]:
-    wanted = _key(term)
-    found = 0
-    for entry in GLOSSARY:
-        if wanted in map(_key, entry.names):
-            found += 1
-            yield _of_entry(entry, found)
+def _terms_called(word: str) -> list[Term]:
+    """Terms of that name, as exactly as it is spelt; those that say the same once."""
+    for key in (str, str.lower, _letters):
+        by_text: dict[Any, Term] = {}
+        for term in terms():
+            if key(word) in map(key, term.names):
+                by_text.setdefault(term.blocks, term)
+        if by_text:
+            return list(by_text.values())
+    return []
+
+
+def _letters(word: str) -> str:
+    return "".join(one for one in word.lower() if one.isalnum() or one in ".:/*")
+
+
+# What there is
+
+
+def _glossary() -> Iterator[Term]:
+    for entry in tomllib.loads(text_beside("gomem.views", "explain", "glossary.toml"))["entry"]:
+        text = {
+            name: " ".join(words.split()) for name, words in entry.items() if isinstance(words, str)
+        }
+        blocks: list[Block] = [Paragraph(text["means"])]
+        if "comes_from" in entry:
+            blocks.append(Paragraph(f"Where from: {text['comes_from']}."))
+        if "is_not" in entry:
+            blocks.append(Paragraph(text["is_not"]))
+        if "facts" in entry:
+            facts = " ".join(Fact[name].sentence for name in entry["facts"])
+            blocks.append(Paragraph(f"By release: {facts}"))
+        if "related" in entry:
+            blocks.append(Codes("See also", tuple(entry["related"])))
+        yield Term(tuple(entry["names"]), "", tuple(blocks))
+
+
+def _findings() -> Iterator[Term]:
     for cause in CAUSES:
-        if wanted == _key(cause.code):
-            found += 1
-            yield _of_cause(cause, found)
+        blocks = [Paragraph(cause.mechanism), Paragraph(f"What to do: {cause.remedy}")]
+        if cause.references:
+            blocks.append(Paragraph(f"To read on: {', '.join(cause.references)}."))
+        yield Term((cause.code,), "a finding", tuple(blocks))
+
+
+def _parts() -> Iterator[Term]:
     for words, what in ((PARTS, "a part of the ledger"), (GROUPS, "a group of the ledger")):
         for name, means in words.items():
-            if wanted == _key(name):
-                found += 1
-                yield Section(f"term-{found}", f"{name}: {what}", (Paragraph(_sentence(means)),))
-    said = set[str]()
-    for kind, frame, column in _columns():
-        if wanted == _key(column.name) and column.means not in said:
-            said.add(column.means)
-            found += 1
-            heading = f"{column.name}: column of {frame}, from {kind}"
-            yield Section(f"term-{found}", heading, (Paragraph(_of_column(column)),))
+            yield Term((name,), what, (Paragraph(f"{means[:1].upper()}{means[1:]}."),))
 
 
-def _columns() -> Iterator[tuple[str, str, Column]]:
-    """Every column of every frame, of kinds that share a dictionary once; its kind and frame."""
-    seen: set[tuple[str, str]] = set()
-    for kind in KINDS:
-        word = kind.reader.partition(".")[0]
-        for frame in kind.frames:
-            if frame != "damage" and (word, frame) not in seen:
-                seen.add((word, frame))
-                for column in _dictionary(word, frame):
-                    yield kind.wanted, frame, column
+def _thresholds() -> Iterator[Term]:
+    """Thresholds, by the words of their class's own docstring."""
+    usual = {field.name: field.default for field in fields(Thresholds)}
+    for name, words in _THRESHOLD.findall(inspect.getdoc(Thresholds) or ""):
+        means = f"{' '.join(words.split())} By default {usual[name]}; --threshold {name}=… sets it."
+        yield Term((name,), "a threshold", (Paragraph(means),))
 
 
-def _dictionary(word: str, frame: str) -> tuple[Column, ...]:
-    """The columns of an input's frame, which stand in its `table` or, of pprof, in `frames`."""
-    name = SPELT.get((word, frame), frame.upper())
-    table = import_module(f"gomem.inputs.{word}.table")
-    where = table if hasattr(table, name) else import_module(f"gomem.inputs.{word}.frames")
-    return cast("tuple[Column, ...]", getattr(where, name))
+def _json_fields() -> Iterator[Term]:
+    """Fields of the JSON that commands write, those that mean the same together."""
+    places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for command in SCHEMAS:
+        for path, schema in _properties(schema_of(command)):
+            *where, name = path
+            said = schema.get("description", ""), schema.get("x-unit", "")
+            places[name, *said].append(".".join((command, *where)))
+    for (name, means, unit), found in places.items():
+        what = f"a field of JSON, in {first_few(list(dict.fromkeys(found)), SHOWN_PLACES)}"
+        yield Term((name,), what, _paragraph(means, unit))
 
 
-def _key(term: str) -> str:
-    return "".join(one for one in term.lower() if one.isalnum() or one in ".:/*")
+def _properties(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, inner in schema.get("properties", {}).items():
+        yield (*path, name), inner
+        yield from _properties(inner, (*path, name))
+    inside = [schema["items"]] if "items" in schema else []
+    for inner in (*inside, *schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from _properties(inner, path)
 
 
-def _of_entry(entry: Entry, number: int) -> Section:
-    first, *others = entry.names
-    heading = f"{first} ({', '.join(others)})" if others else first
-    blocks: list[Block] = [Paragraph(entry.means)]
-    if entry.comes_from:
-        blocks.append(Paragraph(f"Where from: {entry.comes_from}."))
-    if entry.is_not:
-        blocks.append(Paragraph(entry.is_not))
-    if entry.releases:
-        blocks.append(Paragraph(f"By release: {entry.releases}"))
-    if entry.related:
-        blocks.append(Codes("See also", entry.related))
-    return Section(f"term-{number}", heading, tuple(blocks))
+def _columns() -> Iterator[Term]:
+    """Every column of every frame, by the dictionaries of the modules that make them."""
+    for module, source in _modules():
+        for name, value in vars(import_module(module)).items():
+            if isinstance(value, tuple) and value and all(isinstance(v, Column) for v in value):
+                what = f"a column of {name.lower()}, from {source}"
+                for column in value:
+                    yield Term((column.name,), what, _paragraph(column.means, column.unit))
 
 
-def _of_cause(cause: Cause, number: int) -> Section:
-    blocks: list[Block] = [Paragraph(cause.mechanism), Paragraph(f"What to do: {cause.remedy}")]
-    if cause.references:
-        blocks.append(Paragraph(f"To read on: {', '.join(cause.references)}."))
-    return Section(f"term-{number}", f"{cause.code}: a finding", tuple(blocks))
+def _modules() -> Iterator[tuple[str, str]]:
+    """The modules that make frames, and of what or where."""
+    wanted = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
+    for folder in OF_FRAMES:
+        package = import_module(f"gomem.{folder}")
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            inside = found.name.split(".")[1:]
+            yield found.name, wanted.get(inside[1], "".join(inside[-1:]).replace("_", " "))
 
 
-def _of_column(column: Column) -> str:
-    unit = UNIT_NAMES.get(column.unit, column.unit)
-    return f"{column.means} Unit: {unit}." if unit else column.means
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+def _paragraph(means: str, unit: str) -> tuple[Paragraph]:
+    """What it means, with its unit."""
+    return (Paragraph(f"{means} Unit: {UNIT_NAMES.get(unit, unit)}." if unit else means),)

@@ -1,4 +1,4 @@
-"""A comparison as JSON, key by key; `gomem.schemas.compare` describes it."""
+"""A comparison as JSON, key by key; `schemas.compare` describes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as JSON, key by key; `gomem.schemas.report` describes it."""
+"""The report as JSON, key by key; `schemas.report` describes it."""
 
 from __future__ import annotations
 

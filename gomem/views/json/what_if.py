@@ -1,4 +1,4 @@
-"""What other settings would do, as JSON, key by key; `gomem.schemas.what_if` describes it."""
+"""What other settings would do, as JSON, key by key; `schemas.what_if` describes it."""
 
 from __future__ import annotations
 

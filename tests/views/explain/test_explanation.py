@@ -1,14 +1,25 @@
 """Each term of gomem's and of the field means something; a wrong one finds the nearest."""
 
+import tomllib
+from dataclasses import fields
+from operator import attrgetter
+
 import pytest
 
 from gomem.causes import CAUSES
+from gomem.causes.thresholds import Thresholds
 from gomem.cli.main import run
 from gomem.inputs.kinds import KINDS
-from gomem.views.explain.explanation import _columns, explanation_document, terms, unknown_term
-from gomem.views.explain.glossary import GLOSSARY
+from gomem.inputs.read import read_artefact
+from gomem.sources.packaged import text_beside
+from gomem.views.explain.explanation import explanation_document, terms, unknown_term
+from gomem.views.json.schemas import SCHEMAS, schema_of
 from gomem.views.words import PARTS
 from gomem.views.writers.text import write_text
+from tests.builders import diagnosed
+from tests.inputs.test_kinds import examples
+from tests.views.json.schemas.test_schemas import properties
+from tests.views.ledgers import SHRUNK
 
 
 def explained(term):
@@ -17,28 +28,75 @@ def explained(term):
     return write_text(document)
 
 
-@pytest.mark.parametrize("entry", GLOSSARY, ids=lambda entry: entry.names[0])
+ENTRIES = tomllib.loads(text_beside("gomem.views", "explain", "glossary.toml"))["entry"]
+NAMES = {name for term in terms() for name in term.names}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["names"][0])
 def test_what_an_entry_relates_to_is_explained_too(entry):
-    for term in (*entry.names, *entry.related):
+    for term in (*entry["names"], *entry.get("related", ())):
         assert explanation_document(term) is not None, term
 
 
 def test_no_two_entries_have_one_name():
-    names = [name.lower() for entry in GLOSSARY for name in entry.names]
+    names = [name.lower() for entry in ENTRIES for name in entry["names"]]
 
     assert len(names) == len(set(names))
 
 
-def test_every_column_of_every_input_is_explained():
-    """
-    Of each kind's frames, none is left out.
-    """
-    kinds = {kind for kind, _, _ in _columns()}
-    of_one_reader = {kind.reader.partition(".")[0]: kind.wanted for kind in reversed(KINDS)}
+def test_an_entry_has_nothing_that_is_not_shown():
+    shown = {"names", "means", "comes_from", "is_not", "facts", "related"}
 
-    assert set(of_one_reader.values()) <= kinds
-    for term in terms():
-        assert explanation_document(term) is not None, term
+    assert all(entry.keys() <= shown for entry in ENTRIES)
+
+
+def test_every_column_of_every_frame_is_explained():
+    """
+    But those of a profile's values, which the profile names.
+    """
+    read = [(kind, read_artefact(kind, examples()[kind.name])) for kind in KINDS]
+    frames = [getattr(one, name) for kind, one in read for name in kind.frames]
+    frames = [frame for frame in frames if "frames" not in frame]
+    frames += [
+        frame
+        for name in ("moments", "artefacts", "levels", "memstats", "smaps", "gc.cycles")
+        for frame in [attrgetter(name)(diagnosed(SHRUNK).capture)]
+    ]
+    found = diagnosed(SHRUNK)
+    frames += [found.ledger, found.kinds, found.heap, found.levels, found.scavenger.retention]
+
+    for frame in frames:
+        assert set(map(str, frame.columns)) <= NAMES
+
+
+@pytest.mark.parametrize("document", SCHEMAS)
+def test_every_field_of_json_is_explained_in_words(document):
+    for path, field in properties(schema_of(document)):
+        assert field.get("description"), path
+        assert path.rpartition("/")[2] in NAMES, path
+
+
+def test_every_threshold_is_explained_with_its_usual_value():
+    for threshold in fields(Thresholds):
+        text = " ".join(explained(threshold.name).split())
+        assert f"{threshold.name}: a threshold" in text
+        assert f"By default {threshold.default};" in text
+
+
+def test_every_term_is_found_by_its_name():
+    assert all(explanation_document(name) for name in NAMES)
+
+
+def test_a_field_and_one_with_the_same_letters_are_told_apart():
+    """
+    A share over the log, and one since the start of the process.
+    """
+    ours, theirs = explained("gc_cpu_fraction"), explained("GCCPUFraction")
+
+    assert "report.gc" in ours
+    assert "MemStats" in theirs
+    assert "MemStats" not in ours
+    assert explained("gccpufraction").splitlines()[1:] == theirs.splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +112,9 @@ def test_every_column_of_every_input_is_explained():
         ("go_memstats_heap_idle_bytes", "HeapIdle"),
         ("consul_runtime_alloc_bytes", "HeapAlloc"),
         ("at_seconds", "Unit: seconds"),
+        ("stw_p99_seconds", "99 in 100"),
+        ("claimed_bytes", "What the runtime claims of it"),
+        ("MADV_FREE", "Go 1.12 to 1.15: memory is released with MADV_FREE"),
     ],
 )
 def test_a_term_is_explained(term, said):
@@ -73,7 +134,7 @@ def test_a_part_of_the_ledger_is_explained():
 def test_a_wrong_term_is_answered_with_the_nearest(capsys):
     assert 2 == run(["explain", "HeapIdel"])
 
-    assert "HeapIdel: no term of gomem's; did you mean HeapIdle?" in capsys.readouterr().err
+    assert "HeapIdel: unknown term; did you mean HeapIdle?" in capsys.readouterr().err
     assert "wanted such as HeapIdle" in unknown_term("xyzzy")
 
 

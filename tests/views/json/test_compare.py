@@ -12,7 +12,7 @@ from gomem.comparison.samples import Comparison, compare_bench, compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.json.compare import compare_json, render_compare_json
 from tests.builders import FIXTURES, diagnosed
-from tests.views.json.schemas import validator_of
+from tests.views.json.validators import validator_of
 
 PAIR = [FIXTURES / "captures" / f"cache-shrink-go{release}" for release in ("1.12.17", "1.16.15")]
 NOTHING = pd.DataFrame({"name": [], "unit": [], "value": []})

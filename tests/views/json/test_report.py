@@ -7,7 +7,7 @@ import pytest
 from gomem.analysis.collector.cost import COSTS
 from gomem.views.json.report import render_json_report, report_json
 from tests.builders import CAPTURES, diagnosed, memstats_json
-from tests.views.json.schemas import validator_of
+from tests.views.json.validators import validator_of
 from tests.views.ledgers import HEALTHY, SHRUNK, diagnosis_of, lazy_free_bytes
 
 

@@ -10,7 +10,7 @@ from gomem.analysis.collector.pauses import PAUSE_QUANTILES, TIMES
 from gomem.analysis.collector.phases import PHASE_ROWS, PHASES
 from gomem.analysis.collector.triggers import GOGC, TRIGGER_COUNTS, TRIGGERS
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import NUMBER, PROBABILITY, SIZE, or_null, record, rows, words
+from gomem.views.json.schemas.fields import NUMBER, PROBABILITY, SIZE, or_null, record, rows, words
 
 UTILIZATION = (
     Column(

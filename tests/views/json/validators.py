@@ -3,9 +3,9 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gomem.schemas.compare import compare_schema
-from gomem.schemas.report import report_schema
-from tests.schemas.closed import closed
+from gomem.views.json.schemas.compare import compare_schema
+from gomem.views.json.schemas.report import report_schema
+from tests.views.json.schemas.closed import closed
 
 if TYPE_CHECKING:
     import jsonschema

@@ -10,7 +10,7 @@ from gomem.analysis.series.trends import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import NUMBER, PROBABILITY, or_null, record, rows
+from gomem.views.json.schemas.fields import NUMBER, PROBABILITY, or_null, record, rows
 
 SAMPLE_TYPE = Column("sample_type", "str", "", "Which of the profile's values: inuse_space.")
 UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.")
@@ -34,15 +34,22 @@ ALLOCATIONS = rows(
 REASONS = rows(
     (MOMENT,),
     "Why lines allocate, of alloc_space, as the compiler's escape analysis tells; empty without.",
-    lines=rows(LINES),
+    lines=rows(LINES, "Those that allocate most first."),
 )
 TURNOVER = rows(
     (MOMENT,),
     "What sites allocated and freed; those that freed most.",
-    sites=rows(CHURN, mean_object_bytes=NUMBER, survival_fraction=NUMBER | PROBABILITY),
+    sites=rows(
+        CHURN,
+        "Those that freed most first.",
+        mean_object_bytes=NUMBER,
+        survival_fraction=NUMBER | PROBABILITY,
+    ),
 )
 OBJECT_SIZES = rows(
-    (MOMENT,), "Objects in use by site and size; those with most bytes.", sizes=rows(OBJECTS)
+    (MOMENT,),
+    "Objects in use by site and size; those with most bytes.",
+    sizes=rows(OBJECTS, "Those with most bytes first."),
 )
 GROWTH = or_null(
     record(

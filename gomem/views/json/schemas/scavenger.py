@@ -6,7 +6,7 @@ from gomem.analysis.scavenger.retention import PACED_BY, RETENTION
 from gomem.analysis.scavenger.scavenger import FREED
 from gomem.analysis.scavenger.verdicts import EPISODES, INTERVALS, VERDICTS
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import SIZE, or_null, record, rows, words, words_or_null
+from gomem.views.json.schemas.fields import SIZE, or_null, record, rows, words, words_or_null
 
 GOAL = (
     Column("name", "str", "", "The rule's fixed name."),
@@ -33,7 +33,8 @@ SCAVENGER = or_null(
         goals=rows(
             GOAL,
             "The rules of all releases by which heap goes back.",
-            applies=words(("yes", "no", "unknown")),
+            applies=words(("yes", "no", "unknown"))
+            | {"description": "Whether the release has it."},
         ),
         moments=rows(RETENTION, "In order.", paced_by=words_or_null(PACED_BY)),
         intervals=rows(INTERVALS, "From each moment to the next.", code=words(VERDICTS)),

@@ -8,9 +8,16 @@ from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Severity
 from gomem.inputs.kinds import BY_NAME
 from gomem.inputs.schema import DAMAGE, UNITS, Column
-from gomem.schemas.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
-from gomem.schemas.collector import COLLECTOR, GC
-from gomem.schemas.fields import (
+from gomem.views.json.report import SCHEMA
+from gomem.views.json.schemas.allocations import (
+    ALLOCATIONS,
+    GROWTH,
+    OBJECT_SIZES,
+    REASONS,
+    TURNOVER,
+)
+from gomem.views.json.schemas.collector import COLLECTOR, GC
+from gomem.views.json.schemas.fields import (
     SIZE,
     TEXT_OR_NULL,
     Schema,
@@ -22,11 +29,11 @@ from gomem.schemas.fields import (
     without,
     words,
     words_or_null,
+    written_as,
 )
-from gomem.schemas.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
-from gomem.schemas.scavenger import SCAVENGER
-from gomem.schemas.what_if import what_if_body
-from gomem.views.json.report import SCHEMA
+from gomem.views.json.schemas.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
+from gomem.views.json.schemas.scavenger import SCAVENGER
+from gomem.views.json.schemas.what_if import what_if_body
 
 MEANS = (
     "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "
@@ -96,7 +103,9 @@ CAPTURE = record(
     OF_CAPTURE,
     "What was read.",
     go_version=TEXT_OR_NULL,
-    go_version_range=record(RELEASES, low=TEXT_OR_NULL, high=TEXT_OR_NULL),
+    go_version_range=record(
+        RELEASES, "Which releases it can be.", low=TEXT_OR_NULL, high=TEXT_OR_NULL
+    ),
     moments=rows(OF_MOMENT, "In order.", artefacts=_artefacts("Those of the moment.")),
     artefacts=_artefacts("Those of the whole capture, and those that could not be read."),
 )
@@ -133,7 +142,7 @@ def report_schema() -> Schema:
     body = record(
         (VERSION,),
         MEANS,
-        schema={"const": SCHEMA},
+        schema=written_as(SCHEMA),
         verdict=VERDICT,
         capture=CAPTURE,
         baseline=or_null(CAPTURE, "The capture it was compared with, if any."),

@@ -99,6 +99,11 @@ def only(columns: Iterable[Column], names: Iterable[str]) -> tuple[Column, ...]:
     return tuple(by_name[name] for name in names)
 
 
+def written_as(name: str) -> Schema:
+    """What a document's own `schema` field says: which schema it has."""
+    return {"const": name, "description": "The schema that the document has, with its version."}
+
+
 def document(name: str, body: Schema) -> Schema:
     """A whole schema, titled by what the document's own `schema` field says."""
     return {"$schema": DIALECT, "title": name} | body

@@ -16,7 +16,7 @@ from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VER
 from gomem.analysis.memory.limits import CGROUP_COUNTERS, LIMIT_STEPS
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import (
+from gomem.views.json.schemas.fields import (
     NUMBER,
     SIZE,
     TEXT_OR_NULL,

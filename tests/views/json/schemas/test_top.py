@@ -6,9 +6,9 @@ import jsonschema
 import pytest
 
 from gomem.cli.main import run
-from gomem.schemas.top import VIEWS, top_schema
+from gomem.views.json.schemas.top import VIEWS, top_schema
 from tests.builders import FIXTURES
-from tests.schemas.closed import closed
+from tests.views.json.schemas.closed import closed
 
 BEFORE = FIXTURES / "captures" / "alloc-pressure-before-go1.27.3"
 PROFILE = next(BEFORE.rglob("heap.pb.gz"))

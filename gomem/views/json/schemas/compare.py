@@ -20,7 +20,8 @@ from gomem.comparison.samples import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VE
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
-from gomem.schemas.fields import (
+from gomem.views.json.compare import BUILDS_SCHEMA, SCHEMA
+from gomem.views.json.schemas.fields import (
     PROBABILITY,
     Schema,
     document,
@@ -30,8 +31,8 @@ from gomem.schemas.fields import (
     without,
     words,
     words_or_null,
+    written_as,
 )
-from gomem.views.json.compare import BUILDS_SCHEMA, SCHEMA
 
 MEANS = (
     "What became of each metric, allocation site and ledger part from before to after. Values are "
@@ -49,7 +50,8 @@ BEFORE, AFTER = "before_", "after_"
 def _summary(side: str) -> Schema:
     """A metric's columns of one side, as an object of its own."""
     mine = (column for column in METRICS if column.name.startswith(side))
-    return record(replace(column, name=column.name.removeprefix(side)) for column in mine)
+    columns = (replace(column, name=column.name.removeprefix(side)) for column in mine)
+    return record(columns, "What was measured on this side.")
 
 
 def compare_schema() -> Schema:
@@ -62,9 +64,10 @@ def compare_builds_schema() -> Schema:
     body = record(
         (),
         "What became of each metric in each build, against one of them, the baseline.",
-        schema={"const": BUILDS_SCHEMA},
+        schema=written_as(BUILDS_SCHEMA),
         inputs=record(
             (Column("baseline", "str", "", "What the others are compared with, by name."),),
+            "What was compared.",
             builds=listed({"type": "string"}, "The others, by name."),
         ),
         verdict=_verdict(),
@@ -89,7 +92,8 @@ def _verdict() -> Schema:
     return record(
         VERDICT,
         "What it comes down to.",
-        verdict=words(JUDGEMENTS),
+        verdict=words(JUDGEMENTS)
+        | {"description": "The same in a word; ? where it cannot be told."},
         details=listed({"type": "string"}, "What else to know at once, in sentences."),
     )
 
@@ -98,8 +102,8 @@ def _body() -> Schema:
     return record(
         (),
         MEANS,
-        schema={"const": SCHEMA},
-        inputs=record(INPUTS),
+        schema=written_as(SCHEMA),
+        inputs=record(INPUTS, "What was compared."),
         verdict=_verdict(),
         budgets=rows(
             BUDGETS,

@@ -4,7 +4,15 @@ import jsonschema
 import pytest
 
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import only, or_null, record, rows, value, without, words_or_null
+from gomem.views.json.schemas.fields import (
+    only,
+    or_null,
+    record,
+    rows,
+    value,
+    without,
+    words_or_null,
+)
 
 COLUMNS = (
     Column("path", "str", "", "The file's name."),

@@ -7,8 +7,8 @@ from gomem.analysis.profiles.reasons import REASONS
 from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
 from gomem.inputs.pprof.sites import SITES
-from gomem.schemas.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
-from gomem.schemas.fields import (
+from gomem.views.json.schemas.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
+from gomem.views.json.schemas.fields import (
     TEXT_OR_NULL,
     Schema,
     document,
@@ -17,6 +17,7 @@ from gomem.schemas.fields import (
     rows,
     words,
     words_or_null,
+    written_as,
 )
 from gomem.views.profile.top import JSON_FIELDS, SCHEMA
 from gomem.views.profile.top import STATES as STATE_FIELDS
@@ -47,11 +48,16 @@ def top_schema() -> Schema:
     )
     sites = record(
         (SAMPLE_TYPE, UNIT, TOTAL, NOTE),
-        schema={"const": SCHEMA},
-        top={"anyOf": [of_one, of_two]},
+        schema=written_as(SCHEMA),
+        top={"anyOf": [of_one, of_two], "description": "Those with most first."},
     )
     views = [
-        record((SAMPLE_TYPE, UNIT), schema={"const": SCHEMA}, view={"const": view}, rows=shown)
+        record(
+            (SAMPLE_TYPE, UNIT),
+            schema=written_as(SCHEMA),
+            view={"const": view, "description": "Which view of the profile."},
+            rows=shown,
+        )
         for view, shown in VIEWS.items()
     ]
     return document(SCHEMA, {"description": MEANS, "oneOf": [sites, *views]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gomem.analysis.what_if.advice import STEPS
 from gomem.analysis.what_if.what_if import BOUND_BY, GRID
 from gomem.inputs.schema import Column
-from gomem.schemas.fields import (
+from gomem.views.json.schemas.fields import (
     SIZE,
     TEXT_OR_NULL,
     Schema,
@@ -15,6 +15,7 @@ from gomem.schemas.fields import (
     record,
     rows,
     words,
+    written_as,
 )
 from gomem.views.json.what_if import SCHEMA
 
@@ -76,7 +77,7 @@ BODY = {
 
 def what_if_body() -> Schema:
     """The object itself, as it also stands in a report."""
-    return record((), MEANS, schema={"const": SCHEMA}, **BODY)
+    return record((), MEANS, schema=written_as(SCHEMA), **BODY)
 
 
 def what_if_schema() -> Schema:
