@@ -69,6 +69,10 @@ class Kind:
     words: tuple[str, ...] = ()
     is_pasted: bool = True
 
+    def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
+        """By its name, so that what was read can go to another process: a kind is one of KINDS."""
+        return kind_named, (self.name,)
+
     def read(self, readable: Readable, **options: Any) -> Any:
         """What the artefact holds: a frozen object whose frames are attributes.
 
@@ -213,6 +217,11 @@ WANTED = f"{', '.join(kind.wanted for kind in KINDS[:-1])} or {KINDS[-1].wanted}
 _WORDS = frozenset(word for kind in KINDS for word in kind.words)
 _WORD = re.compile(r"[a-z]+")
 FILE_WORDS = frozenset({"gz", "text", "txt", "zst"}) | _WORDS
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of a name; KeyError if there is none."""
+    return BY_NAME[name]
 
 
 def kind_of(data: bytes, name: str = "") -> Kind | None:
