@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from gomem.analysis.profiles.call_tree import call_tree
-from gomem.causes.collector_answers import CollectorAnswers
 from gomem.comparison.comparison import compare
 from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
+from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.table import GcLog
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.pprof.table import Profile
@@ -191,11 +191,11 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
     """
     diagnosis = _diagnosis(data)
     if baseline is not None:
-        diagnosis = diagnosis.held_against(_diagnosis(baseline))
+        diagnosis = diagnosis.with_baseline(_diagnosis(baseline))
     if diagnosis.baseline is not None:
         change = diagnosis.change_against_baseline
     else:
-        change = diagnosis.change_over_all or next(reversed(diagnosis.changes), None)
+        change = diagnosis.facts.change_over_all or next(reversed(diagnosis.changes), None)
     if change is None:
         raise CaptureError(
             f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"
@@ -297,7 +297,7 @@ def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = No
     diagnosis = _diagnosis(data)
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = _moment(diagnosis, moment, mapped, "has smaps")
-    return _one(plot_address_space(diagnosis.regions(name)), ax)
+    return _one(plot_address_space(diagnosis.facts.regions(name)), ax)
 
 
 # What the collector does
@@ -423,9 +423,9 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
         CaptureError: There are too few profiles.
     """
     diagnosis = _diagnosis(data)
-    if diagnosis.heap_series is None:
+    if diagnosis.facts.profiles.heap_series is None:
         raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
-    return _one(plot_growth(diagnosis.heap_series, diagnosis.growth), ax)
+    return _one(plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth), ax)
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
@@ -554,13 +554,13 @@ def _comparison(comparison: Comparison | Data, after: Data | None) -> Comparison
     return compare(comparison, after)
 
 
-def _collector(log: Log) -> CollectorAnswers:
+def _collector(log: Log) -> CollectorFacts:
     """The collector's answers, of a log that has collections."""
     if not isinstance(log, GcLog):
         return _diagnosis(log).logged
     if not len(log.cycles):
         raise CaptureError("the log has no collection")
-    return CollectorAnswers(log, "gctrace")
+    return CollectorFacts(log, "gctrace")
 
 
 def _profile(data: Profile | Data, moment: str | None) -> Profile:

@@ -1,19 +1,36 @@
 """Valid inputs in one line: mappings, MemStats rows, and the facts that causes look at."""
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 import gomem
+from gomem.analysis.profiles.growth import GROWTH
+from gomem.capture.capture import Capture
+from gomem.causes.case import Case
+from gomem.causes.thresholds import Thresholds
+from gomem.errors import Damage
+from gomem.facts.capture import CaptureFacts
+from gomem.facts.moment import MomentFacts
+from gomem.facts.profiles import ProfileFacts
 from gomem.inputs.memstats.table import read_memstats
+from gomem.inputs.schema import empty
 from gomem.inputs.smaps.table import read_smaps
+from gomem.releases import GoVersion
 from gomem.views.report.report import report_document
 from gomem.views.writers.html import write_html
 from gomem.views.writers.markdown import write_markdown
 from gomem.views.writers.text import WIDTH, write_text
 
+OF_PROFILES = frozenset(
+    {"alloc_space", "bursts", "growth", "growing_site", "heap_series", "in_use", "jump"}
+    | {"large_objects", "paths", "spike"}
+)
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())
 MOMENTS = sorted(path.parent for path in (FIXTURES / "captures").glob("*/*/smaps"))
@@ -117,3 +134,58 @@ def samples_frame(
     """Repeated measurements of one thing, as `compare_samples` takes them."""
     told = {"name": name, "unit": unit, "layer": layer, "better": better}
     return pd.DataFrame([{**told, "value": value} for value in values])
+
+
+# Facts
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFacts(CaptureFacts):
+    """Facts of which some are given, and the others follow from them.
+
+    Attributes:
+        given: Their values, by the names that they have in `CaptureFacts` and `ProfileFacts`.
+    """
+
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        profiles = ProfileFacts(self.capture)
+        of_profiles = {name: value for name, value in self.given.items() if name in OF_PROFILES}
+        vars(profiles).update(of_profiles)
+        of_capture = {n: value for n, value in self.given.items() if n not in of_profiles}
+        vars(self).update(profiles=profiles, **of_capture)
+
+
+def case_of(
+    moments: Iterable[MomentFacts] = (),
+    go_version: GoVersion | None = None,
+    damage: tuple[Damage, ...] = (),
+    *,
+    thresholds: Thresholds | None = None,
+    baseline: CaptureFacts | None = None,
+    counterparts: Mapping[str, MomentFacts] | None = None,
+    **given: Any,
+) -> Case:
+    """What rules look at of these moments; see `GivenFacts` for what can be given besides."""
+    capture = Capture("made up", {}, (), (), damage, {}, go_version or GoVersion())
+    facts = GivenFacts(capture, _whole(given | {"moments": tuple(moments)}))
+    return Case(facts, thresholds or Thresholds(), baseline, counterparts or {})
+
+
+def but(case: Case, **given: Any) -> Case:
+    """The same case, but for these facts; what follows from them follows anew."""
+    of_case = {name: given.pop(name) for name in ("thresholds", "baseline") if name in given}
+    facts = case.facts
+    if given:
+        capture = facts.capture
+        if "go_version" in given:
+            capture = replace(capture, go_version=given.pop("go_version"))
+        old = facts.given if isinstance(facts, GivenFacts) else {"moments": facts.moments}
+        facts = GivenFacts(capture, _whole({**old, **given}))
+    return replace(case, facts=facts, **of_case)
+
+
+def _whole(given: dict[str, Any]) -> dict[str, Any]:
+    """Stacks that are laid out without their growth grow by nothing."""
+    return {"growth": empty(GROWTH)} | given if "heap_series" in given else given

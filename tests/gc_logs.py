@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gomem.causes.collector_answers import CollectorAnswers
+from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.inputs.gctrace.table import GcLog
@@ -58,11 +58,9 @@ def packed_cycles(cycles: pd.DataFrame, rows: int) -> PackedFrame:
     return packed
 
 
-def facts_of(
-    *changes: dict, gogc_fraction: float | None = None, **usual: object
-) -> CollectorAnswers:
+def facts_of(*changes: dict, gogc_fraction: float | None = None, **usual: object) -> CollectorFacts:
     """What is known of them."""
-    return CollectorAnswers(log_of(*changes, **usual), "app.log", gogc_fraction)
+    return CollectorFacts(log_of(*changes, **usual), "app.log", gogc_fraction)
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,9 @@ def captured(path: Path) -> GcLog:
 
 
 @cache
-def captured_facts(path: Path) -> CollectorAnswers:
+def captured_facts(path: Path) -> CollectorFacts:
     """What is known of it."""
-    return CollectorAnswers(captured(path), "gctrace.log")
+    return CollectorFacts(captured(path), "gctrace.log")
 
 
 @cache

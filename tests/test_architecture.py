@@ -18,6 +18,7 @@ FLOORS = [
     {"inputs"},
     {"capture"},
     {"analysis"},
+    {"facts"},
     {"causes"},
     {"diagnosis"},
     {"comparison"},
@@ -40,10 +41,15 @@ SUBJECTS = [
 ]
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
-    "gomem.causes.answers",
+    "gomem.causes.case",
     "gomem.causes.cause",
-    "gomem.causes.collector_answers",
+    "gomem.causes.collecting",
+    "gomem.causes.evidence",
     "gomem.causes.finding",
+    "gomem.causes.goroutines",
+    "gomem.causes.idle_heap",
+    "gomem.causes.memory_limit",
+    "gomem.causes.outside_go",
     "gomem.causes.thresholds",
 }
 FILE_FLOORS = {"sources", "live", "cli"}

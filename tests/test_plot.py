@@ -188,7 +188,7 @@ def test_what_changed_adds_up_to_the_change_of_rss():
 
     ax = plot.ledger_change(diagnosis, CAPTURES / "zeroing-go1.23.4")
 
-    change = diagnosis.held_against(diagnosed("zeroing-go1.23.4")).change_against_baseline
+    change = diagnosis.with_baseline(diagnosed("zeroing-go1.23.4")).change_against_baseline
     assert abs(change.ledger.rss_change_bytes) in [abs(width) for width in widths(ax)]
 
 

@@ -41,9 +41,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.profiles.allocation_spikes import TOO_FEW
-from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.facts.moment import LIVE
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -53,34 +54,37 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.level_jumps import InUseBursts, InUseJump
     from gomem.analysis.series.bursts import Bursts
     from gomem.analysis.series.jumps import Jump
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
 
 SITES = 3  # named as evidence
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding, of what stands out most clearly: a level, bursts, an interval, a step.
 
     But what is high again and again for half of the time is how the program works, and an interval
     that has one of several bursts is as usual as they are.
     """
-    limits, spike, bursts = answers.thresholds, answers.spike, answers.bursts
+    limits, profiles = case.thresholds, case.facts.profiles
+    spike, bursts, jump = profiles.spike, profiles.bursts, profiles.jump
     if bursts is not None and not _come_again(bursts.levels, bursts.profiles, limits):
         bursts = None
-    jump = answers.jump if answers.jump is not None and _jumps(answers.jump, limits) else None
+    if jump is not None and not _jumps(jump, limits):
+        jump = None
     if jump is not None and jump.levels.came_back and (bursts is None or _is_rare(bursts, limits)):
-        return [_of_level(jump, answers)]
+        return [_of_level(jump, case)]
     if bursts is not None:
-        return [_of_bursts(bursts, answers)]
+        return [_of_bursts(bursts, case)]
     if spike is not None and _stands_out(spike, limits):
         sites = spike.allocated[spike.allocated["state"] == "more"].head(SITES)
         if len(sites):
-            return [_of_interval(spike, sites, answers)]
+            return [_of_interval(spike, sites, case)]
     if jump is not None and _is_step(jump, limits):
-        return [_of_level(jump, answers)]
-    large = _of_large_object(answers)
-    return large or _of_moments(answers) or _of_marks(answers) or _of_log(answers)
+        return [_of_level(jump, case)]
+    large = _of_large_object(case)
+    return large or _of_moments(case) or _of_marks(case) or _of_log(case)
 
 
 _REMEDY = (
@@ -172,11 +176,11 @@ def _is_step(jump: InUseJump, limits: Thresholds) -> bool:
     return jump.contents_before >= limits.step_contents and jump.levels.high >= limits.step_profiles
 
 
-def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding:
+def _of_interval(spike: Spike, sites: pd.DataFrame, case: Case) -> Finding:
     largest = sites.iloc[0]
     function = str(largest["function"])
     share = format_fraction(min(1.0, largest["extra_bytes"] / spike.extra_bytes))
-    before, after = answers.profile_path(spike.before), answers.profile_path(spike.after)
+    before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     named = [
         Evidence(after, f"alloc_space of {site['function']}", int(site["bytes"]), "B")
         for _, site in sites.iterrows()
@@ -203,14 +207,14 @@ def _of_interval(spike: Spike, sites: pd.DataFrame, answers: Answers) -> Finding
     )
 
 
-def _of_level(jump: InUseJump, answers: Answers) -> Finding:
+def _of_level(jump: InUseJump, case: Case) -> Finding:
     levels, back = jump.levels, jump.levels.came_back
-    rare = not back or _is_rare(levels, answers.thresholds)
+    rare = not back or _is_rare(levels, case.thresholds)
     more = jump.sites.sites[jump.sites.sites["change"] > 0].head(SITES)
     largest = more.iloc[0]
     function = str(largest["function"])
     who = _who(function, jump.caller)
-    before, after = answers.profile_path(jump.before), answers.profile_path(jump.after)
+    before, after = case.facts.profiles.path(jump.before), case.facts.profiles.path(jump.after)
     since = "and fell back" if back else "and has stayed there"
     sure = "certain" if largest["state"] in {"new", "grew"} else "likely"
     return CAUSE.finding(
@@ -237,9 +241,10 @@ def _of_level(jump: InUseJump, answers: Answers) -> Finding:
     )
 
 
-def _of_large_object(answers: Answers) -> list[Finding]:
+def _of_large_object(case: Case) -> list[Finding]:
     """A single object that heap profiles count, and do not show in use."""
-    limits, large = answers.thresholds, answers.large_objects
+    limits = case.thresholds
+    large = case.facts.profiles.large_objects(limits.spike_bytes)
     if large is None or large.of_intervals < limits.spike_intervals:
         return []
     highest = large.usual_bytes + large.object_bytes
@@ -247,7 +252,7 @@ def _of_large_object(answers: Answers) -> list[Finding]:
         return []
     if large.intervals > limits.spike_high_fraction * large.of_intervals:
         return []
-    after, function = answers.profile_path(large.after), large.function
+    after, function = case.facts.profiles.path(large.after), large.function
     finding = CAUSE.finding(
         Severity.INFO,
         f"an object of {format_bytes(large.object_bytes)} is there in one piece now and then, in "
@@ -268,16 +273,16 @@ def _of_large_object(answers: Answers) -> list[Finding]:
     return [finding]
 
 
-def _of_moments(answers: Answers) -> list[Finding]:
+def _of_moments(case: Case) -> list[Finding]:
     """By HeapAlloc, where it jumps over the usual and comes back."""
-    limits, levels = answers.thresholds, answers.heap_alloc_jump
-    told = [one for one in answers.moments if one.memstats is not None]
-    if levels is None or len(told) <= limits.spike_intervals or _is_rhythm(answers):
+    limits, levels = case.thresholds, case.facts.heap_alloc_jump
+    told = [one for one in case.facts.moments if one.memstats is not None]
+    if levels is None or len(told) <= limits.spike_intervals or _is_rhythm(case):
         return []
     if not (levels.came_back and _is_far(levels, limits)):
         return []
     peak = told[levels.peak]
-    marks, several = answers.marked_bursts, max(levels.times, levels.high) >= limits.burst_count
+    marks, several = case.facts.marked_bursts, max(levels.times, levels.high) >= limits.burst_count
     marked = marks is not None and _is_rare(marks, limits)
     rare = _is_rare(levels, limits) and (marked or not several)
     rare = rare and levels.highest >= limits.jump_ratio * _usual_goal(told)
@@ -305,10 +310,10 @@ def _usual_goal(told: Sequence[MomentFacts]) -> float:
     return median(known) if known else 0.0
 
 
-def _is_rhythm(answers: Answers) -> bool:
+def _is_rhythm(case: Case) -> bool:
     """Whether what collections mark is high again and again, and for long."""
-    limits, marks = answers.thresholds, answers.marked_bursts
-    if marks is None or not _come_again(marks, len(answers.marking), limits):
+    limits, marks = case.thresholds, case.facts.marked_bursts
+    if marks is None or not _come_again(marks, len(case.facts.marking), limits):
         return False
     return not _is_rare(marks, limits)
 
@@ -323,13 +328,13 @@ def _come_again(levels: Bursts, readings: int, limits: Thresholds) -> bool:
     )
 
 
-def _of_bursts(bursts: InUseBursts, answers: Answers) -> Finding:
+def _of_bursts(bursts: InUseBursts, case: Case) -> Finding:
     """What is in use rises again and again."""
     levels = bursts.levels
     more = bursts.sites.sites[bursts.sites.sites["change"] > 0].head(SITES)
     function = str(more.iloc[0]["function"])
     who = _who(function, bursts.caller)
-    before, after = answers.profile_path(bursts.before), answers.profile_path(bursts.after)
+    before, after = case.facts.profiles.path(bursts.before), case.facts.profiles.path(bursts.after)
     return CAUSE.finding(
         Severity.INFO,
         f"what is in use comes in bursts: {len(levels.each)} seen in "
@@ -354,33 +359,33 @@ def _of_bursts(bursts: InUseBursts, answers: Answers) -> Finding:
     )
 
 
-def _of_marks(answers: Answers) -> list[Finding]:
+def _of_marks(case: Case) -> list[Finding]:
     """What collections marked rises again and again."""
-    told, levels = answers.marking, answers.marked_bursts
-    if levels is None or not _come_again(levels, len(told), answers.thresholds):
+    told, levels = case.facts.marking, case.facts.marked_bursts
+    if levels is None or not _come_again(levels, len(told), case.thresholds):
         return []
     top, last = told[levels.top.peak], told[levels.each[-1].last]
     evidence = (
         Evidence(told[levels.top.before].path("memstats"), "marked", round(levels.low), "B"),
         Evidence(top.path("memstats"), "marked", round(levels.highest), "B"),
-        *top.rss_evidence,
+        *rss_evidence(top),
     )
     counted = all(LIVE in one.metrics for one in told)  # else goals tell it, by GOGC
     what, watched = "what collections mark", f"{len(told)} moments"
     return [_of_marked(what, levels, watched, evidence, moment=last.name, counted=counted)]
 
 
-def _of_log(answers: Answers) -> list[Finding]:
+def _of_log(case: Case) -> list[Finding]:
     """What collections marked by the log rises again and again."""
-    facts, limits = answers.gc, answers.thresholds
-    found = None if facts is None else facts.live_bursts
-    if facts is None or found is None or not _come_again(found.levels, found.cycles, limits):
+    log, limits = case.facts.collector, case.thresholds
+    found = None if log is None else log.live_bursts
+    if log is None or found is None or not _come_again(found.levels, found.cycles, limits):
         return []
     levels = found.levels
     evidence = (
-        Evidence(facts.path, "heap_live_bytes, usual low", round(levels.low), "B"),
-        Evidence(facts.path, "heap_live_bytes, highest", round(levels.highest), "B"),
-        Evidence(facts.path, "bursts", len(levels.each), "count"),
+        Evidence(log.path, "heap_live_bytes, usual low", round(levels.low), "B"),
+        Evidence(log.path, "heap_live_bytes, highest", round(levels.highest), "B"),
+        Evidence(log.path, "bursts", len(levels.each), "count"),
     )
     return [_of_marked("the live heap", levels, format_seconds(found.seconds), evidence)]
 

@@ -16,21 +16,24 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding
+from gomem.causes.outside_go import outside_go
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.finding import Severity
+    from gomem.facts.moment import MomentFacts
 
 KIND = "anonymous-other"
 SHOWN = 3  # mappings named as evidence
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment with much unexplained anonymous memory; only smaps shows it."""
-    found = answers.outside_go(
-        lambda one: int(unnamed_mappings(one)["Rss"].sum()), answers.thresholds.anonymous_bytes
+    found = outside_go(
+        case, lambda one: int(unnamed_mappings(one)["Rss"].sum()), case.thresholds.anonymous_bytes
     )
     return [_finding(moment, severity) for moment, severity in found]
 
@@ -76,7 +79,7 @@ def _finding(moment: MomentFacts, severity: Severity) -> Finding:
         Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss), "B")
         for row in largest.itertuples()
     ]
-    evidence += moment.rss_evidence
+    evidence += rss_evidence(moment)
     if moment.memstats is not None:
         claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))

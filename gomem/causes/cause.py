@@ -10,7 +10,7 @@ from gomem.causes.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gomem.causes.answers import Answers
+    from gomem.causes.case import Case
     from gomem.causes.finding import Evidence, Lack, Severity
 
 
@@ -23,7 +23,7 @@ class Cause:
         mechanism: Why it happens.
         remedy: What to do about it.
         references: Issues and documents; `gomem.views.references` has the addresses.
-        rule: Looks at the answers and gives every finding of this cause, at most one per moment.
+        rule: Looks at a case and gives every finding of this cause, at most one per moment.
         past: What its bytes were, as the beginning of a sentence that goes on with a size, for
             when it is over; empty where the rule's own words are about the past already.
         lack: Looks at the same where the rule found nothing, and says what there was too little of;
@@ -35,9 +35,9 @@ class Cause:
     mechanism: str
     remedy: str
     references: tuple[str, ...]
-    rule: Callable[[Answers], list[Finding]]
+    rule: Callable[[Case], list[Finding]]
     past: str = ""
-    lack: Callable[[Answers], Lack | None] | None = None
+    lack: Callable[[Case], Lack | None] | None = None
     bears_on: tuple[str, ...] = ()
 
     def finding(

@@ -8,15 +8,15 @@ from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers
+    from gomem.causes.case import Case
 
 SHOWN = 5  # places named as evidence
 TORN = "a line of the collector's that is torn"
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for all damage; the report lists each place."""
-    damage = answers.damage
+    damage = case.facts.damage
     if not damage:
         return []
     sources = {one.source for one in damage}

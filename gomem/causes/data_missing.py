@@ -11,7 +11,8 @@ from gomem.causes.finding import Evidence, Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 SHOWN = 10  # moments named as evidence
 
@@ -32,14 +33,14 @@ _WANTED: tuple[tuple[str, Callable[[MomentFacts], bool], str, str], ...] = (
 )
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for all files that moments lack."""
-    if all(one.ledger is None and one.memstats is None for one in answers.moments):
+    if all(one.ledger is None and one.memstats is None for one in case.facts.moments):
         return [_without_moments()]
     lacking = [
         (name, without, cost, command)
         for name, lacks, cost, command in _WANTED
-        if (without := [moment.name for moment in answers.moments if lacks(moment)])
+        if (without := [moment.name for moment in case.facts.moments if lacks(moment)])
     ]
     return [_finding(lacking)] if lacking else []
 

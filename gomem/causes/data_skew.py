@@ -17,17 +17,18 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment whose two sides do not belong together, or may not.
 
     A warning where that is known, and by how much the parts can be off matters; else a note, as
     where time has passed and nobody knows.
     """
-    findings, limits = [], answers.thresholds
-    for moment in answers.moments:
+    findings, limits = [], case.thresholds
+    for moment in case.facts.moments:
         doubtful = doubtful_parts(moment)
         if doubtful:
             far = limits.notable(limits.skew_bytes, moment.rss_bytes)

@@ -12,12 +12,12 @@ from gomem.causes.cause import Cause
 from gomem.causes.finding import Finding, Lack, Severity
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers
+    from gomem.causes.case import Case
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each rule that saw too little."""
-    return [_finding(lack) for lack in answers.lacks]
+    return [_finding(lack) for lack in case.lacks]
 
 
 CAUSE = Cause(

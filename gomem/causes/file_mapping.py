@@ -11,24 +11,26 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
 
 KINDS = ("mapped-file", "shared-memory")
 SHOWN = 3  # files named as evidence
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment with many pages of files or of shared memory."""
-    limits = answers.thresholds
+    limits = case.thresholds
     findings = []
-    for moment in answers.moments:
+    for moment in case.facts.moments:
         if moment.mappings is None:
             continue
         mine = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
@@ -91,7 +93,7 @@ def _finding(moment: MomentFacts, mine: pd.DataFrame, limits: Thresholds) -> Fin
             *evidence,
             Evidence(smaps, "Rss of mapped files and shared memory", size, "B"),
             Evidence(smaps, "Rss of it that cannot be reclaimed", staying, "B"),
-            *moment.rss_evidence,
+            *rss_evidence(moment),
         ),
         next_step="" if large else _CLEAN + CAUSE.remedy,
     )

@@ -10,34 +10,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import counted_evidence
+from gomem.causes.collecting import counted_evidence, marking_words
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.units import format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.collector import CollectorFacts
 
 FORCED = "forced"
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for the whole log, if many of its collections were forced, or they cost much.
 
     Without a log the process's own counters say it.
     """
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None:
-        return _by_counters(answers)
-    if not (_many(facts, limits) or _dear(facts, limits)):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None:
+        return _by_counters(case)
+    if not (_many(log, limits) or _dear(log, limits)):
         return []
-    return [_finding(facts, limits)]
+    return [_finding(log, limits)]
 
 
-def _by_counters(answers: Answers) -> list[Finding]:
+def _by_counters(case: Case) -> list[Finding]:
     """What each of them costs is not counted, so all collections are taken for equally dear."""
-    counters, limits = answers.counters, answers.thresholds
+    counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.forced is None:
         return []
     if counters.forced < max(limits.forced_cycles, limits.forced_fraction * counters.cycles):
@@ -62,16 +62,16 @@ def _by_counters(answers: Answers) -> list[Finding]:
     return [replace(finding, now=not over)]
 
 
-def lack(answers: Answers) -> Lack | None:
+def lack(case: Case) -> Lack | None:
     """Forced collections that cost much for as long as the log is, which is not long."""
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None or _many(facts, limits) or _dear(facts, limits):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None or _many(log, limits) or _dear(log, limits):
         return None
-    share = facts.marking_share_of(FORCED)
+    share = log.marking_share_of(FORCED)
     if share is None or share < limits.marking_fraction:
         return None
-    cpu = float(facts.triggers.of(FORCED)["marking_cpu_seconds"])
-    forced = facts.cost.forced
+    cpu = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
+    forced = log.cost.forced
     return Lack(
         CAUSE.code,
         seen=f"forced collections take {format_fraction(share)} of the CPU",
@@ -80,8 +80,8 @@ def lack(answers: Answers) -> Lack | None:
         f"{format_seconds(limits.enough_cpu_seconds)} of marking",
         next_step="Let the log run on: GODEBUG=gctrace=1.",
         evidence=(
-            Evidence(facts.path, "forced", forced, "count"),
-            Evidence(facts.path, "marking_cpu_seconds of forced", cpu, "s"),
+            Evidence(log.path, "forced", forced, "count"),
+            Evidence(log.path, "marking_cpu_seconds of forced", cpu, "s"),
         ),
     )
 
@@ -101,26 +101,26 @@ CAUSE = Cause(
 )
 
 
-def _many(facts: CollectorAnswers, limits: Thresholds) -> bool:
-    cost = facts.cost
+def _many(log: CollectorFacts, limits: Thresholds) -> bool:
+    cost = log.cost
     return cost.forced >= max(limits.forced_cycles, limits.forced_fraction * cost.cycles)
 
 
-def _dear(facts: CollectorAnswers, limits: Thresholds) -> bool:
+def _dear(log: CollectorFacts, limits: Thresholds) -> bool:
     """Whether they cost much, however few they are."""
-    share = facts.marking_share_of(FORCED)
-    spent = float(facts.triggers.of(FORCED)["marking_cpu_seconds"])
+    share = log.marking_share_of(FORCED)
+    spent = float(log.triggers.of(FORCED)["marking_cpu_seconds"])
     enough = spent >= limits.enough_cpu_seconds
     return share is not None and enough and share >= limits.marking_fraction
 
 
-def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
-    cost = facts.cost
-    forced = facts.triggers.of(FORCED)
-    marking = facts.marking_share_of(FORCED)
+def _finding(log: CollectorFacts, limits: Thresholds) -> Finding:
+    cost = log.cost
+    forced = log.triggers.of(FORCED)
+    marking = log.marking_share_of(FORCED)
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
     share = cost.forced / cost.cycles
-    words = facts.marking_words(FORCED)
+    words = marking_words(log, FORCED)
     costs = "" if marking is None else f": marking for them takes {words}"
     dear = marking is not None and marking >= limits.forced_marking_fraction
     return CAUSE.finding(
@@ -129,9 +129,9 @@ def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
         f"collections ({format_fraction(share)}) in {format_seconds(cost.seconds)}{costs}",
         cpu_fraction=marking,
         evidence=(
-            Evidence(facts.path, "forced", cost.forced, "count"),
-            Evidence(facts.path, "cycles", cost.cycles, "count"),
-            Evidence(facts.path, "gc_cpu_seconds of forced", cpu, "s"),
-            Evidence(facts.path, "stopped_seconds of forced", stopped, "s"),
+            Evidence(log.path, "forced", cost.forced, "count"),
+            Evidence(log.path, "cycles", cost.cycles, "count"),
+            Evidence(log.path, "gc_cpu_seconds of forced", cpu, "s"),
+            Evidence(log.path, "stopped_seconds of forced", stopped, "s"),
         ),
     )

@@ -18,44 +18,45 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import counted_cost, counted_evidence, every
+from gomem.causes.collecting import counted_cost, counted_evidence, every, marking_words
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.cost import GcCost
     from gomem.analysis.collector.counters import CollectorCounters
-    from gomem.causes.answers import Answers
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.collector import CollectorFacts
 
 SITES = 3  # named as evidence
 PACER = "pacer"
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for the whole log, if the pacer's collections cost much.
 
     Without a log the process's own counters say it.
     """
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None:
-        return _by_counters(answers)
-    if not _pressed(facts, limits) or not _enough(facts, limits):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None:
+        return _by_counters(case)
+    if not _pressed(log, limits) or not _enough(log, limits):
         return []
-    return [_finding(answers, facts)]
+    return [_finding(case, log)]
 
 
-def _by_counters(answers: Answers) -> list[Finding]:
+def _by_counters(case: Case) -> list[Finding]:
     """Where others than the pacer decide, forced-gc or memory-limit-thrash says more.
 
     What is costly is marking: what stops took, long-pauses says.
     """
-    counters, limits = answers.counters, answers.thresholds
-    if counters is None or counters.cpu_fraction is None or answers.limited_moment is not None:
+    counters, limits = case.facts.counters, case.thresholds
+    if counters is None or counters.cpu_fraction is None or case.facts.limited_moment is not None:
         return []
-    if answers.limit_leaves_no_room:
+    if limit_leaves_no_room(case):
         return []
     paced = 1 - counters.forced_fraction
     marking = counters.marking_fraction * paced
@@ -66,7 +67,7 @@ def _by_counters(answers: Answers) -> list[Finding]:
         or counters.cycles < limits.enough_cycles
     ):
         return []
-    sites = _site_evidence(answers)
+    sites = _site_evidence(case)
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
     over = counters.none_since is not None
     finding = CAUSE.finding(
@@ -76,14 +77,14 @@ def _by_counters(answers: Answers) -> list[Finding]:
         evidence=(*counted_evidence(counters), *sites),
         next_step=_REMEDY.format(
             allocate_less=less,
-            room=_small_room(counters.room_fraction) if answers.limit_may_decide else _MORE_ROOM,
+            room=_small_room(counters.room_fraction) if limit_may_decide(case) else _MORE_ROOM,
         ),
-        confidence="likely" if over or _is_told(answers, counters, least / paced) else "possible",
+        confidence="likely" if over or _is_told(case, counters, least / paced) else "possible",
     )
     return [replace(finding, now=not over)]
 
 
-def _is_told(answers: Answers, counters: CollectorCounters, least: float) -> bool:
+def _is_told(case: Case, counters: CollectorCounters, least: float) -> bool:
     """Whether it is of the time between the moments, and marking by the pacer's goals.
 
     A share since the start has stops in it, too: those between the moments say whether it could be
@@ -91,7 +92,7 @@ def _is_told(answers: Answers, counters: CollectorCounters, least: float) -> boo
     """
     marking = counters.least_marking_fraction
     sure = marking is not None and marking >= least and counters.forced is not None
-    return sure and not counters.since_start and not answers.limit_may_decide
+    return sure and not counters.since_start and not limit_may_decide(case)
 
 
 def _is_theirs(counters: CollectorCounters, least: float) -> bool:
@@ -100,25 +101,23 @@ def _is_theirs(counters: CollectorCounters, least: float) -> bool:
     return marking is not None and marking < least
 
 
-def lack(answers: Answers) -> Lack | None:
+def lack(case: Case) -> Lack | None:
     """Collections that cost much, but too few of them, and too little in all."""
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None or not _pressed(facts, limits) or _enough(facts, limits):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None or not _pressed(log, limits) or _enough(log, limits):
         return None
-    cost = facts.cost
+    cost = log.cost
     return Lack(
         CAUSE.code,
-        seen=f"marking takes {format_fraction(facts.marking_share_of(PACER))} of the CPU",
+        seen=f"marking takes {format_fraction(log.marking_share_of(PACER))} of the CPU",
         had=f"in {format_count(cost.cycles)} collections, {_steady(cost)}",
         needed=f"{format_count(limits.enough_cycles)} such collections, or "
         f"{format_seconds(limits.enough_cpu_seconds)} of marking",
         next_step="Let the log run on under load: GODEBUG=gctrace=1.",
         evidence=(
-            Evidence(facts.path, "cycles", cost.cycles, "count"),
-            Evidence(facts.path, "steady_cycles", cost.steady_cycles, "count"),
-            Evidence(
-                facts.path, "steady_marking_cpu_seconds", cost.steady_marking_cpu_seconds, "s"
-            ),
+            Evidence(log.path, "cycles", cost.cycles, "count"),
+            Evidence(log.path, "steady_cycles", cost.steady_cycles, "count"),
+            Evidence(log.path, "steady_marking_cpu_seconds", cost.steady_marking_cpu_seconds, "s"),
         ),
     )
 
@@ -153,45 +152,45 @@ CAUSE = Cause(
 )
 
 
-def _pressed(facts: CollectorAnswers, limits: Thresholds) -> bool:
+def _pressed(log: CollectorFacts, limits: Thresholds) -> bool:
     """Where others than the pacer decide, forced-gc or memory-limit-thrash says more."""
-    cpu, interval = facts.marking_share_of(PACER), facts.cost.interval.p50
+    cpu, interval = log.marking_share_of(PACER), log.cost.interval.p50
     if cpu is None or interval is None:
         return False
-    marked = facts.triggers.counts["marking_cpu_seconds"].sum()
-    paced = float(facts.triggers.of(PACER)["marking_cpu_seconds"])
+    marked = log.triggers.counts["marking_cpu_seconds"].sum()
+    paced = float(log.triggers.of(PACER)["marking_cpu_seconds"])
     if paced < limits.deciding_fraction * marked:
         return False
     return cpu >= limits.costly_marking_fraction(interval)
 
 
-def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:
+def _enough(log: CollectorFacts, limits: Thresholds) -> bool:
     """Whether so much was seen, beyond a start-up, by number or by what it cost."""
-    cost = facts.cost
+    cost = log.cost
     return (
         cost.steady_cycles >= limits.enough_cycles
         or cost.steady_marking_cpu_seconds >= limits.enough_cpu_seconds
     )
 
 
-def _finding(answers: Answers, facts: CollectorAnswers) -> Finding:
-    cost, sites = facts.cost, _site_evidence(answers)
+def _finding(case: Case, log: CollectorFacts) -> Finding:
+    cost, sites = log.cost, _site_evidence(case)
     rate = cost.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
-    many = cost.steady_cycles >= answers.thresholds.enough_cycles
+    many = cost.steady_cycles >= case.thresholds.enough_cycles
     return CAUSE.finding(
         Severity.WARNING,
-        f"marking takes {facts.marking_words(PACER)}, a collection "
+        f"marking takes {marking_words(log, PACER)}, a collection "
         f"{every(cost.interval.p50)}{allocates}",
-        cpu_fraction=facts.marking_share_of(PACER),
-        evidence=(*_log_evidence(facts), *sites),
-        next_step=_next_step(facts, answers.thresholds, sites),
-        confidence=("possible" if answers.limit_may_decide else "certain" if many else "likely"),
+        cpu_fraction=log.marking_share_of(PACER),
+        evidence=(*_log_evidence(log), *sites),
+        next_step=_next_step(log, case.thresholds, sites),
+        confidence=("possible" if limit_may_decide(case) else "certain" if many else "likely"),
     )
 
 
-def _log_evidence(facts: CollectorAnswers) -> tuple[Evidence, ...]:
-    values = facts.cost.values
+def _log_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
+    values = log.cost.values
     units = {
         "cycles": "count",
         "seconds": "s",
@@ -203,18 +202,18 @@ def _log_evidence(facts: CollectorAnswers) -> tuple[Evidence, ...]:
         "heap_goal_bytes": "B",
     }
     return tuple(
-        Evidence(facts.path, name, value, unit)
+        Evidence(log.path, name, value, unit)
         for name, unit in units.items()
         if (value := values[name]) is not None
     )
 
 
-def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
+def _site_evidence(case: Case) -> tuple[Evidence, ...]:
     """The sites that allocate most, when a profile of the last moment is there."""
-    if not answers.alloc_space:
+    if not case.facts.profiles.alloc_space:
         return ()
-    moment, sites = list(answers.alloc_space.items())[-1]
-    paths = next((one.paths for one in answers.moments if one.name == moment), {})
+    moment, sites = list(case.facts.profiles.alloc_space.items())[-1]
+    paths = next((one.paths for one in case.facts.moments if one.name == moment), {})
     path = paths.get("heap") or paths.get("allocs") or "heap profile"
     rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
     return tuple(
@@ -223,18 +222,18 @@ def _site_evidence(answers: Answers) -> tuple[Evidence, ...]:
     )
 
 
-def _next_step(facts: CollectorAnswers, limits: Thresholds, sites: tuple[Evidence, ...]) -> str:
+def _next_step(log: CollectorFacts, limits: Thresholds, sites: tuple[Evidence, ...]) -> str:
     less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
-    return _REMEDY.format(allocate_less=less, room=_room(facts, limits))
+    return _REMEDY.format(allocate_less=less, room=_room(log, limits))
 
 
 def _largest(sites: tuple[Evidence, ...]) -> str:
     return sites[0].field.partition(" ")[2] if sites else ""
 
 
-def _room(facts: CollectorAnswers, limits: Thresholds) -> str:
+def _room(log: CollectorFacts, limits: Thresholds) -> str:
     """How the collector gets more room: by GOGC, or by finding out what leaves so little."""
-    usual = facts.pacing.usual
+    usual = log.pacing.usual
     share, room = usual.headroom_fraction, usual.headroom_bytes
     if share < limits.small_room_fraction:
         return _small_room(share)

@@ -29,25 +29,27 @@ from typing import TYPE_CHECKING
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.goroutines import goroutines_grew, goroutines_heap_bytes, goroutines_pile_up
 from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding: they grow, or have grown, or are very many and nothing says more."""
-    counted = [one for one in answers.moments if one.goroutine_count is not None]
-    if answers.goroutines_pile_up:
-        several = answers.goroutines.count is not None  # one count has no direction
-        return [_growing(counted, answers) if several else _uncounted(answers)]
-    if answers.goroutines_grew and answers.goroutines.stopped:
+    counted = [one for one in case.facts.moments if one.goroutine_count is not None]
+    if goroutines_pile_up(case):
+        several = case.facts.goroutines.count is not None  # one count has no direction
+        return [_growing(counted, case) if several else _uncounted(case)]
+    if goroutines_grew(case) and case.facts.goroutines.stopped:
         return [_has_grown(counted)]
-    if 0 < len(counted) < answers.thresholds.goroutine_growth_moments:
-        return [_many(counted[-1])] if _may_grow(counted, answers.thresholds) else []
+    if 0 < len(counted) < case.thresholds.goroutine_growth_moments:
+        return [_many(counted[-1])] if _may_grow(counted, case.thresholds) else []
     return []
 
 
@@ -88,9 +90,9 @@ def _may_grow(counted: list[MomentFacts], limits: Thresholds) -> bool:
     return last.ledger.part("stacks") >= limits.notable(limits.goroutine_bytes, last.rss_bytes)
 
 
-def _growing(counted: list[MomentFacts], answers: Answers) -> Finding:
+def _growing(counted: list[MomentFacts], case: Case) -> Finding:
     first, last = counted[0], counted[-1]
-    found = answers.goroutines
+    found = case.facts.goroutines
     before, now = first.goroutine_count or 0, last.goroutine_count or 0
     shown = {"first moment": first, "the one before the last": counted[-2], "last moment": last}
     evidence = [
@@ -102,33 +104,33 @@ def _growing(counted: list[MomentFacts], answers: Answers) -> Finding:
     return CAUSE.finding(
         Severity.WARNING,
         f"the number of goroutines only grows: from {format_count(before)} to "
-        f"{format_count(now)}{within}{_where(answers)}{_each(answers)}",
+        f"{format_count(now)}{within}{_where(case)}{_each(case)}",
         moment=last.name,
-        size=round(_stacks_that_came(answers) + answers.goroutines_heap_bytes) or None,
-        evidence=(*evidence, *_beside(last), *_heap(answers)),
+        size=round(_stacks_that_came(case) + goroutines_heap_bytes(case)) or None,
+        evidence=(*evidence, *_beside(last), *_heap(case)),
         confidence="likely",
     )
 
 
-def _uncounted(answers: Answers) -> Finding:
+def _uncounted(case: Case) -> Finding:
     """They grow, by what goes with their number."""
-    found, stacks = answers.goroutines, answers.goroutines.stacks
+    found, stacks = case.facts.goroutines, case.facts.goroutines.stacks
     evidence, words, moment, size = [], [], None, 0
     if stacks is not None and stacks.rises:
-        told = [one for one in answers.moments if one.memstats is not None]
+        told = [one for one in case.facts.moments if one.memstats is not None]
         moment, size = told[-1].name, round(stacks.grown)
         words.append(f"stacks from {format_bytes(stacks.first)} to {format_bytes(stacks.last)}")
         evidence += [
             Evidence(one.path("memstats"), "StackInuse", int(level), "B")
             for one, level in ((told[0], stacks.first), (told[-1], stacks.last))
         ]
-    if found.descriptors_bytes and answers.growing_site is not None:
-        moment = moment or answers.growing_site.moment
+    if found.descriptors_bytes and case.facts.profiles.growing_site is not None:
+        moment = moment or case.facts.profiles.growing_site.moment
         size += round(found.descriptors_bytes)
         words.append(f"their descriptors by {format_bytes(found.descriptors_bytes)}")
         evidence.append(
             Evidence(
-                answers.profile_path(answers.growing_site.moment),
+                case.facts.profiles.path(case.facts.profiles.growing_site.moment),
                 "inuse_space below runtime.newproc1, growth",
                 round(found.descriptors_bytes),
                 "B",
@@ -197,9 +199,9 @@ def _stack_bytes(moment: MomentFacts) -> int:
     return (moment.goroutine_count or 0) * SMALLEST_STACK
 
 
-def _stacks_that_came(answers: Answers) -> float:
+def _stacks_that_came(case: Case) -> float:
     """By how much stacks grew; where nothing says, what as many take at least."""
-    found = answers.goroutines
+    found = case.facts.goroutines
     assert found.count is not None
     if found.stacks is None or found.stacks.grown <= 0:
         return found.count.grown * SMALLEST_STACK
@@ -207,18 +209,18 @@ def _stacks_that_came(answers: Answers) -> float:
     return found.stacks.grown + max(0.0, unseen) * SMALLEST_STACK
 
 
-def _where(answers: Answers) -> str:
+def _where(case: Case) -> str:
     """Where those wait that came, and what they began with."""
-    found = answers.goroutines
+    found = case.facts.goroutines
     if not found.waiting:
         return ""
     begun = f", started in {found.created}" if found.created not in ("", found.waiting) else ""
     return f", waiting in {found.waiting}{begun}"
 
 
-def _each(answers: Answers) -> str:
+def _each(case: Case) -> str:
     """What those that came hold, and each of them, as far as that is known."""
-    found, heap = answers.goroutines, answers.goroutines_heap_bytes
+    found, heap = case.facts.goroutines, goroutines_heap_bytes(case)
     assert found.count is not None
     each = found.stack_bytes_each
     parts = [f"{format_bytes(each or SMALLEST_STACK)} of stack"]
@@ -228,20 +230,20 @@ def _each(answers: Answers) -> str:
     if heap:
         most = "up to " if by_moments else ""
         parts.append(f"{most}{format_bytes(heap / seen)} of heap")
-    size = format_bytes(round(_stacks_that_came(answers) + heap))
+    size = format_bytes(round(_stacks_that_came(case) + heap))
     bound = "up to" if all_seen else "at least"
     return f"; those that came hold {bound} {size}, each {' and '.join(parts)}"
 
 
-def _heap(answers: Answers) -> list[Evidence]:
+def _heap(case: Case) -> list[Evidence]:
     """The heap that their own functions allocate, and that rises."""
-    found, site = answers.goroutines, answers.growing_site
+    found, site = case.facts.goroutines, case.facts.profiles.growing_site
     if not found.heap_bytes or site is None:
-        told = [one for one in answers.moments if one.memstats is not None]
-        held = round(answers.goroutines_heap_bytes)
+        told = [one for one in case.facts.moments if one.memstats is not None]
+        held = round(goroutines_heap_bytes(case))
         return [Evidence(told[-1].path("memstats"), HELD, held, "B")] if told and held else []
     field = f"inuse_space below {found.created}, growth"
-    return [Evidence(answers.profile_path(site.moment), field, round(found.heap_bytes), "B")]
+    return [Evidence(case.facts.profiles.path(site.moment), field, round(found.heap_bytes), "B")]
 
 
 def _waits(there: pd.DataFrame, path: str) -> list[Evidence]:

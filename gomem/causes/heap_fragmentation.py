@@ -12,25 +12,28 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 LIVE = "/gc/heap/live:bytes"
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment with many free slots.
 
     A warning for those that no headroom explains. The others are a note at most: allocation of
     their size class would fill them.
     """
-    limits, findings = answers.thresholds, []
-    for moment in answers.moments:
+    limits, findings = case.thresholds, []
+    for moment in case.facts.moments:
         least = limits.notable(limits.fragmentation_bytes, moment.rss_bytes)
-        excess, slots = excess_slots(moment, answers), free_slots(moment)
+        excess, slots = excess_slots(moment, case), free_slots(moment)
         if excess >= least:
             findings.append(_finding(moment, excess, Severity.WARNING))
         elif slots >= least and moment.memstats is not None:
@@ -63,7 +66,7 @@ def free_slots(moment: MomentFacts) -> int:
     return int(moment.memstats["HeapInuse"]) - int(moment.memstats["HeapAlloc"])
 
 
-def excess_slots(moment: MomentFacts, answers: Answers) -> int:
+def excess_slots(moment: MomentFacts, case: Case) -> int:
     """Bytes of free slots in spans beyond what the pacer lets the heap fill.
 
     Free slots alone are no fragmentation: right after a sweep half of the heap may be free slots,
@@ -79,7 +82,7 @@ def excess_slots(moment: MomentFacts, answers: Answers) -> int:
     goal, limited = float(moment.memstats["NextGC"]), moment.limited_goal
     if limited is not None:
         goal = limited.by_gogc_bytes
-    elif (answers.limit_decides or answers.limit_may_decide) and LIVE not in moment.metrics:
+    elif (limit_decides(case) or limit_may_decide(case)) and LIVE not in moment.metrics:
         return 0
     filled = max(int(moment.memstats["HeapAlloc"]), goal)
     return int(max(0.0, float(moment.memstats["HeapInuse"]) - filled))
@@ -94,7 +97,7 @@ def _finding(moment: MomentFacts, size: int, severity: Severity) -> Finding:
         if pd.notna(memstats[name])
     ]
     evidence += _sparsest_class(moment)
-    evidence += moment.rss_evidence
+    evidence += rss_evidence(moment)
     return CAUSE.finding(
         severity,
         _title(moment, size),

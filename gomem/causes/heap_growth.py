@@ -54,6 +54,7 @@ from gomem.analysis.profiles.growth import LEAST_MOMENTS
 from gomem.analysis.series.trends import FEWEST, HALF, SURE_FROM, WELL_KNOWN, is_steady, shape_of
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up, goroutines_rise
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -61,50 +62,50 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.held_heap import HeldHeap
     from gomem.analysis.profiles.growth import GrowingSite, Series
     from gomem.analysis.series.trends import Trend
-    from gomem.causes.answers import Answers
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding, from the best evidence that the heap grows."""
-    held = answers.held_heap
+    held = case.facts.held_heap
     if held is not None and held.stopped:
         return []
-    limits = answers.thresholds
-    rises = [_of_log(answers), _of_moments(answers)]
+    limits = case.thresholds
+    rises = [_of_log(case), _of_moments(case)]
     seen = [one for one in rises if one is not None and _matters(one.grown, one.last, limits)]
-    site = answers.growing_site
-    if site is not None and not (_is_kept(site, answers) and (seen or _is_leak(site, limits))):
+    site = case.facts.profiles.growing_site
+    if site is not None and not (_is_kept(site, case) and (seen or _is_leak(site, limits))):
         site = None
     if site is None:
         seen = [one for one in seen if _is_known(one, limits)]
         if not seen:
-            return _resident(answers)
-    return [_finding(site, seen, answers)]
+            return _resident(case)
+    return [_finding(site, seen, case)]
 
 
-def lack(answers: Answers) -> Lack | None:
+def lack(case: Case) -> Lack | None:
     """What rises by enough in a log, over moments or in profiles alone, of too few collections."""
-    return _lack_of_log(answers) or _lack_of_moments(answers) or _lack_of_profiles(answers)
+    return _lack_of_log(case) or _lack_of_moments(case) or _lack_of_profiles(case)
 
 
-def _lack_of_profiles(answers: Answers) -> Lack | None:
+def _lack_of_profiles(case: Case) -> Lack | None:
     """Where nothing else says what is held, what is in use rises by much, and no site surely does.
 
     As most profiles repeat what an earlier one says, or as few objects are sampled.
     """
-    series, limits = answers.heap_series, answers.thresholds
-    if series is None or answers.held_heap is not None or answers.gc is not None:
+    series, limits = case.facts.profiles.heap_series, case.thresholds
+    if series is None or case.facts.held_heap is not None or case.facts.collector is not None:
         return None
     totals, contents = series.totals, len(series.moments)
     first, last = float(totals.iloc[0]), float(totals.iloc[-1])
     if contents < FEWEST or not _is_large(last - first, first, limits):
         return None
     few = contents < LEAST_MOMENTS
-    if not ((totals.diff().dropna() > 0).all() if few else _goes_on(series, answers)):
+    if not ((totals.diff().dropna() > 0).all() if few else _goes_on(series, case)):
         return None
     names = series.moments["moment"]
-    paths = [answers.profile_path(str(name)) for name in (names.iloc[0], names.iloc[-1])]
+    paths = [case.facts.profiles.path(str(name)) for name in (names.iloc[0], names.iloc[-1])]
     profiles = contents + len(series.repeated)
     new = f"{format_count(contents)} of them say something new"
     return Lack(
@@ -125,27 +126,27 @@ def _lack_of_profiles(answers: Answers) -> Lack | None:
     )
 
 
-def _goes_on(series: Series, answers: Answers) -> bool:
+def _goes_on(series: Series, case: Case) -> bool:
     """Whether all that is in use rises to the end, and no rule has an answer to that."""
     seconds, totals = series.moments["seconds"].to_numpy(float), series.totals.to_numpy(float)
     since = np.array(series.since_seconds) if series.since_seconds else seconds
-    if shape_of(seconds, totals, since_seconds=since) != "ramp" or find(answers):
+    if shape_of(seconds, totals, since_seconds=since) != "ramp" or find(case):
         return False
     until = seconds[-1] if series.until_seconds is None else series.until_seconds
     slope = (totals[-1] - totals[0]) / (seconds[-1] - seconds[0])
-    return not _has_stopped(slope, until - seconds[-1], totals[-1], answers)
+    return not _has_stopped(slope, until - seconds[-1], totals[-1], case)
 
 
-def _lack_of_moments(answers: Answers) -> Lack | None:
-    held, series, limits = answers.held_heap, answers.heap_series, answers.thresholds
+def _lack_of_moments(case: Case) -> Lack | None:
+    held, series, limits = case.facts.held_heap, case.facts.profiles.heap_series, case.thresholds
     seen = None if held is None else held.without_direction
-    if held is None or seen is None or answers.gc is not None or answers.goroutines_pile_up:
+    if held is None or seen is None or case.facts.collector is not None or goroutines_pile_up(case):
         return None
     if series is not None and len(series.moments) >= limits.growth_profiles:
         return None  # enough to name a site, and none of them rises
     if not _is_large(seen.grown, seen.first, limits):
         return None
-    told = [one for one in answers.moments if one.memstats is not None]
+    told = [one for one in case.facts.moments if one.memstats is not None]
     first, last = told[-seen.moments], told[-1]
     return Lack(
         CAUSE.code,
@@ -163,15 +164,15 @@ def _lack_of_moments(answers: Answers) -> Lack | None:
     )
 
 
-def _lack_of_log(answers: Answers) -> Lack | None:
-    facts = answers.gc
-    if answers.held_heap is not None or answers.heap_series is not None:
+def _lack_of_log(case: Case) -> Lack | None:
+    log = case.facts.collector
+    if case.facts.held_heap is not None or case.facts.profiles.heap_series is not None:
         return None
-    live = None if facts is None else facts.longest_run
-    if facts is None or live is None or live.slope_bytes_per_second is not None or find(answers):
+    live = None if log is None else log.longest_run
+    if log is None or live is None or live.slope_bytes_per_second is not None or find(case):
         return None
     grown = live.last_bytes - live.first_bytes
-    if live.cycles < FEWEST or not _is_large(grown, live.first_bytes, answers.thresholds):
+    if live.cycles < FEWEST or not _is_large(grown, live.first_bytes, case.thresholds):
         return None
     return Lack(
         CAUSE.code,
@@ -182,9 +183,9 @@ def _lack_of_log(answers: Answers) -> Lack | None:
         needed=f"{format_count(FEWEST_CYCLES)} for a slope",
         next_step="Let the log run on under load: GODEBUG=gctrace=1. " + _TAKE_TWO,
         evidence=(
-            Evidence(facts.path, "heap_live_first_bytes", live.first_bytes, "B"),
-            Evidence(facts.path, "heap_live_last_bytes", live.last_bytes, "B"),
-            Evidence(facts.path, "cycles", live.cycles, "count"),
+            Evidence(log.path, "heap_live_first_bytes", live.first_bytes, "B"),
+            Evidence(log.path, "heap_live_last_bytes", live.last_bytes, "B"),
+            Evidence(log.path, "cycles", live.cycles, "count"),
         ),
     )
 
@@ -305,55 +306,55 @@ def _is_leak(site: GrowingSite, limits: Thresholds) -> bool:
     return is_steady(site.slope, site.low) and _is_large(site.grown, site.first, limits)
 
 
-def _is_kept(site: GrowingSite, answers: Answers) -> bool:
+def _is_kept(site: GrowingSite, case: Case) -> bool:
     """Whether it matters, shows in the sum, and still goes on."""
-    limits = answers.thresholds
+    limits = case.thresholds
     return (
         _matters(site.grown, site.in_use, limits)
-        and not _only_lagged(site, answers)
+        and not _only_lagged(site, case)
         and site.in_use_grown >= limits.growth_in_sum_fraction * site.grown
-        and not _has_stopped(site.slope, site.silent_seconds, site.in_use, answers)
+        and not _has_stopped(site.slope, site.silent_seconds, site.in_use, case)
     )
 
 
-def _has_stopped(slope: float, silent_seconds: float, in_use: float, answers: Answers) -> bool:
+def _has_stopped(slope: float, silent_seconds: float, in_use: float, case: Case) -> bool:
     """Whether what a slope adds while profiles repeat must have brought a collection."""
-    return slope * silent_seconds > (1 + answers.gogc_fraction) * in_use
+    return slope * silent_seconds > (1 + case.facts.gogc_fraction) * in_use
 
 
-def _only_lagged(site: GrowingSite, answers: Answers) -> bool:
+def _only_lagged(site: GrowingSite, case: Case) -> bool:
     """Whether MemStats of the first and the last profile say that nothing more is held.
 
     HeapAlloc has garbage too, and marks are as old as the last collection: one of them rises.
     """
-    grown = [one for one in _grown_since(site, answers) if one is not None]
-    least = answers.thresholds.growth_in_sum_fraction * site.grown
+    grown = [one for one in _grown_since(site, case) if one is not None]
+    least = case.thresholds.growth_in_sum_fraction * site.grown
     return len(grown) > 1 and max(grown) < least
 
 
-def _grown_since(site: GrowingSite, answers: Answers) -> tuple[float | None, float | None]:
+def _grown_since(site: GrowingSite, case: Case) -> tuple[float | None, float | None]:
     """By how much HeapAlloc and marks grew between the first and the last profile."""
-    by_name = {one.name: one for one in answers.moments if one.memstats is not None}
+    by_name = {one.name: one for one in case.facts.moments if one.memstats is not None}
     before, after = by_name.get(site.since), by_name.get(site.moment)
     if before is None or before.memstats is None or after is None or after.memstats is None:
         return None, None
     allocated = float(after.memstats["HeapAlloc"]) - float(before.memstats["HeapAlloc"])
-    first, last = (answers.marked_bytes(one) for one in (before, after))
+    first, last = (case.facts.marked_bytes(one) for one in (before, after))
     return allocated, last - first if first and last else None
 
 
-def _of_log(answers: Answers) -> _Rise | None:
+def _of_log(case: Case) -> _Rise | None:
     """The run that was watched longest, if its live heap surely grows, and still does."""
-    facts = answers.gc
-    live = None if facts is None else facts.longest_run
-    if facts is None or live is None or live.grown_bytes is None or not live.goes_on:
+    log = case.facts.collector
+    live = None if log is None else log.longest_run
+    if log is None or live is None or live.grown_bytes is None or not live.goes_on:
         return None
-    if _is_of_the_start(live, answers.held_heap):
+    if _is_of_the_start(live, case.facts.held_heap):
         return None
     assert live.slope_bytes_per_second is not None
     assert live.slope_low is not None
     assert live.slope_high is not None
-    if live.slope_low <= 0 or live.seconds < answers.thresholds.growth_log_seconds:
+    if live.slope_low <= 0 or live.seconds < case.thresholds.growth_log_seconds:
         return None
     slope = live.slope_bytes_per_second
     return _Rise(
@@ -367,12 +368,12 @@ def _of_log(answers: Answers) -> _Rise | None:
         live.cycles,
         None,
         (
-            Evidence(facts.path, "heap_live_first_bytes", live.first_bytes, "B"),
-            Evidence(facts.path, "heap_live_last_bytes", live.last_bytes, "B"),
-            Evidence(facts.path, "live_slope_bytes_per_second", slope, "B/s"),
-            Evidence(facts.path, "live_slope_low_bytes_per_second", live.slope_low, "B/s"),
-            Evidence(facts.path, "live_slope_high_bytes_per_second", live.slope_high, "B/s"),
-            Evidence(facts.path, "cycles", live.cycles, "count"),
+            Evidence(log.path, "heap_live_first_bytes", live.first_bytes, "B"),
+            Evidence(log.path, "heap_live_last_bytes", live.last_bytes, "B"),
+            Evidence(log.path, "live_slope_bytes_per_second", slope, "B/s"),
+            Evidence(log.path, "live_slope_low_bytes_per_second", live.slope_low, "B/s"),
+            Evidence(log.path, "live_slope_high_bytes_per_second", live.slope_high, "B/s"),
+            Evidence(log.path, "cycles", live.cycles, "count"),
         ),
     )
 
@@ -386,18 +387,18 @@ def _is_of_the_start(live: LiveHeap, held: HeldHeap | None) -> bool:
     return grown < HALF * (live.slope_bytes_per_second or 0.0) * seconds
 
 
-def _of_moments(answers: Answers) -> _Rise | None:
+def _of_moments(case: Case) -> _Rise | None:
     """HeapAlloc or the marks of the moments, if they grow, and still do."""
-    held = answers.held_heap
+    held = case.facts.held_heap
     if held is None:
         return None
     few = held.may_be_rising
-    if few is not None and not _is_large(few.grown, few.first, answers.thresholds):
+    if few is not None and not _is_large(few.grown, few.first, case.thresholds):
         few = None
     trend = held.rising or few
     if trend is None:
         return None
-    told = [one for one in answers.moments if one.memstats is not None]
+    told = [one for one in case.facts.moments if one.memstats is not None]
     first, last = told[-trend.moments], told[-1]
     field = "HeapAlloc" if trend is held.allocated else held.marked_field
     evidence = [
@@ -430,31 +431,31 @@ def _of_trend(
     )
 
 
-def _finding(site: GrowingSite | None, rises: list[_Rise], answers: Answers) -> Finding:
+def _finding(site: GrowingSite | None, rises: list[_Rise], case: Case) -> Finding:
     """The sites by the profiles; how fast by whatever knows that best."""
     best = _best(rises)
     if site is not None and best is not None and _is_better_known(site, best):
         best = None
-    limits = answers.thresholds
+    limits = case.thresholds
     sure = [one for one in rises if one.moments >= SURE_FROM and not one.by_few_marks]
     sees = site is not None and site.low > 0 and site.contents >= limits.growth_profiles
     by_site = (site,) if sees else ()
     seconds = [one.seconds for one in (*by_site, *sure) if one.seconds is not None]
     long = max(seconds, default=0.0) >= limits.growth_sure_seconds
     agree = len(by_site) + sum(is_steady(one.slope, one.low) for one in sure) > 1
-    theirs = answers.goroutines_hold(site)
-    whose = theirs or not answers.goroutines_rise
+    theirs = goroutines_hold(case, site)
+    whose = theirs or not goroutines_rise(case)
     return CAUSE.finding(
         Severity.INFO if theirs else Severity.WARNING,
-        _title(site, best, answers),
+        _title(site, best, case),
         moment=site.moment if site is not None else best.moment if best is not None else None,
         size=round(best.grown if best is not None else _told_of(site, limits)),
         evidence=(
             *(item for one in rises for item in one.evidence),
-            *(() if site is None else _of_site(site, answers)),
+            *(() if site is None else _of_site(site, case)),
         ),
         mechanism=_OF_GOROUTINES if theirs else _IN_PROFILES if best is None else best.mechanism,
-        next_step=_next(site, answers) + ("" if long else _WATCH),
+        next_step=_next(site, case) + ("" if long else _WATCH),
         confidence="likely" if whose and (long or agree) else "possible",
     )
 
@@ -484,7 +485,7 @@ def _doubt(rise: _Rise | GrowingSite) -> float:
     return float("inf") if rise.seconds is None else (rise.high - rise.low) / rise.slope
 
 
-def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> str:
+def _title(site: GrowingSite | None, best: _Rise | None, case: Case) -> str:
     if best is None:
         assert site is not None
         by = f"by at least {format_bytes(site.low)}/s: " if site.low > 0 else "by "
@@ -492,7 +493,7 @@ def _title(site: GrowingSite | None, best: _Rise | None, answers: Answers) -> st
             f"what {site.who} allocates is kept, and grows {by}"
             f"at least {format_bytes(site.grown)} in {format_seconds(site.seconds)}"
         )
-        in_all = _told_of(site, answers.thresholds)
+        in_all = _told_of(site, case.thresholds)
         if in_all > site.grown:
             return f"{text}, of at least {format_bytes(in_all)} that came and stayed in all"
         return text
@@ -510,8 +511,8 @@ def _told_of(site: GrowingSite | None, limits: Thresholds) -> float:
     return site.grown_in_all if more else site.grown
 
 
-def _of_site(site: GrowingSite, answers: Answers) -> tuple[Evidence, ...]:
-    path = answers.profile_path(site.moment)
+def _of_site(site: GrowingSite, case: Case) -> tuple[Evidence, ...]:
+    path = case.facts.profiles.path(site.moment)
     field = f"inuse_space of {site.function}"
     return (
         Evidence(path, f"{field}, in the first profile", round(site.first), "B"),
@@ -520,25 +521,28 @@ def _of_site(site: GrowingSite, answers: Answers) -> tuple[Evidence, ...]:
     )
 
 
-def _next(site: GrowingSite | None, answers: Answers) -> str:
+def _next(site: GrowingSite | None, case: Case) -> str:
     if site is None:
-        return _LOOK_AT_LAST if len(answers.heap_paths) > 1 else _TAKE_TWO
+        return _LOOK_AT_LAST if len(case.facts.profiles.paths) > 1 else _TAKE_TWO
     return (
         f"Look at who keeps what {site.who} returns: go tool pprof -peek, or the section on growth "
         "in gomem report."
     )
 
 
-def _resident(answers: Answers) -> list[Finding]:
+def _resident(case: Case) -> list[Finding]:
     """A note, where nothing but the arenas' resident memory is known, and it rises."""
-    if any(one.memstats is not None for one in answers.moments) or answers.gc is not None:
+    if (
+        any(one.memstats is not None for one in case.facts.moments)
+        or case.facts.collector is not None
+    ):
         return []
-    trend = answers.resident_heap
-    if answers.heap_series is not None or trend is None or not trend.rises:
+    trend = case.facts.resident_heap
+    if case.facts.profiles.heap_series is not None or trend is None or not trend.rises:
         return []
-    if not _matters(trend.grown, trend.last, answers.thresholds):
+    if not _matters(trend.grown, trend.last, case.thresholds):
         return []
-    told = [one for one in answers.moments if one.arenas_rss_bytes is not None]
+    told = [one for one in case.facts.moments if one.arenas_rss_bytes is not None]
     evidence = tuple(
         Evidence(one.path("smaps"), "Rss of the Go heap", one.arenas_rss_bytes or 0, "B")
         for one in (told[0], told[-1])
@@ -547,7 +551,7 @@ def _resident(answers: Answers) -> list[Finding]:
     return [
         CAUSE.finding(
             Severity.INFO,
-            f"{_title(None, rise, answers)}; whether that is in use, no file says",
+            f"{_title(None, rise, case)}; whether that is in use, no file says",
             moment=rise.moment,
             size=round(rise.grown),
             evidence=evidence,

@@ -16,46 +16,50 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.causes.answers import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.idle_heap import unused_idle_bytes
+from gomem.causes.memory_limit import limit_decides
+from gomem.facts.moment import LIVE
 from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.heap_pacing import UsualRoom
-    from gomem.causes.answers import Answers, MomentFacts
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.case import Case
+    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
 IN_THE_HEAP = ("heap_objects", "heap_slack", "heap_idle", "heap_untouched")
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One note for the whole log, or for each moment that counts what is live; if it is large."""
-    by_log = _of_log(answers)
-    if by_log is not None and not answers.log_ends_early:
+    by_log = _of_log(case)
+    if by_log is not None and not case.facts.log_ends_early:
         return [by_log]
-    used = (moment for moment in answers.moments if not answers.unused_idle_bytes(moment))
-    found = [one for moment in used if (one := _of_moment(moment, answers)) is not None]
+    used = (moment for moment in case.facts.moments if not unused_idle_bytes(case, moment))
+    found = [one for moment in used if (one := _of_moment(moment, case)) is not None]
     return found if found or by_log is None else [replace(by_log, confidence="possible")]
 
 
-def _of_log(answers: Answers) -> Finding | None:
+def _of_log(case: Case) -> Finding | None:
     """If the room between live heap and goal is large at most collections."""
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None:
+    log, limits = case.facts.collector, case.thresholds
+    if log is None:
         return None
-    if answers.limit_decides:
+    if limit_decides(case):
         return None  # the room is what GOMEMLIMIT leaves: somebody has chosen it
-    goals = facts.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
-    room = facts.pacing.usual.headroom_bytes
+    goals = log.pacing.summary.set_index("what").loc["headroom_bytes", "n"]
+    room = log.pacing.usual.headroom_bytes
     if goals < limits.headroom_goals or not room >= limits.headroom_bytes:
         return None
-    rss = answers.largest_rss_bytes
+    rss = case.facts.largest_rss_bytes
     if rss is not None and room < limits.headroom_fraction * rss:
         return None
-    return _finding(facts, facts.pacing.usual, rss)
+    return _finding(log, log.pacing.usual, rss)
 
 
 CAUSE = Cause(
@@ -72,7 +76,7 @@ CAUSE = Cause(
 )
 
 
-def _finding(facts: CollectorAnswers, room: UsualRoom, rss: int | None) -> Finding:
+def _finding(log: CollectorFacts, room: UsualRoom, rss: int | None) -> Finding:
     live, headroom = int(room.live_bytes), int(room.headroom_bytes)
     of_rss = "" if rss is None else f", {format_fraction(headroom / rss)} of RSS"
     return CAUSE.finding(
@@ -81,9 +85,9 @@ def _finding(facts: CollectorAnswers, room: UsualRoom, rss: int | None) -> Findi
         f"{format_bytes(live)} live, each goal leaves that much above it",
         size=headroom,
         evidence=(
-            Evidence(facts.path, "headroom_p50_bytes", headroom, "B"),
-            Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
-            Evidence(facts.path, "goal over live heap, less 1", room.headroom_fraction, "ratio"),
+            Evidence(log.path, "headroom_p50_bytes", headroom, "B"),
+            Evidence(log.path, "heap_live_p50_bytes", live, "B"),
+            Evidence(log.path, "goal over live heap, less 1", room.headroom_fraction, "ratio"),
         ),
         confidence="certain" if room.is_steady else "likely",
     )
@@ -110,13 +114,13 @@ def _by_limit(heap: pd.Series) -> bool:
     return bool(pd.notna(limit_goal) and limit_goal <= heap["goal_bytes"])
 
 
-def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
+def _of_moment(moment: MomentFacts, case: Case) -> Finding | None:
     """If much of what is resident is above what is live; or, if nobody knows that, is idle."""
     if LIVE not in moment.metrics:
-        return _of_profiles(moment, answers) or _of_idle(moment, answers)
+        return _of_profiles(moment, case) or _of_idle(moment, case)
     live = int(moment.metrics[LIVE])
     room, rss = room_bytes(moment, live), moment.rss_bytes
-    if rss is None or not _is_much(room, rss, answers):
+    if rss is None or not _is_much(room, rss, case):
         return None
     assert moment.heap is not None
     since = min(room, max(0, int(moment.heap["HeapAlloc"]) - live))
@@ -130,27 +134,27 @@ def _of_moment(moment: MomentFacts, answers: Answers) -> Finding | None:
         size=room,
         evidence=(
             Evidence(moment.path("metrics"), LIVE, live, "B"),
-            *moment.heap_evidence("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *moment.rss_evidence,
+            *heap_evidence(moment, "HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *rss_evidence(moment),
         ),
         confidence="certain" if moment.mappings is not None else "likely",
     )
 
 
-def _is_much(room: int, rss: int, answers: Answers) -> bool:
-    limits = answers.thresholds
+def _is_much(room: int, rss: int, case: Case) -> bool:
+    limits = case.thresholds
     return room >= max(1, limits.headroom_bytes, limits.headroom_fraction * rss)
 
 
-def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
+def _of_profiles(moment: MomentFacts, case: Case) -> Finding | None:
     """If much of what is resident is above what heap profiles have in use; without a log."""
     rss = moment.rss_bytes
-    in_use = None if answers.gc is not None else answers.in_use_at_most(moment)
-    if rss is None or in_use is None or answers.in_use is None:
+    in_use = None if case.facts.collector is not None else case.facts.in_use_at_most(moment)
+    if rss is None or in_use is None or case.facts.profiles.in_use is None:
         return None
-    profile = answers.profile_path(answers.in_use.moment)
+    profile = case.facts.profiles.path(case.facts.profiles.in_use.moment)
     room = room_bytes(moment, in_use)
-    if not _is_much(room, rss, answers):
+    if not _is_much(room, rss, case):
         return None
     assert moment.heap is not None
     since = min(room, max(0, int(moment.heap["HeapAlloc"]) - int(in_use)))
@@ -163,8 +167,8 @@ def _of_profiles(moment: MomentFacts, answers: Answers) -> Finding | None:
         size=room,
         evidence=(
             Evidence(profile, "inuse_space, at most", round(in_use), "B"),
-            *moment.heap_evidence("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *moment.rss_evidence,
+            *heap_evidence(moment, "HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *rss_evidence(moment),
         ),
         confidence="likely",
     )
@@ -181,13 +185,13 @@ def idle_room_bytes(moment: MomentFacts, version: GoVersion) -> int:
     return max(0, min(moment.idle_heap_bytes, int(heap["goal_bytes"]) - int(heap["HeapInuse"])))
 
 
-def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
+def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     """If much of what is resident is idle, and the goal keeps it; a log would say what is live."""
     rss = moment.rss_bytes
-    if rss is None or answers.gc is not None:
+    if rss is None or case.facts.collector is not None:
         return None
-    idle = idle_room_bytes(moment, answers.go_version)
-    if not _is_much(idle, rss, answers):
+    idle = idle_room_bytes(moment, case.facts.go_version)
+    if not _is_much(idle, rss, case):
         return None
     assert moment.heap is not None
     heap = moment.heap
@@ -200,8 +204,8 @@ def _of_idle(moment: MomentFacts, answers: Answers) -> Finding | None:
         moment=moment.name,
         size=idle,
         evidence=(
-            *moment.heap_evidence("HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
-            *moment.rss_evidence,
+            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *rss_evidence(moment),
         ),
         confidence="likely",
     )

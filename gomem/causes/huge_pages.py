@@ -13,26 +13,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment whose huge pages hold more than Go counts there, or may do so."""
-    limits, findings = answers.thresholds, []
-    for moment in answers.moments:
+    limits, findings = case.thresholds, []
+    for moment in case.facts.moments:
         rss = moment.rss_bytes or 0
         excess, huge = excess_bytes(moment), huge_bytes(moment)
         whole = max(limits.huge_pages_whole_bytes, limits.huge_pages_whole_fraction * rss)
         if excess >= limits.notable(limits.huge_pages_bytes, rss):
-            findings.append(_beyond(moment, excess, answers.go_version))
+            findings.append(_beyond(moment, excess, case.facts.go_version))
         elif huge >= whole:
-            findings.append(_perhaps(moment, huge, answers.go_version))
+            findings.append(_perhaps(moment, huge, case.facts.go_version))
         elif (beside := foreign_huge_bytes(moment)) >= whole:
             findings.append(_foreign(moment, beside))
     return findings
@@ -121,7 +123,7 @@ def _foreign(moment: MomentFacts, huge: int) -> Finding:
         size=huge,
         evidence=(
             Evidence(moment.path("smaps"), "AnonHugePages beside the Go heap", huge, "B"),
-            *moment.rss_evidence,
+            *rss_evidence(moment),
         ),
         mechanism=_FOREIGN,
         next_step=_ASK_NO_MORE,
@@ -149,7 +151,7 @@ def _finding(
         evidence=(
             Evidence(smaps, "AnonHugePages of go-heap", huge_bytes(moment), "B"),
             Evidence(smaps, beyond, excess_bytes(moment), "B"),
-            *moment.rss_evidence,
+            *rss_evidence(moment),
             Evidence("Go release", version.evidence, str(version), ""),
         ),
         mechanism=by_release + CAUSE.mechanism,

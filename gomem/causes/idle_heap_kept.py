@@ -26,28 +26,31 @@ import pandas as pd
 
 from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.series.trends import MOVES
-from gomem.causes.answers import GOMEMLIMIT, LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.idle_heap import unused_idle_bytes
+from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, LimitedGoal, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import LimitedGoal, MomentFacts
     from gomem.releases import GoVersion
 
 AT_LEAST, UP_TO = "at least ", "up to "
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment whose idle heap is kept beyond the goal and resident.
 
     A note where a later moment no longer has it, or goes on giving it back: it was on its way, or
     is in use again. Not where the program has collected meanwhile, as debug.FreeOSMemory does.
     """
-    limits, version = answers.thresholds, answers.go_version
-    divided = [one for one in answers.moments if one.heap is not None and one.ledger is not None]
+    limits, version = case.thresholds, case.facts.go_version
+    divided = [one for one in case.facts.moments if one.heap is not None and one.ledger is not None]
     kept = [_Kept.of(one, version, limits) for one in divided]
     told = [one for one in divided if one.rss_bytes is not None] or divided
     findings = []
@@ -59,7 +62,7 @@ def find(answers: Answers) -> list[Finding]:
             findings.append(_finding(one.moment, one.least, lasts, version, bound))
         elif one.maybe:
             findings.append(_finding(one.moment, one.most, False, version, UP_TO))
-    return findings or _kept_for_a_limit(told, limits) or _kept_unused(told, answers)
+    return findings or _kept_for_a_limit(told, limits) or _kept_unused(told, case)
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
             Evidence(moment.path("memstats"), "NextGC", goal.goal_bytes, "B"),
             Evidence(moment.path("metrics"), GOMEMLIMIT, goal.limit_bytes, "B"),
             Evidence(moment.path("metrics"), LIVE, goal.live_bytes, "B"),
-            *moment.rss_evidence,
+            *rss_evidence(moment),
         ),
         mechanism=f"{_KEPT}The scavenger leaves what lies below the heap goal, and where GOGC is "
         "off or large the goal is what GOMEMLIMIT leaves: a peak stays resident, and no collection "
@@ -146,20 +149,20 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
     )
 
 
-def _kept_unused(told: list[MomentFacts], answers: Answers) -> list[Finding]:
+def _kept_unused(told: list[MomentFacts], case: Case) -> list[Finding]:
     """A note for each moment that is mostly idle heap, which the program does not come to need.
 
     A peak is over, and the goal that it left, or that a large GOGC makes, stays until the next
     collection: who hardly allocates has one every two minutes, and may get the same goal again.
     """
-    unused = ((one, answers.unused_idle_bytes(one)) for one in told)
-    return [_unused(one, idle, answers) for one, idle in unused if idle]
+    unused = ((one, unused_idle_bytes(case, one)) for one in told)
+    return [_unused(one, idle, case) for one, idle in unused if idle]
 
 
-def _unused(moment: MomentFacts, idle: int, answers: Answers) -> Finding:
+def _unused(moment: MomentFacts, idle: int, case: Case) -> Finding:
     assert moment.heap is not None
     goal = moment.heap["NextGC"]
-    totals, bound = answers.total_allocs, UP_TO if moment.hides_untouched else ""
+    totals, bound = case.facts.total_allocs, UP_TO if moment.hides_untouched else ""
     first, *_, last = totals
     return CAUSE.finding(
         Severity.INFO,
@@ -169,13 +172,13 @@ def _unused(moment: MomentFacts, idle: int, answers: Answers) -> Finding:
         moment=moment.name,
         size=idle,
         evidence=(
-            *moment.heap_evidence("HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
             *(
                 Evidence(one.path("memstats"), "TotalAlloc", totals[one.name], "B")
-                for one in answers.moments
+                for one in case.facts.moments
                 if one.name in (first, last)
             ),
-            *moment.rss_evidence,
+            *rss_evidence(moment),
         ),
         mechanism=f"{_KEPT}What lies below the heap goal stays for the next cycle, and this "
         "program hardly allocates: that may be long. The goal is GOGC per cent above what the last "
@@ -238,8 +241,8 @@ def _finding(
     assert moment.heap is not None
     heap = moment.heap
     evidence = [
-        *moment.heap_evidence("HeapIdle", "HeapReleased", "HeapInuse", "NextGC"),
-        *moment.rss_evidence,
+        *heap_evidence(moment, "HeapIdle", "HeapReleased", "HeapInuse", "NextGC"),
+        *rss_evidence(moment),
     ]
     for name, field in _GOALS.items():
         if pd.notna(heap[name]):

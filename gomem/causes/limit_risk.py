@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.series.trends import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.goroutines import goroutines_pile_up
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.limits import CgroupUse, TimeToLimit
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
 
 REST = "rest"
 COUNTED = {
@@ -27,22 +30,37 @@ COUNTED = {
 }
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment at risk; what only time brings is found at the last moment."""
     findings = []
-    growth = None if answers.limit_growth_is_bounded else answers.limit_growth
-    for moment in answers.moments:
+    growth = None if growth_is_bounded(case) else case.facts.limit_growth
+    for moment in case.facts.moments:
         use = moment.cgroup_use
         if use is None or use.limit_bytes is None:
             continue
-        after = growth if moment is answers.moments[-1] else None
-        risk = _gravest(moment, use, after, answers.thresholds)
+        after = growth if moment is case.facts.moments[-1] else None
+        risk = _gravest(moment, use, after, case.thresholds)
         if risk is not None:
             severity, title = risk
             if _is_undivided(use):
                 severity, title = Severity.INFO, f"{title}; {_MAY_BE_CACHE}"
             findings.append(_finding(moment, use, severity, title, after))
     return findings
+
+
+def growth_is_bounded(case: Case) -> bool:
+    """Whether what grows towards the last moment's limit is garbage, which a goal bounds."""
+    growth = case.facts.limit_growth
+    return growth is not None and not may_grow_on(case, growth.seen_bytes)
+
+
+def may_grow_on(case: Case, grown_bytes: float) -> bool:
+    """Whether what grew by so much may do so without end: not garbage, which a goal bounds."""
+    held = case.facts.held_heap
+    if held is None or held.rising or held.may_be_rising or goroutines_pile_up(case):
+        return True
+    claimed = [sum(one.groups.claimed.values()) for one in case.facts.moments if one.groups]
+    return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes
 
 
 _MAY_BE_CACHE = "how much of that is page cache, which goes first, only memory.stat says"

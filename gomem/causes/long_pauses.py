@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.steps import STOPS
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import counted_evidence
+from gomem.causes.collecting import counted_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
 from gomem.units import format_count, format_fraction, format_seconds
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.remembered_pauses import RememberedPauses
-    from gomem.causes.answers import Answers
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.collector import CollectorFacts
     from gomem.statistics.quantiles import Tally
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for the whole log, if stops are long again and again, or one is very long.
 
     Without a log the process's own memory of them says so, or its counters.
     """
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None:
-        remembered = answers.remembered_pauses
-        return _by_counters(answers) if remembered is None else _by_memory(remembered, answers)
-    stops = _Stops(facts.pauses.stopped, facts.cost.seconds, limits)
-    if facts.longest_stop is None or not stops.are_long:
+    log, limits = case.facts.collector, case.thresholds
+    if log is None:
+        remembered = case.facts.remembered_pauses
+        return _by_counters(case) if remembered is None else _by_memory(remembered, case)
+    stops = _Stops(log.pauses.stopped, log.cost.seconds, limits)
+    if log.longest_stop is None or not stops.are_long:
         return []
-    return [_finding(facts, facts.longest_stop, stops)]
+    return [_finding(log, log.longest_stop, stops)]
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ class _Stops:
         )
 
 
-def _by_memory(remembered: RememberedPauses, answers: Answers) -> list[Finding]:
+def _by_memory(remembered: RememberedPauses, case: Case) -> list[Finding]:
     """By the last 256 stops, which MemStats remember one by one."""
-    stops = _Stops(remembered.stopped, remembered.seconds, answers.thresholds)
-    if not stops.are_long or answers.counters is None:
+    stops = _Stops(remembered.stopped, remembered.seconds, case.thresholds)
+    if not stops.are_long or case.facts.counters is None:
         return []
-    path = answers.counters.last.path
+    path = case.facts.counters.last.path
     return [
         CAUSE.finding(
             stops.severity,
@@ -143,7 +143,7 @@ def _by_memory(remembered: RememberedPauses, answers: Answers) -> list[Finding]:
                     (path, "PauseNs, the longest", stops.stopped.max, "s"),
                     (path, "PauseNs, the longest: cycle", remembered.longest_number, ""),
                 ),
-                *counted_evidence(answers.counters),
+                *counted_evidence(case.facts.counters),
             ),
             mechanism=CAUSE.mechanism + stops.mechanism,
             confidence=stops.confidence,
@@ -151,13 +151,13 @@ def _by_memory(remembered: RememberedPauses, answers: Answers) -> list[Finding]:
     ]
 
 
-def _by_counters(answers: Answers) -> list[Finding]:
+def _by_counters(case: Case) -> list[Finding]:
     """A mean that is long needs long stops; but whether it is most of them, it says not.
 
     So it is a note, unless the mean is what users notice, and never more than possible: of the
     same stops a log may say that one alone was long.
     """
-    counters, limits = answers.counters, answers.thresholds
+    counters, limits = case.facts.counters, case.thresholds
     if counters is None or counters.paused_seconds is None or not counters.cycles:
         return []
     each, share = counters.paused_seconds / counters.cycles, counters.stopped_fraction
@@ -208,28 +208,28 @@ CAUSE = Cause(
 )
 
 
-def _p99(facts: CollectorAnswers) -> tuple[Evidence, ...]:
+def _p99(log: CollectorFacts) -> tuple[Evidence, ...]:
     """The p99 of the stops, where there are enough of them to have one."""
-    stops = facts.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
+    stops = log.pauses.quantiles.query("what == 'stopped'").set_index("quantile").loc[0.99]
     if not stops["is_carried"]:
         return ()
-    return (Evidence(facts.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
+    return (Evidence(log.path, "stw_p99_seconds", float(stops["seconds"]), "s"),)
 
 
-def _finding(facts: CollectorAnswers, worst: pd.Series, stops: _Stops) -> Finding:
+def _finding(log: CollectorFacts, worst: pd.Series, stops: _Stops) -> Finding:
     first, last = (float(worst[name]) for name in STOPS)
     return CAUSE.finding(
         stops.severity,
         stops.words,
         cpu_fraction=stops.share,
         evidence=(
-            *what_is_known((facts.path, _IN_STOPS, stops.share, "fraction")),
-            *_p99(facts),
-            Evidence(facts.path, "stw_max_seconds", stops.stopped.max or 0.0, "s"),
-            Evidence(facts.path, "longest: cycle", int(worst["number"]), ""),
-            Evidence(facts.path, "longest: line", int(worst["line"]), ""),
-            Evidence(facts.path, "longest: sweep_termination_seconds", first, "s"),
-            Evidence(facts.path, "longest: mark_termination_seconds", last, "s"),
+            *what_is_known((log.path, _IN_STOPS, stops.share, "fraction")),
+            *_p99(log),
+            Evidence(log.path, "stw_max_seconds", stops.stopped.max or 0.0, "s"),
+            Evidence(log.path, "longest: cycle", int(worst["number"]), ""),
+            Evidence(log.path, "longest: line", int(worst["line"]), ""),
+            Evidence(log.path, "longest: sweep_termination_seconds", first, "s"),
+            Evidence(log.path, "longest: mark_termination_seconds", last, "s"),
         ),
         mechanism=(
             CAUSE.mechanism

@@ -12,35 +12,36 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes.cause import Cause
-from gomem.causes.collector_answers import counted_cost, counted_evidence, every
+from gomem.causes.collecting import counted_cost, counted_evidence, every
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, what_is_known
+from gomem.causes.memory_limit import limit_leaves_no_room
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters
-    from gomem.causes.answers import Answers
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.collector import CollectorFacts
 
 LIMIT = "limit"
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for the whole log, if collections that a limit drives cost much.
 
     Without a log the last goal that is known and the process's own counters say it; where nothing
     says whose goals they are, how little is allocated from one collection to the next.
     """
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None:
-        return _by_room(answers) or _by_counters(answers)
-    if not _cramped(facts, limits) or not _enough(facts, limits):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None:
+        return _by_room(case) or _by_counters(case)
+    if not _cramped(log, limits) or not _enough(log, limits):
         return []
-    return [_finding(facts, limits)]
+    return [_finding(log, limits)]
 
 
-def _by_counters(answers: Answers) -> list[Finding]:
-    counters, moment, limits = answers.counters, answers.limited_moment, answers.thresholds
+def _by_counters(case: Case) -> list[Finding]:
+    counters, moment, limits = case.facts.counters, case.facts.limited_moment, case.thresholds
     if counters is None or counters.cpu_fraction is None or moment is None:
         return []
     goal = moment.limited_goal
@@ -70,20 +71,20 @@ def _by_counters(answers: Answers) -> list[Finding]:
     ]
 
 
-def _by_room(answers: Answers) -> list[Finding]:
+def _by_room(case: Case) -> list[Finding]:
     """GOGC leaves so little only where somebody set it below 5.
 
     Where the runtime's limiter was on as well, which wakes when collecting takes half of the CPU,
     that is unlikely.
     """
-    counters = answers.counters
-    if counters is None or not answers.limit_leaves_no_room:
+    counters = case.facts.counters
+    if counters is None or not limit_leaves_no_room(case):
         return []
     goal, live, cpu = counters.goal_bytes or 0, counters.live_bytes or 0.0, counters.cpu_fraction
     limited = counters.limiter_cycle is not None
     held = ", and the runtime's limiter held collecting to half of the CPU" if limited else ""
     cost = "" if cpu is None else f"; {counted_cost(counters)}"
-    critical = (cpu or 0.0) >= answers.thresholds.critical_marking_fraction
+    critical = (cpu or 0.0) >= case.thresholds.critical_marking_fraction
     return [
         CAUSE.finding(
             Severity.CRITICAL if critical else Severity.WARNING,
@@ -107,12 +108,12 @@ def _room_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
     )
 
 
-def lack(answers: Answers) -> Lack | None:
+def lack(case: Case) -> Lack | None:
     """Collections that a limit drives, but too few of them, and too cheap in all."""
-    facts, limits = answers.gc, answers.thresholds
-    if facts is None or not _cramped(facts, limits) or _enough(facts, limits):
+    log, limits = case.facts.collector, case.thresholds
+    if log is None or not _cramped(log, limits) or _enough(log, limits):
         return None
-    limited = facts.triggers.of(LIMIT)
+    limited = log.triggers.of(LIMIT)
     cycles, cpu = int(limited["cycles"]), float(limited["marking_cpu_seconds"])
     return Lack(
         CAUSE.code,
@@ -122,8 +123,8 @@ def lack(answers: Answers) -> Lack | None:
         f"{format_seconds(limits.enough_cpu_seconds)} of marking",
         next_step="Let the log run on under load: GODEBUG=gctrace=1.",
         evidence=(
-            Evidence(facts.path, "limit-driven cycles", cycles, "count"),
-            Evidence(facts.path, "marking_cpu_seconds", cpu, "s"),
+            Evidence(log.path, "limit-driven cycles", cycles, "count"),
+            Evidence(log.path, "marking_cpu_seconds", cpu, "s"),
         ),
     )
 
@@ -144,9 +145,9 @@ CAUSE = Cause(
 )
 
 
-def _cramped(facts: CollectorAnswers, limits: Thresholds) -> bool:
+def _cramped(log: CollectorFacts, limits: Thresholds) -> bool:
     """Whether collections that a limit drives cost much, or have no room and follow one another."""
-    limited = facts.triggers.of(LIMIT)
+    limited = log.triggers.of(LIMIT)
     cpu, interval = limited["marking_cpu_fraction"], limited["interval_p50_seconds"]
     if math.isnan(cpu):
         return False
@@ -155,21 +156,21 @@ def _cramped(facts: CollectorAnswers, limits: Thresholds) -> bool:
     return bool(cpu >= limits.costly_marking_fraction(interval) or crammed)
 
 
-def _enough(facts: CollectorAnswers, limits: Thresholds) -> bool:
-    limited = facts.triggers.of(LIMIT)
+def _enough(log: CollectorFacts, limits: Thresholds) -> bool:
+    limited = log.triggers.of(LIMIT)
     return bool(
         limited["cycles"] >= limits.enough_cycles
         or limited["marking_cpu_seconds"] >= limits.enough_cpu_seconds
     )
 
 
-def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
-    limited = facts.triggers.of(LIMIT)
+def _finding(log: CollectorFacts, limits: Thresholds) -> Finding:
+    limited = log.triggers.of(LIMIT)
     cycles = int(limited["cycles"])
     live, goal = int(limited["heap_live_p50_bytes"]), int(limited["heap_goal_p50_bytes"])
     cpu, interval = float(limited["marking_cpu_fraction"]), float(limited["interval_p50_seconds"])
     critical = cpu >= limits.critical_marking_fraction
-    limit = facts.memory_limit_bytes
+    limit = log.memory_limit_bytes
     of_limit = "" if limit is None else f", GOMEMLIMIT is {format_bytes(limit)}"
     return CAUSE.finding(
         Severity.CRITICAL if critical else Severity.WARNING,
@@ -179,15 +180,13 @@ def _finding(facts: CollectorAnswers, limits: Thresholds) -> Finding:
         size=live,
         cpu_fraction=cpu,
         evidence=(
-            Evidence(facts.path, "limit-driven cycles", cycles, "count"),
-            Evidence(facts.path, "heap_live_p50_bytes", live, "B"),
-            Evidence(facts.path, "heap_goal_p50_bytes", goal, "B"),
-            Evidence(facts.path, "interval_p50_seconds", interval, "s"),
-            Evidence(facts.path, "marking_cpu_fraction", cpu, "fraction"),
-            Evidence(facts.path, "goals that no GOGC makes", facts.triggers.beyond_any, "count"),
-            Evidence(
-                facts.path, "GOGC known from", str(facts.triggers.gogc["known_from"].iloc[0]), ""
-            ),
+            Evidence(log.path, "limit-driven cycles", cycles, "count"),
+            Evidence(log.path, "heap_live_p50_bytes", live, "B"),
+            Evidence(log.path, "heap_goal_p50_bytes", goal, "B"),
+            Evidence(log.path, "interval_p50_seconds", interval, "s"),
+            Evidence(log.path, "marking_cpu_fraction", cpu, "fraction"),
+            Evidence(log.path, "goals that no GOGC makes", log.triggers.beyond_any, "count"),
+            Evidence(log.path, "GOGC known from", str(log.triggers.gogc["known_from"].iloc[0]), ""),
         ),
-        confidence="certain" if facts.triggers.gogc_is_known or limit is not None else "likely",
+        confidence="certain" if log.triggers.gogc_is_known or limit is not None else "likely",
     )

@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
+from gomem.causes.outside_go import outside_go
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
 
 KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
 
@@ -33,26 +36,26 @@ _BLOCKS = (
 )
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment with much of C's memory."""
-    least = answers.thresholds.native_bytes
-    seen = [one for one in answers.moments if one.mappings is not None]
-    found = answers.outside_go(lambda one: native_memory(one).bytes, least)
-    few = answers.thresholds.native_blocks_fraction
+    least = case.thresholds.native_bytes
+    seen = [one for one in case.facts.moments if one.mappings is not None]
+    found = outside_go(case, lambda one: native_memory(one).bytes, least)
+    few = case.thresholds.native_blocks_fraction
     if not seen:
-        return _by_totals(answers)
+        return _by_totals(case)
     return [_finding(moment, seen[0], severity, few) for moment, severity in found]
 
 
-def _by_totals(answers: Answers) -> list[Finding]:
+def _by_totals(case: Case) -> list[Finding]:
     """What Go does not claim of RSS without files: whose it is, no total says.
 
     At least: of what Go claims, some may never have been touched. But the heap may have grown up to
     its goal between the two readings. A note, for it may be what the program is meant to map.
     """
-    told = [one for one in answers.moments if not_claimed_bytes(one) is not None]
-    found = answers.outside_go(
-        lambda one: not_claimed_bytes(one) or 0, answers.thresholds.native_bytes, told
+    told = [one for one in case.facts.moments if not_claimed_bytes(one) is not None]
+    found = outside_go(
+        case, lambda one: not_claimed_bytes(one) or 0, case.thresholds.native_bytes, told
     )
     return [_of_totals(moment) for moment, _ in found]
 
@@ -83,7 +86,7 @@ def _of_totals(moment: MomentFacts) -> Finding:
         moment=moment.name,
         size=size,
         evidence=(
-            *moment.rss_evidence,
+            *rss_evidence(moment),
             *what_is_known((moment.path("memstats"), "Sys", claimed, "B")),
         ),
         next_step=_TAKE_SMAPS,
@@ -151,7 +154,7 @@ def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, few: f
     if native.block_bytes:
         blocks = "Rss of anonymous blocks from 128 KiB on"
         evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
-    evidence += moment.rss_evidence
+    evidence += rss_evidence(moment)
     if first is not moment:
         before = native_memory(first).bytes
         evidence.append(Evidence(first.path("smaps"), "Rss of all this, first moment", before, "B"))

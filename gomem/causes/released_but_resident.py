@@ -10,21 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment with much LazyFree memory in the arenas."""
-    limits = answers.thresholds
-    version = answers.go_version
-    return [_finding(moment, version) for moment in answers.moments if _much(moment, limits)]
+    limits = case.thresholds
+    version = case.facts.go_version
+    return [_finding(moment, version) for moment in case.facts.moments if _much(moment, limits)]
 
 
 CAUSE = Cause(
@@ -75,7 +77,7 @@ def _finding(moment: MomentFacts, version: GoVersion) -> Finding:
     kind = "smaps" if moment.mappings is not None else "smaps_rollup"
     evidence = [
         Evidence(moment.path(kind), "LazyFree", lazy_free, "B"),
-        *moment.rss_evidence,
+        *rss_evidence(moment),
     ]
     if moment.heap is not None:
         released = int(moment.heap["HeapReleased"])

@@ -13,17 +13,20 @@ import pandas as pd
 
 from gomem.analysis.series.trends import HALF
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.goroutines import goroutines_grew, goroutines_pile_up
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """One finding for each moment whose stacks are large, or are many and nobody counted them.
 
     Without a count it is a note, however much they take: as likely, it is a leak of goroutines.
@@ -32,14 +35,14 @@ def find(answers: Answers) -> list[Finding]:
     goes is a note as well: a burst of goroutines leaves its stacks until the next collection. And
     it is `possible` where the counts are at odds with the stacks, so were not of the same time.
     """
-    limits, lasting = answers.thresholds, not _come_and_go(answers.moments)
-    much = [one for one in answers.moments if _much(one, limits)]
-    whose = [(one, _whose_stacks(one, answers.moments)) for one in much]
+    limits, lasting = case.thresholds, not _come_and_go(case.facts.moments)
+    much = [one for one in case.facts.moments if _much(one, limits)]
+    whose = [(one, _whose_stacks(one, case.facts.moments)) for one in much]
     agree = _agree(whose)
     return [
         _finding(moment, goroutines, limits, lasting=lasting, agree=agree)
         for moment, goroutines in whose
-        if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, answers)
+        if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, case)
     ]
 
 
@@ -109,10 +112,10 @@ def _are_large(moment: MomentFacts, goroutines: int | None, limits: Thresholds) 
     return goroutines is None or stack_bytes(moment) >= limits.stack_each_bytes * goroutines
 
 
-def _make_much_of_rss(moment: MomentFacts, answers: Answers) -> bool:
+def _make_much_of_rss(moment: MomentFacts, case: Case) -> bool:
     """Whether stacks have a large share, of goroutines that neither pile up nor are very many."""
-    limits, rss = answers.thresholds, moment.rss_bytes
-    if rss is None or answers.goroutines_pile_up or answers.goroutines_grew:
+    limits, rss = case.thresholds, moment.rss_bytes
+    if rss is None or goroutines_pile_up(case) or goroutines_grew(case):
         return False
     few = (moment.goroutine_count or 0) < limits.goroutine_count
     return few and stack_bytes(moment) >= limits.large_rss_fraction * rss
@@ -137,7 +140,7 @@ def _finding(
 ) -> Finding:
     size, count = stack_bytes(moment), moment.goroutine_count
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
-    evidence += moment.rss_evidence
+    evidence += rss_evidence(moment)
     if count is not None:
         evidence.append(Evidence(moment.goroutine_path, "goroutines", count, "count"))
     counted = count is not None and _are_large(moment, goroutines, limits)

@@ -14,32 +14,34 @@ from typing import TYPE_CHECKING
 from gomem.analysis.mappings.large_allocations import LargeAllocations, large_allocations
 from gomem.analysis.memory.ledger import HEAP_PARTS
 from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.releases import Fact
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import Answers, MomentFacts
+    from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
 SCANNABLE = "/gc/scan/heap:bytes"  # pointer-bearing part of the heap; since Go 1.21
 
 
-def find(answers: Answers) -> list[Finding]:
+def find(case: Case) -> list[Finding]:
     """By the baseline where that is the same heap, else by the release; one finding a moment.
 
     Nothing under a release that does not zero, whatever has become resident.
     """
-    if not answers.go_version.possibly(Fact.ZEROES_LARGE):
+    if not case.facts.go_version.possibly(Fact.ZEROES_LARGE):
         return []
     findings = []
-    for moment in answers.moments:
-        before = _comparable(moment, answers)
+    for moment in case.facts.moments:
+        before = _comparable(moment, case)
         if before is not None:
-            found = _against_baseline(moment, before, answers)
+            found = _against_baseline(moment, before, case)
         else:
-            found = _by_release(moment, answers)
+            found = _by_release(moment, case)
         if found is not None:
             findings.append(found)
     return findings
@@ -89,9 +91,9 @@ def _untouched(moment: MomentFacts) -> int:
 # By the release: possible, never more
 
 
-def _by_release(moment: MomentFacts, answers: Answers) -> Finding | None:
+def _by_release(moment: MomentFacts, case: Case) -> Finding | None:
     """Large pointer-bearing allocations that are resident, under a release that touches them."""
-    limits, version = answers.thresholds, answers.go_version
+    limits, version = case.thresholds, case.facts.go_version
     large = large_of(moment)
     if large is None or moment.rss_bytes is None or moment.skew.crosses_a_collection:
         return None
@@ -110,7 +112,7 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
     known = version.certainly(Fact.ZEROES_LARGE)
     memstats = moment.path("memstats")
     evidence = [
-        *moment.rss_evidence,
+        *rss_evidence(moment),
         Evidence(memstats, "HeapAlloc in objects above BySize", large.large_bytes, "B"),
         Evidence("ledger", "claimed and never touched", _untouched(moment), "B"),
         Evidence("Go release", version.evidence, str(version), ""),
@@ -137,19 +139,19 @@ def _release_finding(moment: MomentFacts, large: LargeAllocations, version: GoVe
 # By the baseline: the moved bytes are the proof
 
 
-def _comparable(moment: MomentFacts, answers: Answers) -> MomentFacts | None:
+def _comparable(moment: MomentFacts, case: Case) -> MomentFacts | None:
     """The baseline's moment, if it shows what this one would be under a release without zeroing.
 
     That takes the same heap, counts on both sides that belong to what was resident, and a baseline
     that does not zero as well.
     """
-    before = answers.counterparts.get(moment.name)
+    before = case.counterparts.get(moment.name)
     if before is None or not _measured(before) or not _measured(moment):
         return None
-    baseline = answers.baseline
+    baseline = case.baseline
     if baseline is not None and baseline.go_version.certainly(Fact.ZEROES_LARGE):
         return None
-    return before if _same_heap(moment, before, answers.thresholds) else None
+    return before if _same_heap(moment, before, case.thresholds) else None
 
 
 def _measured(moment: MomentFacts) -> bool:
@@ -166,9 +168,9 @@ def _same_heap(moment: MomentFacts, before: MomentFacts, limits: Thresholds) -> 
     return abs(inuse - inuse_before) <= most
 
 
-def _against_baseline(moment: MomentFacts, before: MomentFacts, answers: Answers) -> Finding | None:
+def _against_baseline(moment: MomentFacts, before: MomentFacts, case: Case) -> Finding | None:
     """As many untouched bytes fewer as resident bytes more."""
-    limits, version = answers.thresholds, answers.go_version
+    limits, version = case.thresholds, case.facts.go_version
     blamed = version.certainly(Fact.ZEROES_LARGE)
     with_smaps = moment.mappings is not None and before.mappings is not None
     if not (with_smaps or blamed):
@@ -206,7 +208,7 @@ def _resident(moment: MomentFacts, with_smaps: bool) -> int:
 def _side(moment: MomentFacts, whose: str, with_smaps: bool) -> tuple[Evidence, ...]:
     assert moment.heap is not None
     inuse = int(moment.heap["HeapInuse"])
-    resident = moment.rss_evidence
+    resident = rss_evidence(moment)
     if with_smaps:
         resident = (Evidence(moment.path("smaps"), "Rss of go-heap", _resident(moment, True), "B"),)
     return (

@@ -82,7 +82,7 @@ def what_if(
         target = file_named_after(str(capture), ".what-if.html")
     check_writable(target, force=force, inputs=[capture])
     diagnosis = _diagnosis(capture, go_version)
-    answer = diagnosis.what_if_set(asked)
+    answer = diagnosis.facts.what_if_set(asked)
     if answer is None:
         raise CaptureError(
             f"{capture}: has no gctrace log; wanted the stderr of a run with GODEBUG=gctrace=1"

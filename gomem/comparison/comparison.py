@@ -54,10 +54,10 @@ from gomem.comparison.sites import sites_compared
 from gomem.comparison.span import Span
 from gomem.comparison.turns import order_note
 from gomem.comparison.windows import incomparable, not_compared, window_of, windows_table
-from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.errors import CaptureError
+from gomem.facts.changes import change_between
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import Column, build, build_rows, empty, rows_of
@@ -70,8 +70,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from gomem.analysis.memory.ledger_change import LedgerChange
-    from gomem.causes.answers import MomentFacts
     from gomem.errors import Damage
+    from gomem.facts.moment import MomentFacts
 
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
@@ -253,7 +253,7 @@ def compare_diagnoses(
         damaged=tuple(damage for one in (*old, *new) for damage in _damage(one)),
         change=_change(_middle(old, last[0]), _middle(new, last[1])),
         too_little=_too_little(*spans) | unlike,
-        findings=findings_compared(old[0], new[0].held_against(old[0])),
+        findings=findings_compared(old[0], new[0].with_baseline(old[0])),
         change_trees=compared_sites.change_trees,
         **asked,
     )

@@ -32,8 +32,8 @@ from gomem.analysis.profiles.changes import (
     unseen_in,
 )
 from gomem.analysis.profiles.renames import renamed
-from gomem.diagnosis.diagnosis import SAMPLE_TYPES, has_samples
 from gomem.diagnosis.pairing import counterparts, first_pair
+from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import Column, build, empty
 from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p

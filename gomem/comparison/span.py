@@ -14,7 +14,7 @@ from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.counters import CollectorCounters, CounterReading
-    from gomem.causes.answers import MomentFacts
+    from gomem.facts.moment import MomentFacts
 
 COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else
 LEAST_CYCLES = 10  # whose clock stands in for the moments': it is off by one interval at most

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.causes.finding import Finding
+    from gomem.causes.thresholds import Thresholds
+    from gomem.facts.capture import CaptureFacts
 
 OF_DATA = "data-"
 RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
@@ -85,6 +87,17 @@ class Scale:
     whole_bytes: float | None = None
     large_fraction: float = 0.0
 
+    @classmethod
+    def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
+        """That of a capture."""
+        rss = {one.name: one.rss_bytes for one in facts.moments if one.rss_bytes is not None}
+        return cls(
+            {moment.name: moment.paths for moment in facts.capture.by_moment.values()},
+            rss,
+            next(reversed(rss.values()), None) or _whole_without_rss(facts),
+            thresholds.large_rss_fraction,
+        )
+
     @property
     def last(self) -> str:
         """The last moment."""
@@ -135,6 +148,20 @@ class Scale:
         """Whether it is over, and nothing shows that its memory is still resident."""
         unknown = not self.rss_bytes or list(self.moments)[-1] not in self.rss_bytes
         return self.is_over(finding) and (unknown or self.given_back_by(finding) is not None)
+
+
+def _whole_without_rss(facts: CaptureFacts) -> float | None:
+    """How large the process is, where no file gives RSS: by its limit, MemStats or profiles."""
+    for moment in reversed(facts.moments):
+        if moment.cgroup_use is not None and moment.cgroup_use.limit_bytes is not None:
+            return float(moment.cgroup_use.limit_bytes)
+        if moment.ledger is not None:
+            return float(moment.ledger.heap_claimed_bytes) or None
+    if facts.profiles.heap_series is not None:
+        return float(facts.profiles.heap_series.totals.iloc[-1]) or None
+    if facts.collector is not None and facts.collector.longest_run is not None:
+        return float(facts.collector.longest_run.last_bytes) or None
+    return None
 
 
 def _told(paths: Mapping[str, str]) -> set[str]:

@@ -1,13 +1,11 @@
-"""How far a capture is from its limits: the answers of its moments, together."""
+"""How far a capture is from its limits: the facts of its moments, together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from gomem.analysis.memory.limits import time_to_limit
+from gomem.facts.limits import growth_to_limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
         TimeToLimit,
         WorstCase,
     )
-    from gomem.causes.answers import MomentFacts
+    from gomem.facts.moment import MomentFacts
 
 
 @dataclass(frozen=True)
@@ -69,19 +67,3 @@ def limits_of(moments: Sequence[MomentFacts], *, bounded: bool = False) -> Limit
         gomemlimit_bytes=last.gomemlimit_bytes,
         address_space=last.address_space,
     )
-
-
-def growth_to_limit(moments: Sequence[MomentFacts], use: CgroupUse | None) -> TimeToLimit | None:
-    """When unreclaimable memory reaches the limit, along a line through the moments."""
-    if use is None or use.limit_bytes is None:
-        return None
-    known = [one for one in moments if one.cgroup_use is not None and one.time is not None]
-    if not known:
-        return None
-    times = pd.Series([one.time for one in known])
-    sizes = pd.Series(
-        [one.cgroup_use.unreclaimable_bytes for one in known if one.cgroup_use is not None],
-        dtype="float64",
-    )
-    seconds = (times - times.iloc[0]).dt.total_seconds()
-    return time_to_limit(seconds, sizes, use.limit_bytes)

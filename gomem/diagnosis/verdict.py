@@ -23,19 +23,19 @@ from gomem.analysis.memory.groups import (
     group_changes,
 )
 from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
-from gomem.causes.answers import SHARED_ANONYMOUS
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
+from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.causes.answers import MomentFacts
     from gomem.causes.finding import Finding
-    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.changes import Change
+    from gomem.facts.moment import MomentFacts
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named

@@ -26,8 +26,8 @@ from gomem.units import (
 )
 
 if TYPE_CHECKING:
-    from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.table import Profile
 
 IN_USE = "inuse_space"
@@ -156,10 +156,10 @@ def at_moment(diagnosis: Diagnosis, facts: MomentFacts) -> str:
 
 def _by_log(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     """What the collector costs, and where the live heap goes."""
-    answers = diagnosis.collector
-    if answers is None or not answers.cost.cycles:
+    log = diagnosis.collector
+    if log is None or not log.cost.cycles:
         return None
-    cost = answers.cost
+    cost = log.cost
     noun = "collection" if cost.cycles == 1 else "collections"
     text = f"{format_count(cost.cycles)} {noun}"
     if cost.seconds:

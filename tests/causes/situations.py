@@ -9,12 +9,13 @@ from gomem.analysis.mappings.kinds import classify_mappings
 from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.case import Case
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.limits import growth_to_limit
+from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
 from gomem.units import MIB
-from tests.builders import mappings, memstats_row, smaps_entry
+from tests.builders import case_of, mappings, memstats_row, smaps_entry
 
 HEAP = 0xC000000000
 ARENA = 64 * MIB
@@ -75,7 +76,7 @@ def answers(
     version: GoVersion | None = None,
     baseline: MomentFacts | None = None,
     **thresholds: float,
-) -> Answers:
+) -> Case:
     """These moments, each against the same one of a baseline if there is one.
 
     Args:
@@ -84,7 +85,7 @@ def answers(
         baseline: The moment of another capture.
         thresholds: Those that are not as usual.
     """
-    return Answers(
+    return case_of(
         moments,
         version or GoVersion(),
         thresholds=Thresholds(**thresholds),

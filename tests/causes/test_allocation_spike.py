@@ -11,13 +11,13 @@ from gomem.analysis.profiles.allocation_spikes import find_spike
 from gomem.analysis.profiles.large_objects import LargeObjects
 from gomem.analysis.profiles.level_jumps import in_use_bursts, in_use_jump
 from gomem.causes import allocation_spike
-from gomem.causes.answers import LIVE, Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import LIVE, MomentFacts
 from gomem.releases import GoVersion
 from gomem.units import MIB
 from gomem.views.json.report import report_json
-from tests.builders import FIXTURES, diagnosed
+from tests.builders import FIXTURES, case_of, diagnosed
 from tests.causes.situations import facts
 from tests.gc_logs import facts_of
 from tests.heap_profiles import heap, turned_over
@@ -47,7 +47,7 @@ def answers(*sightings, in_use=10, seconds=None):
             zip(sightings, levels, times, strict=True), start=1
         )
     }
-    return Answers(
+    return case_of(
         (),
         GoVersion(),
         spike=find_spike(profiles),
@@ -174,7 +174,7 @@ def test_the_spike_is_no_part_of_its_own_usual():
     """
     Two intervals: the usual is what the other one has.
     """
-    spike = answers(10, 20, 320).spike
+    spike = answers(10, 20, 320).facts.profiles.spike
 
     assert pytest.approx(spike.allocated_bytes / 30) == spike.usual_bytes
 
@@ -183,7 +183,7 @@ def test_a_restart_is_no_interval():
     """
     The counts fall from 120 to 10: what the new process allocated is nobody's spike.
     """
-    spike = answers(*STEADY, 10, 20, 30).spike
+    spike = answers(*STEADY, 10, 20, 30).facts.profiles.spike
 
     assert pytest.approx(spike.allocated_bytes) == spike.usual_bytes
 
@@ -233,7 +233,7 @@ def edge(levels, name, at):
 
 
 def test_a_level_on_both_sides_of_its_thresholds():
-    levels = answers(*range(11), in_use=BURST).jump.levels
+    levels = answers(*range(11), in_use=BURST).facts.profiles.jump.levels
 
     assert [True, False] == edge(BURST, "spike_bytes", round(levels.extra))
     assert [True, False] == edge(BURST, "jump_ratio", levels.highest / levels.usual)
@@ -251,7 +251,7 @@ def test_a_step_on_both_sides_of_its_thresholds():
 
 
 def heap_alloc(*mib):
-    return Answers(
+    return case_of(
         tuple(
             MomentFacts(f"{place:02}", memstats=pd.Series({"HeapAlloc": one * MIB, "NextGC": 0}))
             for place, one in enumerate(mib)
@@ -295,7 +295,7 @@ def test_heap_alloc_that_is_high_for_several_moments_may_be_a_wave(high, goals, 
         for n in range(11)
     )
 
-    found = allocation_spike.find(Answers(tuple(told), GoVersion()))
+    found = allocation_spike.find(case_of(tuple(told), GoVersion()))
 
     assert severity == str(found[0].severity)
 
@@ -309,7 +309,7 @@ def test_heap_alloc_below_twice_the_usual_goal_may_swing_as_it_always_does(goal,
     """
     told = [facts(name=f"{n:02}", HeapAlloc=60 if n == 3 else 20, NextGC=goal) for n in range(9)]
 
-    (finding,) = allocation_spike.find(Answers(tuple(told), GoVersion()))
+    (finding,) = allocation_spike.find(case_of(tuple(told), GoVersion()))
 
     assert severity == str(finding.severity)
 
@@ -356,7 +356,7 @@ def test_bursts_that_come_again_are_a_note():
 
 
 def test_bursts_on_both_sides_of_their_thresholds():
-    levels = answers(*range(14), in_use=AGAIN).bursts.levels
+    levels = answers(*range(14), in_use=AGAIN).facts.profiles.bursts.levels
 
     assert [True, False] == edge(AGAIN, "burst_count", 3)
     assert [True, False] == edge(AGAIN, "spike_bytes", round(levels.extra))
@@ -373,7 +373,7 @@ def test_what_is_high_for_half_of_the_time_is_how_the_program_works():
 
     assert ["warning"] == [str(one.severity) for one in level_of(*rare)]
     assert ["info"] == [str(one.severity) for one in level_of(*often)]
-    high = answers(*range(14), in_use=rare).bursts.high_fraction
+    high = answers(*range(14), in_use=rare).facts.profiles.bursts.high_fraction
     assert 5 / 13 == high
     for share, severity in ((high + 1e-9, "warning"), (high, "info")):
         case = replace(
@@ -433,7 +433,7 @@ def test_heap_alloc_that_jumps_with_what_is_marked_again_and_again_is_no_spike()
             for n in range(10)
         ]
 
-    rare, often = (Answers(tuple(told(high)), GoVersion()) for high in ((3, 7), (2, 3, 6, 7)))
+    rare, often = (case_of(tuple(told(high)), GoVersion()) for high in ((3, 7), (2, 3, 6, 7)))
 
     assert ["warning"] == [str(one.severity) for one in allocation_spike.find(rare)]
     assert ["info"] == [str(one.severity) for one in allocation_spike.find(often)]
@@ -441,7 +441,7 @@ def test_heap_alloc_that_jumps_with_what_is_marked_again_and_again_is_no_spike()
 
 def marked(*goals):
     """Moments with these goals in MiB, of GOGC=100."""
-    return Answers(
+    return case_of(
         tuple(facts(name=f"{n:02}", NextGC=goal) for n, goal in enumerate(goals)), GoVersion()
     )
 
@@ -469,15 +469,15 @@ def test_what_the_runtime_counted_as_live_is_the_least_that_a_burst_was():
         for n, goal in enumerate(goals)
     ]
 
-    (counted,) = allocation_spike.find(Answers(tuple(told), GoVersion()))
-    (partly,) = allocation_spike.find(Answers((facts(name="", NextGC=40), *told), GoVersion()))
+    (counted,) = allocation_spike.find(case_of(tuple(told), GoVersion()))
+    (partly,) = allocation_spike.find(case_of((facts(name="", NextGC=40), *told), GoVersion()))
 
     assert counted.title.endswith("the highest by at least 130 MiB, from 20.0 MiB to 150 MiB")
     assert partly.title.endswith("from 20.0 MiB to 150 MiB at the most")
 
 
 def test_without_profiles_there_is_none():
-    assert [] == allocation_spike.find(Answers((), GoVersion()))
+    assert [] == allocation_spike.find(case_of((), GoVersion()))
 
 
 def test_a_healthy_service_has_none():
@@ -507,7 +507,7 @@ def logged(count=12, **about):
         for n in range(count)
     ]
     gc = facts_of({"at": 0.1, "live": 15, "goal": 200}, *changes, {"at": 9.0, "live": 15})
-    return Answers((), GoVersion(), gc=gc, thresholds=Thresholds(**about))
+    return case_of((), GoVersion(), collector=gc, thresholds=Thresholds(**about))
 
 
 def test_marks_that_stay_as_they_are_are_no_bursts():
@@ -557,7 +557,7 @@ def of_object(size_mib, *, usual_mib=20, intervals=2, of_intervals=8, **threshol
         usual_mib * MIB,
     )  # fmt: skip
     limits = Thresholds(**thresholds)
-    return Answers((), GoVersion(), large_objects=found, thresholds=limits)
+    return case_of((), GoVersion(), large_objects=lambda _: found, thresholds=limits)
 
 
 def test_an_object_as_large_as_what_is_in_use_is_a_note():

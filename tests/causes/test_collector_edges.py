@@ -16,6 +16,7 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
 )
+from gomem.causes.collecting import marking_words
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.units import MIB
@@ -80,7 +81,7 @@ def test_enough_collections(cause, case, cycles):
     All 40 of them, but for the first, in which a heap fills; of thrash those that a limit drove.
     """
     case = case()
-    cycles = cycles or int(case.gc.triggers.of("limit")["cycles"])
+    cycles = cycles or int(case.facts.collector.triggers.of("limit")["cycles"])
 
     assert [True, False] == edge(cause, case, "enough_cycles", cycles)
 
@@ -93,7 +94,7 @@ def test_the_pacer_decides_most_collections():
     for line in lines[:10]:
         line["forced"] = " (forced)"
     case = answers(*lines)
-    marked = case.gc.triggers.counts.set_index("trigger")["marking_cpu_seconds"]
+    marked = case.facts.collector.triggers.counts.set_index("trigger")["marking_cpu_seconds"]
     share = marked["pacer"] / marked.sum()
 
     assert 0.7 < share < 0.8
@@ -105,7 +106,7 @@ def test_room_that_a_limit_leaves_is_chosen():
     Limit-driven in so many of 40: above the threshold nothing is said.
     """
     case = answers(*every(1.0, live=200, goal=300, start=280, end=281))
-    share = case.gc.triggers.of("limit")["cycles"] / 40
+    share = case.facts.collector.triggers.of("limit")["cycles"] / 40
 
     assert 0 < share <= 1
     assert found(heap_headroom, case, deciding_fraction=share)
@@ -113,7 +114,7 @@ def test_room_that_a_limit_leaves_is_chosen():
 
 
 def test_marking_that_costs_much():
-    cpu = slow().gc.marking_share_of("pacer")
+    cpu = slow().facts.collector.marking_share_of("pacer")
 
     assert [True, False] == edge(gc_pressure, slow(), "marking_fraction", cpu)
 
@@ -127,18 +128,18 @@ def test_marking_that_costs_much():
     ],
 )
 def test_what_stops_take_is_told_where_it_is_clearly_more(all_cpu, words):
-    case = replace(slow().gc)
+    case = replace(slow().facts.collector)
     seconds = {
         "marking_cpu_seconds": 0.2 * case.available_cpu_seconds,
         "gc_cpu_seconds": all_cpu * case.available_cpu_seconds,
     }
     vars(case)["triggers"] = SimpleNamespace(of=lambda trigger: {"pacer": seconds}[trigger])
 
-    assert words == case.marking_words("pacer")
+    assert words == marking_words(case, "pacer")
 
 
 def test_marking_that_costs_less_and_comes_often():
-    cpu = pressed().gc.marking_share_of("pacer")
+    cpu = pressed().facts.collector.marking_share_of("pacer")
 
     assert [True, False] == edge(gc_pressure, pressed(), "frequent_marking_fraction", cpu)
 
@@ -147,7 +148,7 @@ def test_an_interval_that_is_frequent():
     """
     The interval may reach the threshold, and no more.
     """
-    interval = pressed().gc.cost.interval.p50
+    interval = pressed().facts.collector.cost.interval.p50
 
     def often(cause, case, seconds, **about):
         return bool(found(cause, case, frequent_interval_seconds=seconds, **about))
@@ -155,7 +156,7 @@ def test_an_interval_that_is_frequent():
     assert [True, False] == [
         often(gc_pressure, pressed(), one) for one in (interval, nextafter(interval, 0))
     ]
-    steps = float(thrash().gc.triggers.of("limit")["interval_p50_seconds"])
+    steps = float(thrash().facts.collector.triggers.of("limit")["interval_p50_seconds"])
     rare = {"marking_fraction": 2}
     assert [True, False] == [
         often(memory_limit_thrash, thrash(), one, **rare) for one in (steps, nextafter(steps, 0))
@@ -170,13 +171,13 @@ def test_an_interval_that_is_frequent():
     ],
 )
 def test_marking_under_a_limit(name, about):
-    cpu = float(thrash().gc.triggers.of("limit")["marking_cpu_fraction"])
+    cpu = float(thrash().facts.collector.triggers.of("limit")["marking_cpu_fraction"])
 
     assert [True, False] == edge(memory_limit_thrash, thrash(), name, cpu, **about)
 
 
 def test_marking_under_a_limit_that_is_critical():
-    cpu = float(thrash().gc.triggers.of("limit")["marking_cpu_fraction"])
+    cpu = float(thrash().facts.collector.triggers.of("limit")["marking_cpu_fraction"])
 
     severities = [
         found(memory_limit_thrash, thrash(), critical_marking_fraction=one)[0].severity
@@ -224,7 +225,7 @@ def long_stops(long=8):
 
 
 def longest_stop():
-    cycles = long_stops().gc.cycles
+    cycles = long_stops().facts.collector.cycles
     stopped = cycles["sweep_termination_seconds"] + cycles["mark_termination_seconds"]
     return float(stopped.max())
 
@@ -322,7 +323,7 @@ def test_enough_cpu_in_few_collections(cause, case, spent):
     case = case()
 
     assert [True, False] == edge(
-        cause, case, "enough_cpu_seconds", spent(case.gc), enough_cycles=1000
+        cause, case, "enough_cpu_seconds", spent(case.facts.collector), enough_cycles=1000
     )
     too_high = Thresholds(enough_cycles=1000, enough_cpu_seconds=3600)
     lack = cause.lack(replace(case, thresholds=too_high))
@@ -333,7 +334,7 @@ def test_enough_cpu_in_few_collections(cause, case, spent):
 
 
 def test_pressure_in_few_collections_is_likely_and_in_enough_certain():
-    n = slow().gc.cost.steady_cycles
+    n = slow().facts.collector.cost.steady_cycles
 
     sure = [found(gc_pressure, slow(), enough_cycles=one)[0].confidence for one in (n, n + 1)]
 
@@ -360,13 +361,17 @@ def test_forced_collections_that_cost_much_however_few(name, at):
     usual = {"marking_fraction": 0.01, "enough_cpu_seconds": 0.1} | {name: 0}
 
     assert [True, False] == edge(
-        forced_gc, case, name, at(case.gc), **{k: v for k, v in usual.items() if k != name}
+        forced_gc,
+        case,
+        name,
+        at(case.facts.collector),
+        **{k: v for k, v in usual.items() if k != name},
     )
 
 
 def test_forced_collections_that_cost_something_are_a_warning():
     case = dear()
-    share = case.gc.marking_share_of("forced")
+    share = case.facts.collector.marking_share_of("forced")
 
     severities = [
         found(forced_gc, case, forced_cycles=8, forced_fraction=0, forced_marking_fraction=one)[
@@ -382,7 +387,7 @@ def test_forced_collections_that_cost_much_in_too_short_a_log_are_said():
     """
     From the share on that would be a finding, were it for longer.
     """
-    share = dear().gc.marking_share_of("forced")
+    share = dear().facts.collector.marking_share_of("forced")
 
     def lack(least):
         limits = Thresholds(marking_fraction=least, enough_cpu_seconds=3600)
@@ -417,7 +422,7 @@ def test_little_room_that_may_be_a_limits_is_possible_pressure(gogc, sure):
 
 
 def test_enough_goals_for_the_usual_room():
-    n = int(room().gc.pacing.summary.set_index("what").loc["headroom_bytes", "n"])
+    n = int(room().facts.collector.pacing.summary.set_index("what").loc["headroom_bytes", "n"])
 
     assert [True, False] == edge(heap_headroom, room(), "headroom_goals", n)
 
@@ -437,12 +442,12 @@ def test_room_for_garbage_of_rss():
 
 def test_growth_of_the_live_heap():
     grown = heap_growth.find(growing())[0].bytes
-    share = grown / growing().gc.longest_run.last_bytes
+    share = grown / growing().facts.collector.longest_run.last_bytes
 
     assert [True, False] == edge(heap_growth, growing(), "growth_bytes", grown)
     assert found(heap_growth, growing(), growth_fraction=share * (1 - 1e-9))
     assert [] == found(heap_growth, growing(), growth_fraction=share * (1 + 1e-9))
-    seconds = growing().gc.longest_run.seconds
+    seconds = growing().facts.collector.longest_run.seconds
     assert [True, False] == edge(heap_growth, growing(), "growth_log_seconds", seconds)
 
 
@@ -453,7 +458,7 @@ def test_a_short_log_must_know_the_slope_to_half():
     wobbles = answers(
         *({"live": 60 + n + n * 13 % 24, "start": 190, "end": 191, "goal": 320} for n in range(24))
     )
-    live = wobbles.gc.longest_run
+    live = wobbles.facts.collector.longest_run
 
     assert 0 < live.slope_low < live.slope_bytes_per_second / 2
     assert [] == heap_growth.find(wobbles)
@@ -464,7 +469,7 @@ def test_a_short_log_must_know_the_slope_to_half():
 def test_growth_of_a_stack_over_profiles():
     case = growing_profiles()
     grown = heap_growth.find(case)[0].bytes
-    share = grown / float(case.heap_series.totals.iloc[-1])
+    share = grown / float(case.facts.profiles.heap_series.totals.iloc[-1])
 
     assert [True, False] == edge(heap_growth, case, "growth_bytes", grown)
     slow = test_heap_growth.answers(*range(50, 100, 5))  # not twice as much
@@ -476,7 +481,7 @@ def test_growth_of_a_stack_over_profiles():
 @pytest.mark.parametrize(
     ("case", "seconds"),
     [
-        pytest.param(growing, lambda case: case.gc.longest_run.seconds, id="log"),
+        pytest.param(growing, lambda case: case.facts.collector.longest_run.seconds, id="log"),
         pytest.param(growing_profiles, lambda _: 9.0, id="profiles"),
     ],
 )
@@ -500,7 +505,7 @@ def test_growth_that_was_watched_for_long_is_likely(case, seconds):
     ],
 )
 def test_a_spike(name, measured):
-    at = getattr(spiky().spike, measured)
+    at = getattr(spiky().facts.profiles.spike, measured)
 
     assert [True, False] == edge(allocation_spike, spiky(), name, at)
 
@@ -523,14 +528,14 @@ def test_of_a_spike_little_is_kept():
     case = test_allocation_spike.answers(
         *range(10, 70, 10), *range(570, 630, 10), in_use=[10] * 6 + [30] * 6
     )
-    kept = case.spike.kept_bytes / case.spike.extra_bytes
+    kept = case.facts.profiles.spike.kept_bytes / case.facts.profiles.spike.extra_bytes
 
     assert found(allocation_spike, case, spike_kept_fraction=kept * (1 + 1e-9))
     assert [] == found(allocation_spike, case, spike_kept_fraction=kept * (1 - 1e-9))
 
 
 def test_a_spike_is_so_many_times_the_usual():
-    ratio = spiky().spike.allocated_bytes / spiky().spike.usual_bytes
+    ratio = spiky().facts.profiles.spike.allocated_bytes / spiky().facts.profiles.spike.usual_bytes
 
     assert found(allocation_spike, spiky(), spike_ratio=ratio * (1 - 1e-9))
     assert [] == found(allocation_spike, spiky(), spike_ratio=ratio * (1 + 1e-9))

@@ -1,17 +1,15 @@
 """What MemStats and runtime/metrics say of the collector, where there is no log."""
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 
 from gomem.analysis.collector.counters import LIMITER
 from gomem.causes import forced_gc, gc_pressure, long_pauses, memory_limit_thrash
-from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, MomentFacts
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
-from tests.builders import collector_row
+from tests.builders import but, case_of, collector_row
 from tests.causes.test_gc_causes import answers as of_log
 from tests.causes.test_gc_causes import every
 
@@ -40,7 +38,7 @@ def answers(
                **metrics),
         moment("2", 5 + cycles, 100.0 + seconds, allocated=allocated, **about, **metrics),
     )  # fmt: skip
-    return Answers(moments, version or GoVersion(), thresholds=Thresholds(**(thresholds or {})))
+    return case_of(moments, version or GoVersion(), thresholds=Thresholds(**(thresholds or {})))
 
 
 def found(*args, **about):
@@ -282,7 +280,7 @@ def remembering(*stops_ms, cycles=40, seconds=20.0, **thresholds):
             "pause_seconds": [one / 1e3 for one in lengths],
         }
     )
-    return long_pauses.find(replace(case, pauses=pauses))
+    return long_pauses.find(but(case, pauses=pauses))
 
 
 def test_stops_that_memstats_remember_are_judged_one_by_one():
@@ -334,7 +332,7 @@ def test_what_stops_took_is_no_cost_of_marking():
         spent = {"/cpu/classes/gc/total:cpu-seconds": 3.0, "/cpu/classes/total:cpu-seconds": 20.0}
         first = moment("1", 5, 100.0, **dict.fromkeys(spent, 0.0))
         last = moment("2", 45, 110.0, paused_ms=paused_ms, **spent)
-        return gc_pressure.find(Answers((first, last), GoVersion()))
+        return gc_pressure.find(case_of((first, last), GoVersion()))
 
     (finding,) = told(499)
     assert "collecting takes 15.0 % of the CPU, a collection every 250 ms" in finding.title
@@ -350,7 +348,7 @@ def test_titles_say_since_when():
     )
     assert "likely" == since_start.confidence
 
-    (alone,) = gc_pressure.find(Answers((moment("1", 40, 100.0),), GoVersion()))
+    (alone,) = gc_pressure.find(case_of((moment("1", 40, 100.0),), GoVersion()))
     assert alone.title.endswith("of the CPU since the start")
     assert ("warning", "possible", True) == (str(alone.severity), alone.confidence, alone.now)
 
@@ -361,7 +359,7 @@ def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
     """
     still = tuple(moment(name, 40, 100.0) for name in "123")
 
-    (finding,) = gc_pressure.find(Answers(still, GoVersion()))
+    (finding,) = gc_pressure.find(case_of(still, GoVersion()))
 
     assert (
         "collecting took 20.0 % of the CPU from the start to the last collection; none has run "
@@ -373,8 +371,8 @@ def test_what_filling_the_heap_cost_is_over_once_no_collection_runs():
 def test_forced_collections_of_the_start_are_over_likewise():
     still = tuple(moment(name, 40, 100.0, forced=20) for name in "12")
 
-    (over,) = forced_gc.find(Answers(still, GoVersion()))
-    (now,) = forced_gc.find(Answers(still[1:], GoVersion()))
+    (over,) = forced_gc.find(case_of(still, GoVersion()))
+    (now,) = forced_gc.find(case_of(still[1:], GoVersion()))
 
     assert over.title.endswith("they took about 10.0 % of the CPU, and none has run since 1")
     assert now.title.endswith("they take about 10.0 % of the CPU")
@@ -386,7 +384,7 @@ def test_a_log_speaks_before_the_counters():
     """
     With a log in which nothing is found, nothing is found in the counters.
     """
-    case = of_log(*every(1.0), moments=answers(share=0.5).moments)
+    case = of_log(*every(1.0), moments=answers(share=0.5).facts.moments)
 
-    assert case.counters.cpu_fraction == 0.5
+    assert case.facts.counters.cpu_fraction == 0.5
     assert [] == gc_pressure.find(case)

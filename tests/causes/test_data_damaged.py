@@ -2,17 +2,17 @@
 
 import pytest
 
-from gomem.causes.answers import Answers
 from gomem.causes.data_damaged import SHOWN, TORN, find
 from gomem.causes.finding import Severity
 from gomem.errors import Damage
 from gomem.releases import GoVersion
+from tests.builders import case_of
 
 
 def found(*places: tuple[str, str], what: str = "cut"):
     """The findings of damage in these files and places."""
     damage = tuple(Damage(source, where, what) for source, where in places)
-    return find(Answers((), GoVersion(), damage))
+    return find(case_of((), GoVersion(), damage))
 
 
 def test_nothing_damaged_is_nothing():

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from gomem.causes.answers import MomentFacts
 from gomem.causes.data_missing import find
 from gomem.causes.finding import Severity
+from gomem.facts.moment import MomentFacts
 from tests.causes.situations import answers, facts, goroutines
 
 

@@ -302,7 +302,7 @@ def test_huge_pages_as_a_whole():
     assert [] == find(answers(whole(), huge_pages_whole_fraction=share * (1 + A_BIT)))
 
 
-def test_free_slots_within_the_goal_are_held_against_the_heap_in_use():
+def test_free_slots_within_the_goal_are_with_baseline_the_heap_in_use():
     """
     32 of 64 MiB.
     """
@@ -467,7 +467,7 @@ def test_a_limit_that_is_reached_soon():
                       time=noon + pd.Timedelta(seconds=10 * n)), memstats=None)
         for n in range(4)
     ]  # fmt: skip
-    soonest = answers(*moments).limit_growth.soonest_seconds
+    soonest = answers(*moments).facts.limit_growth.soonest_seconds
 
     assert [False, True] == edge(limit_risk.find, "limit_soon_seconds", soonest, *moments)
 

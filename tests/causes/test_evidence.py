@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gomem.causes import CAUSES
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.inputs.schema import UNITS
 from gomem.views.report.findings import _evidence_table
@@ -26,13 +27,12 @@ def test_rss_is_cited_from_a_file_that_is_there_and_says_so(name):
     The spiky capture has smaps at one moment, and the kernel's totals at the others.
     """
     diagnosis = diagnosed(FIXTURES / "captures" / name)
-    answers = diagnosis.answers
     kinds = dict(diagnosis.capture.artefacts[["path", "kind"]].itertuples(index=False, name=None))
 
     cited = [
         (kinds.get(one.artefact), one.field)
         for cause in CAUSES
-        for finding in cause.rule(answers)
+        for finding in cause.rule(diagnosis.case)
         for one in finding.evidence
         if one.field in {"Rss", "VmRSS", "resident"}
     ]
@@ -55,7 +55,7 @@ def test_rss_names_its_artefact_and_field(source, expected):
     paths = {"smaps": "1/smaps", "status": "1/status"}
     moment = replace(moment, ledger=replace(moment.ledger, rss_source=source), paths=paths)
 
-    (one,) = moment.rss_evidence
+    (one,) = rss_evidence(moment)
 
     assert (*expected, moment.rss_bytes) == (one.artefact, one.field, one.value)
 
@@ -63,8 +63,8 @@ def test_rss_names_its_artefact_and_field(source, expected):
 def test_an_unknown_rss_is_no_evidence():
     moment = facts()
 
-    assert () == replace(moment, ledger=None).rss_evidence
-    assert () == replace(moment, ledger=replace(moment.ledger, rss_bytes=None)).rss_evidence
+    assert () == rss_evidence(replace(moment, ledger=None))
+    assert () == rss_evidence(replace(moment, ledger=replace(moment.ledger, rss_bytes=None)))
 
 
 @pytest.mark.parametrize(

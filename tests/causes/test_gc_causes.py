@@ -14,12 +14,13 @@ from gomem.causes import (
     long_pauses,
     memory_limit_thrash,
 )
-from gomem.causes.answers import Answers, MomentFacts
+from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
 from gomem.units import MIB
-from tests.builders import CAPTURES, FIXTURES, diagnosed
+from tests.builders import CAPTURES, FIXTURES, but, case_of, diagnosed
 from tests.gc_logs import captured_facts, facts_of
 from tests.views.ledgers import ledger
 
@@ -27,10 +28,10 @@ CAUSES = (gc_pressure, forced_gc, memory_limit_thrash, long_pauses, heap_growth,
 MANY = 40
 
 
-def answers(*changes, moments=(), thresholds=None, **usual) -> Answers:
+def answers(*changes, moments=(), thresholds=None, **usual) -> Case:
     """A log, of a program with GOGC=100 if nothing else is said."""
     facts = facts_of(*changes, **{"gogc_fraction": 1.0} | usual)
-    return Answers(moments, GoVersion(), gc=facts, thresholds=thresholds or Thresholds())
+    return case_of(moments, GoVersion(), collector=facts, thresholds=thresholds or Thresholds())
 
 
 def every(seconds, **change):
@@ -38,7 +39,7 @@ def every(seconds, **change):
     return [{"at": seconds * number, **change} for number in range(1, MANY + 1)]
 
 
-def found(case: Answers) -> list[str]:
+def found(case: Case) -> list[str]:
     return [finding.code for cause in CAUSES for finding in cause.find(case)]
 
 
@@ -47,7 +48,7 @@ def test_a_usual_log_shows_nothing():
 
 
 def test_no_log_shows_nothing():
-    assert [] == found(Answers((), GoVersion()))
+    assert [] == found(case_of((), GoVersion()))
 
 
 def test_a_log_without_a_collection_shows_nothing():
@@ -139,7 +140,7 @@ def test_a_heap_that_only_filled_says_so():
     """
     Six collections, each of which found more than the one before.
     """
-    about = diagnosed(FIXTURES / "captures" / "zeroing-go1.24.2").answers
+    about = diagnosed(FIXTURES / "captures" / "zeroing-go1.24.2").case
 
     told = gc_pressure.lack(about)
 
@@ -150,7 +151,7 @@ def test_a_heap_that_only_filled_says_so():
 def test_nothing_is_thin_where_nothing_is_seen():
     assert "" == thin(answers(*every(1.0)[:3]))
     assert "" == thin(answers())
-    assert "" == thin(Answers((), GoVersion()))
+    assert "" == thin(case_of((), GoVersion()))
 
 
 def test_a_few_collections_at_the_limit_say_so():
@@ -176,9 +177,9 @@ def test_a_few_collections_at_the_limit_say_so():
 
 def test_a_limit_that_is_known_makes_thrash_certain():
     case = answers(*every(0.010, **LIMITED, background=2), gogc_fraction=None)
-    facts = replace(case.gc, memory_limit_bytes=float(210 * MIB))
+    facts = replace(case.facts.collector, memory_limit_bytes=float(210 * MIB))
 
-    (finding,) = memory_limit_thrash.find(replace(case, gc=facts))
+    (finding,) = memory_limit_thrash.find(but(case, collector=facts))
 
     assert "certain" == finding.confidence
     assert "GOMEMLIMIT is 210 MiB" in finding.title
@@ -337,7 +338,7 @@ def moment(rss_mib):
     return MomentFacts("1", ledger=ledger(rss_mib * MIB, heap_objects=rss_mib * MIB))
 
 
-def test_room_is_held_against_rss():
+def test_room_is_with_baseline_rss():
     """
     100 MiB are a third of 300 MiB, and not a quarter of 1 GiB.
     """
@@ -364,7 +365,7 @@ def test_evidence_is_in_the_log(path):
     What a finding says of the longest stop stands in the line that it names.
     """
     facts = captured_facts(path)
-    case = Answers((), GoVersion(), gc=facts, thresholds=Thresholds(worst_pause_seconds=0.0))
+    case = case_of((), GoVersion(), collector=facts, thresholds=Thresholds(worst_pause_seconds=0.0))
 
     values = {one.field: one.value for one in long_pauses.find(case)[0].evidence}
 

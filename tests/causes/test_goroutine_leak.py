@@ -6,11 +6,13 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.growth import growth, series_of
-from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.finding import Severity
 from gomem.causes.goroutine_leak import find
+from gomem.causes.goroutines import goroutines_pile_up
+from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
 from gomem.units import MIB
+from tests.builders import but, case_of
 from tests.causes.situations import answers, facts, goroutines
 from tests.causes.test_allocation_spike import taken
 from tests.heap_profiles import heap, seen
@@ -242,8 +244,8 @@ def test_uncounted_goroutines_show_in_their_descriptors():
     about = {"heap_series": series_of(series)}
 
     def pile_up(size):
-        case = Answers((), GoVersion(), growth=grown(NEWPROC, size), **about)
-        return case.goroutines_pile_up
+        case = case_of((), GoVersion(), growth=grown(NEWPROC, size), **about)
+        return goroutines_pile_up(case)
 
     assert pile_up(384_000.0)
     assert not pile_up(383_999.0)
@@ -258,7 +260,7 @@ def test_stacks_that_do_not_grow_are_no_sign_beside_descriptors_that_do():
         for n in range(5)
     ]
     series = series_of({str(n): one for n, one in enumerate(profiles)})
-    case = replace(answers(*stacked(4, 4, 4, 4, 4)), heap_series=series, growth=growth(series))
+    case = but(answers(*stacked(4, 4, 4, 4, 4)), heap_series=series, growth=growth(series))
 
     (found,) = find(case)
 
@@ -299,7 +301,7 @@ def test_what_each_holds_is_its_stack_and_the_heap_of_its_own_functions():
         facts(name=str(place), goroutines=frame, StackInuse=2 * place)
         for place, frame in enumerate(frames, start=1)
     ]
-    case = replace(answers(*told), growth=grown("main.wait;main.read", 12.0 * MIB))
+    case = but(answers(*told), growth=grown("main.wait;main.read", 12.0 * MIB))
 
     (found,) = find(case)
 
@@ -319,7 +321,7 @@ def test_the_heap_that_rises_with_them_is_theirs_unless_another_site_rises():
     ]  # fmt: skip
     case = answers(*told)
     series = series_of({f"{n}": taken(n, heap(seen(50 + 10 * n, 4096))) for n in range(10)})
-    other = replace(case, heap_series=series, growth=growth(series))
+    other = but(case, heap_series=series, growth=growth(series))
 
     (found,), (apart,) = find(case), find(other)
 
@@ -342,6 +344,6 @@ def test_goroutine_profiles_alone_are_enough():
         for place, count in enumerate((100, 1500, 3000))
     ]
 
-    (found,) = find(Answers(tuple(counted), GoVersion()))
+    (found,) = find(case_of(tuple(counted), GoVersion()))
 
     assert (Severity.WARNING, "2", 2900 * 2048) == (found.severity, found.moment, found.bytes)

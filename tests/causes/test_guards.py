@@ -14,6 +14,7 @@ from gomem.analysis.memory.skew import Skew
 from gomem.causes import (
     anonymous_mapping,
     data_skew,
+    data_thin,
     file_mapping,
     forced_gc,
     gc_pressure,
@@ -30,15 +31,17 @@ from gomem.causes import (
     stack_growth,
     untouched_now_resident,
 )
-from gomem.causes.answers import GOGC, GOMEMLIMIT, GOROUTINES, LIVE, Answers, MomentFacts
-from gomem.causes.collector_answers import CollectorAnswers
-from gomem.causes.collector_answers import every as every_words
+from gomem.causes.collecting import every as every_words
+from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Lack, Severity
+from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up, goroutines_rise
 from gomem.causes.thresholds import Thresholds
 from gomem.errors import CaptureError
+from gomem.facts.collector import CollectorFacts
+from gomem.facts.moment import GOGC, GOMEMLIMIT, GOROUTINES, LIVE, MomentFacts
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
-from tests.builders import smaps_entry
+from tests.builders import but, case_of, smaps_entry
 from tests.causes.situations import HIGH, answers, facts, goroutines
 from tests.causes.test_counted_causes import LIMITED
 from tests.causes.test_counted_causes import moment as counted_moment
@@ -242,7 +245,7 @@ def test_a_baseline_that_touches_it_as_well_decides_nothing(release):
     case = answers(tables(60), version=ZEROING, baseline=before)
 
     def confidences(baseline):
-        found = untouched_now_resident.find(replace(case, baseline=baseline))
+        found = untouched_now_resident.find(replace(case, baseline=baseline.facts))
         return [one.confidence for one in found]
 
     assert ["possible"] == confidences(zeroes_too)
@@ -276,7 +279,7 @@ def sites(*flat):
 def pressed(alloc_space, **paths):
     case = of_log(*every(0.010, background=0.8))
     moments = tuple(MomentFacts(name, paths=paths) for name in alloc_space)
-    return replace(case, alloc_space=alloc_space, moments=moments)
+    return but(case, alloc_space=alloc_space, moments=moments)
 
 
 def allocates(alloc_space, **paths):
@@ -398,7 +401,7 @@ def test_without_a_ledger_a_moment_knows_no_rss():
     moment = MomentFacts("1")
 
     assert (None, None, None, ()) == (
-        moment.rss_bytes, moment.groups, moment.worst_case, moment.rss_evidence,
+        moment.rss_bytes, moment.groups, moment.worst_case, rss_evidence(moment),
     )  # fmt: skip
     assert (None, None, None) == (
         moment.arenas_rss_bytes, moment.goroutine_count, moment.cgroup_use,
@@ -415,7 +418,7 @@ def test_gogc_is_what_all_moments_say_alike():
             MomentFacts(str(place), metrics={"/gc/gogc:percent": float(one)})
             for place, one in enumerate(percents)
         )
-        return Answers(told, GoVersion()).gogc_fraction
+        return case_of(told).facts.gogc_fraction
 
     assert [2.0, 1.0, 1.0] == [gogc(200, 200), gogc(200, 50), gogc()]
 
@@ -659,11 +662,11 @@ def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
 def test_where_goroutines_wait_and_what_they_began_as(created, told):
     growth = SimpleNamespace(waiting="main.wait", created=created)
 
-    assert told == goroutine_leak._where(SimpleNamespace(goroutines=growth))
+    assert told == goroutine_leak._where(case_of(goroutines=growth))
 
 
 def test_of_goroutines_of_which_nothing_is_known_nothing_is_told():
-    assert "" == goroutine_leak._where(SimpleNamespace(goroutines=SimpleNamespace(waiting="")))
+    assert "" == goroutine_leak._where(case_of(goroutines=SimpleNamespace(waiting="")))
 
 
 @pytest.mark.parametrize(
@@ -690,7 +693,7 @@ def test_what_goroutines_hold(stack, heap, profiled, told):
         counted_beside=1000,
         count=SimpleNamespace(grown=1000),
     )
-    case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=heap)
+    case = case_of(goroutines=growth, held_grown_bytes=heap)
 
     assert goroutine_leak._each(case).startswith(f"; those that came hold {told}")
 
@@ -713,7 +716,7 @@ def test_what_each_holds_is_of_the_moments_that_show_it(profiled, told):
         counted_beside=500.0,
         count=SimpleNamespace(grown=1000.0),
     )
-    case = SimpleNamespace(goroutines=growth, goroutines_heap_bytes=4096_000)
+    case = case_of(goroutines=growth, held_grown_bytes=4096_000)
 
     assert (
         f"; those that came hold at least 6.84 MiB, each 4.00 KiB {told}"
@@ -734,9 +737,7 @@ def test_two_signs_of_uncounted_goroutines_are_likely():
 
     def uncounted(stacks, descriptors):
         growth = SimpleNamespace(stacks=stacks, descriptors_bytes=descriptors)
-        case = SimpleNamespace(
-            goroutines=growth, moments=told, growing_site=site, profile_path=lambda one: one
-        )
+        case = case_of(told, goroutines=growth, growing_site=site)
         return goroutine_leak._uncounted(case)
 
     both, one, other = uncounted(stacks, 384e6), uncounted(stacks, 0), uncounted(None, 384e6)
@@ -777,7 +778,7 @@ def test_who_decides_half_of_the_marking_decides():
     for line in lines[1:21]:
         line["forced"] = " (forced)"
     case = of_log(*lines)
-    marked = case.gc.triggers.counts.set_index("trigger")["marking_cpu_seconds"]
+    marked = case.facts.collector.triggers.counts.set_index("trigger")["marking_cpu_seconds"]
     half = float(marked["pacer"]) / float(marked.sum())
 
     def found(share):
@@ -924,34 +925,37 @@ def test_growth_in_a_log_that_is_long_enough_lacks_nothing():
     ],
 )
 def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, begun, theirs):
-    case = SimpleNamespace(
-        goroutines_pile_up=pile_up,
-        goroutines=SimpleNamespace(begun=frozenset(begun.split())),
-        thresholds=Thresholds(growth_profiles=5),
-    )
+    begun = frozenset(begun.split())
+    grown = SimpleNamespace(count=None, stacks=None, descriptors_bytes=1e9 * pile_up, begun=begun)
+    case = case_of(goroutines=grown, thresholds=Thresholds(growth_profiles=5))
 
-    assert theirs == Answers.goroutines_hold(case, SimpleNamespace(stack=stack, contents=5))
-    assert pile_up == Answers.goroutines_hold(case, SimpleNamespace(stack=stack, contents=4))
-    assert pile_up == Answers.goroutines_hold(case, None)
+    assert theirs == goroutines_hold(case, SimpleNamespace(stack=stack, contents=5))
+    assert pile_up == goroutines_hold(case, SimpleNamespace(stack=stack, contents=4))
+    assert pile_up == goroutines_hold(case, None)
 
 
 @pytest.mark.parametrize(
-    ("pile_up", "rises", "grown", "found"),
-    [
-        (False, True, 1000, True),
-        (False, True, 999, False),
-        (False, False, 1000, False),
-        (True, False, 0, True),
-    ],
+    ("rises", "grown", "found"),
+    [(True, 1000, True), (True, 999, False), (False, 1000, False)],
 )
-def test_as_many_goroutines_more_may_hold_what_grows(pile_up, rises, grown, found):
-    case = SimpleNamespace(
-        goroutines_pile_up=pile_up,
-        goroutines=SimpleNamespace(rises=rises, count=SimpleNamespace(grown=grown)),
+def test_as_many_goroutines_more_may_hold_what_grows(rises, grown, found):
+    """
+    They do not pile up: there are less than twice as many.
+    """
+    count = SimpleNamespace(grown=grown, first=9000, last=9000 + grown, moments=5)
+    case = case_of(
+        goroutines=SimpleNamespace(rises=rises, count=count),
         thresholds=Thresholds(goroutine_growth=1000),
     )
 
-    assert found == Answers.goroutines_rise.fget(case)
+    assert not goroutines_pile_up(case)
+    assert found == goroutines_rise(case)
+
+
+def test_goroutines_that_pile_up_rise_though_nobody_counts_them():
+    grown = SimpleNamespace(count=None, stacks=None, descriptors_bytes=1e9)
+
+    assert goroutines_rise(case_of(goroutines=grown))
 
 
 def test_a_goal_is_that_of_the_last_moment_that_says_whose_it_is():
@@ -970,7 +974,7 @@ def test_a_goal_is_that_of_the_last_moment_that_says_whose_it_is():
             )
             for place, one in enumerate(goals)
         )
-        moment = Answers(told, GoVersion()).limited_moment
+        moment = case_of(told).facts.limited_moment
         if moment is None:
             return None
         made = moment.limited_goal
@@ -1025,7 +1029,7 @@ def test_collections_at_one_time_have_no_share_of_any():
     """
     case = of_log(*[{"at": 1.0}] * 30)
 
-    assert case.gc.marking_share_of("pacer") is None
+    assert case.facts.collector.marking_share_of("pacer") is None
     assert [] == gc_pressure.find(case)
     assert gc_pressure.lack(case) is None
 
@@ -1064,7 +1068,7 @@ def test_a_log_without_a_collection_has_no_long_stop_whatever_the_thresholds():
     limits = replace(of_log().thresholds, long_cycles=0)
 
     assert [] == long_pauses.find(replace(of_log(), thresholds=limits))
-    assert () == of_log().gc.notes
+    assert () == of_log().facts.collector.notes
 
 
 def test_a_long_log_says_of_what_it_is_told(monkeypatch):
@@ -1072,7 +1076,7 @@ def test_a_long_log_says_of_what_it_is_told(monkeypatch):
     Four collections: one by one, or in groups of two where two rows are the most.
     """
     log = log_of(*[{}] * 4)
-    long = CollectorAnswers(replace(log, cycles=packed_cycles(log.cycles, 2)), "app.log")
+    long = CollectorFacts(replace(log, cycles=packed_cycles(log.cycles, 2)), "app.log")
 
     assert () == long.notes
     monkeypatch.setattr(steps, "MOST_ROWS", 2)
@@ -1086,7 +1090,7 @@ def test_a_limit_that_drives_collections_since_the_start():
     """
     limited = counted_moment("1", 40, 100.0, **LIMITED)
 
-    (finding,) = memory_limit_thrash.find(Answers((limited,), GoVersion()))
+    (finding,) = memory_limit_thrash.find(case_of((limited,), GoVersion()))
 
     assert ("memory-limit-thrash", 0.2) == (finding.code, finding.cpu_fraction)
 
@@ -1172,12 +1176,9 @@ def test_the_three_largest_mappings_and_what_go_claims_are_the_evidence():
 def test_what_is_lacking_is_added_and_nothing_is_worked_out_again():
     lack = Lack("heap-growth", "seen", "had", "needed", "next", ())
     case = answers(facts(HeapAlloc=8))
-    asked = case.counters, case.goroutines
 
-    lacking = case.lacking((lack,))
+    lacking = replace(case, lacks=(lack,))
 
-    assert (lack,) == lacking.lacks
-    assert () == case.lacks
-    assert all(
-        one is two for one, two in zip(asked, (lacking.counters, lacking.goroutines), strict=True)
-    )
+    assert ["data-thin"] == [one.code for one in data_thin.find(lacking)]
+    assert [] == data_thin.find(case)
+    assert lacking.facts is case.facts

@@ -1,7 +1,6 @@
 """Free slots are fragmentation where no headroom explains them."""
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -10,6 +9,7 @@ from gomem.analysis.memory.skew import Skew
 from gomem.causes.finding import Severity
 from gomem.causes.heap_fragmentation import find
 from gomem.units import MIB
+from tests.builders import but
 from tests.causes.situations import answers, facts
 from tests.gc_logs import facts_of
 
@@ -122,7 +122,7 @@ def test_where_a_limit_may_have_made_the_goals_none_lies_beyond(gogc, severity):
     """
     about = {"heap_mib": 60, "HeapAlloc": 8, "HeapInuse": 60, "NextGC": 10}
     log = facts_of(*[{}] * 5, goal=14, gogc_fraction=gogc)
-    (found,) = find(replace(answers(facts(**about)), gc=log))
+    (found,) = find(but(answers(facts(**about)), collector=log))
 
     assert severity == str(found.severity)
 

@@ -8,11 +8,11 @@ import pytest
 
 from gomem.analysis.profiles.growth import Series, growth, series_of
 from gomem.causes import heap_growth
-from gomem.causes.answers import Answers, MomentFacts
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import MomentFacts
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
-from tests.builders import FIXTURES, diagnosed
+from tests.builders import FIXTURES, but, case_of, diagnosed
 from tests.causes.situations import facts, goroutines
 from tests.causes.test_allocation_spike import taken
 from tests.causes.test_gc_causes import answers as of_log
@@ -46,7 +46,7 @@ def answers(*sightings, seconds=1, names=("main.leaf", "main.root"), others=None
             for number, count in enumerate(sightings)
         }
     )
-    return Answers((), GoVersion(), heap_series=series, growth=growth(series), **about)
+    return case_of((), GoVersion(), heap_series=series, growth=growth(series), **about)
 
 
 def test_a_leak_that_only_profiles_show_is_found():
@@ -89,12 +89,12 @@ def test_the_recording_names_its_leak_beside_what_the_log_says():
     """
     diagnosis = diagnosed(SPIKY)
     (with_log,) = [one for one in diagnosis.findings if one.code == "heap-growth"]
-    profiles = Answers(
+    profiles = case_of(
         diagnosis.moments,
         GoVersion(),
-        heap_series=diagnosis.heap_series,
+        heap_series=diagnosis.facts.profiles.heap_series,
         growth=diagnosis.growth,
-        heap_paths=diagnosis.answers.heap_paths,
+        paths=diagnosis.facts.profiles.paths,
     )
 
     (alone,) = heap_growth.find(profiles)
@@ -121,7 +121,7 @@ def test_silence_is_that_of_collections_or_of_the_end():
     assert [] == heap_growth.find(answers(*filled, *[100] * 21))
     assert heap_growth.find(answers(*filled, *[100] * 19))
     off = facts(metrics={"/gc/gogc:percent": 400.0}, HeapAlloc=1)
-    assert heap_growth.find(replace(answers(*filled, *[100] * 21), moments=(off,)))
+    assert heap_growth.find(but(answers(*filled, *[100] * 21), moments=(off,)))
 
 
 def test_a_leak_shows_in_the_sum():
@@ -177,7 +177,7 @@ def counted(told, each=2):
 
 
 def test_five_moments_of_memstats_are_enough():
-    (finding,) = heap_growth.find(Answers(counted(moments(20, 30, 40, 50, 60)), GoVersion()))
+    (finding,) = heap_growth.find(case_of(counted(moments(20, 30, 40, 50, 60)), GoVersion()))
 
     assert ("warning", "possible", 40 * MIB, "4") == (
         str(finding.severity),
@@ -195,9 +195,9 @@ def test_few_moments_must_know_the_slope_to_half_unless_they_last():
     start = pd.Timestamp("2026-11-20T12:00:00Z")
     times = [start + pd.Timedelta(seconds=10 * n) for n in range(8)]
     told = tuple(counted(moments(40, 26, 36, 54, 44, 58, 56, 70, time=times)))
-    case = Answers(told, GoVersion())
+    case = case_of(told, GoVersion())
 
-    rising = case.held_heap.rising
+    rising = case.facts.held_heap.rising
     assert 0 < rising.low < rising.slope / 2
     assert [] == heap_growth.find(case)
     for seconds, grows in ((70.0, True), (70.1, False)):
@@ -238,7 +238,7 @@ def test_what_goroutines_hold_that_came_and_stayed_is_no_growth(counts, measured
     heap = (20, 30, 40, 40, 41, 40, 40, 41)
     told = counted(moments(*heap, goroutines=[goroutines(one) for one in counts]))
 
-    held = Answers(told, GoVersion()).held_heap
+    held = case_of(told, GoVersion()).facts.held_heap
 
     assert measured == held.allocated.moments
 
@@ -249,7 +249,7 @@ def test_what_goroutines_hold_that_came_and_stayed_is_no_growth(counts, measured
 )
 def test_profiles_that_are_there_are_not_asked_for(profiles, step):
     paths = {str(number): f"{number}/heap.pb.gz" for number in range(profiles)}
-    case = Answers(counted(moments(20, 30, 40, 50, 60)), GoVersion(), heap_paths=paths)
+    case = case_of(counted(moments(20, 30, 40, 50, 60)), GoVersion(), paths=paths)
 
     (finding,) = heap_growth.find(case)
 
@@ -262,7 +262,7 @@ def test_times_give_a_rate():
         for place, one in enumerate(counted(moments(20, 30, 40, 50, 60)))
     ]
 
-    (finding,) = heap_growth.find(Answers(tuple(told), GoVersion()))
+    (finding,) = heap_growth.find(case_of(tuple(told), GoVersion()))
 
     assert "grows by 10.0 MiB/s (10.0 MiB/s to 10.0 MiB/s): 40.0 MiB in 4.00 s" in finding.title
 
@@ -288,12 +288,12 @@ def test_times_give_a_rate():
     ],
 )
 def test_moments_that_show_no_leak(told, each):
-    assert [] == heap_growth.find(Answers(counted(told(), each), GoVersion()))
+    assert [] == heap_growth.find(case_of(counted(told(), each), GoVersion()))
 
 
 @pytest.mark.parametrize("levels", [(20, 40, 60), (20, 30, 40, 50)])
 def test_few_moments_in_a_line_are_possible(levels):
-    (finding,) = heap_growth.find(Answers(counted(moments(*levels)), GoVersion()))
+    (finding,) = heap_growth.find(case_of(counted(moments(*levels)), GoVersion()))
 
     assert ("warning", "possible") == (str(finding.severity), finding.confidence)
     assert (levels[-1] - levels[0]) * MIB == finding.bytes
@@ -305,7 +305,7 @@ def test_few_moments_for_long_are_possible_all_the_same():
         for place, one in enumerate(counted(moments(20, 40, 60)))
     ]
 
-    (finding,) = heap_growth.find(Answers(tuple(told), GoVersion()))
+    (finding,) = heap_growth.find(case_of(tuple(told), GoVersion()))
 
     assert "possible" == finding.confidence
 
@@ -317,7 +317,7 @@ def test_few_moments_must_show_much():
     told = counted(moments(20, 30, 40, 50))
 
     def found(**thresholds):
-        return heap_growth.find(Answers(told, GoVersion(), thresholds=Thresholds(**thresholds)))
+        return heap_growth.find(case_of(told, GoVersion(), thresholds=Thresholds(**thresholds)))
 
     assert found(growth_few_bytes=30 * MIB)
     assert [] == found(growth_few_bytes=30 * MIB + 1)
@@ -341,7 +341,7 @@ def beside(first, last, goals=(60, 60)):
     """The leak's profiles, with HeapAlloc and the goal in MiB at the first and at the last."""
     ends = zip(("00", "09"), (first, last), goals, strict=True)
     told = (facts(name=name, HeapAlloc=size, NextGC=goal) for name, size, goal in ends)
-    return replace(answers(*LEAK), moments=tuple(told))
+    return but(answers(*LEAK), moments=tuple(told))
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_moments_of_few_marks_do_not_make_it_likely(collections, sure):
     for one, count in zip(told, collections, strict=True):
         one.memstats["NumGC"] = count
 
-    (finding,) = heap_growth.find(replace(answers(*LEAK), moments=told))
+    (finding,) = heap_growth.find(but(answers(*LEAK), moments=told))
 
     assert "main.leaf allocates" in finding.title
     assert sure == finding.confidence
@@ -377,11 +377,11 @@ def test_memstats_of_one_end_alone_say_nothing_of_what_grew(place):
     Of both ends they say that nothing did.
     """
     case = beside(60, 60)
-    told = list(case.moments)
+    told = list(case.facts.moments)
     told[place] = replace(told[place], memstats=None)
 
     assert [] == heap_growth.find(case)
-    assert heap_growth.find(replace(case, moments=tuple(told)))
+    assert heap_growth.find(but(case, moments=tuple(told)))
 
 
 def test_stacks_in_the_goal_of_go_118_are_no_growth():
@@ -391,12 +391,12 @@ def test_stacks_in_the_goal_of_go_118_are_no_growth():
     case = beside(60, 60, goals=(60, 106))
     stacks = tuple(
         replace(one, memstats=pd.Series({**one.memstats, "StackInuse": size * MIB}))
-        for one, size in zip(case.moments, (1, 2), strict=True)
+        for one, size in zip(case.facts.moments, (1, 2), strict=True)
     )
 
-    assert heap_growth.find(replace(case, moments=stacks))
+    assert heap_growth.find(but(case, moments=stacks))
     assert [] == heap_growth.find(
-        replace(case, moments=stacks, go_version=GoVersion(GoRelease(18), GoRelease(18)))
+        but(case, moments=stacks, go_version=GoVersion(GoRelease(18), GoRelease(18)))
     )
 
 
@@ -422,7 +422,9 @@ def test_what_others_add_is_told_from_its_share_on():
     """
     names = ("main.leaf", "main.root", "main.other")
     case = answers(*LEAK, others=range(40, 70, 3), names=names)
-    share = case.growing_site.grown_in_all / case.growing_site.grown - 1
+    share = (
+        case.facts.profiles.growing_site.grown_in_all / case.facts.profiles.growing_site.grown - 1
+    )
 
     def title(least):
         (finding,) = heap_growth.find(replace(case, thresholds=Thresholds(growth_fraction=least)))
@@ -444,7 +446,7 @@ def test_the_garbage_is_no_growth():
         )
     )
 
-    (finding,) = heap_growth.find(Answers(told, GoVersion()))
+    (finding,) = heap_growth.find(case_of(told, GoVersion()))
 
     assert 44 * MIB == finding.bytes
     assert "what the heap holds grows by 44.0 MiB over 5 moments, to 64.0 MiB" == finding.title
@@ -463,7 +465,7 @@ def test_a_log_of_few_collections_is_thin():
     assert "collections marked 16.0 MiB at first and 48.0 MiB at last" in lack.seen
     assert "8 for a slope" == lack.needed
     assert None is heap_growth.lack(replace(few, thresholds=Thresholds(growth_few_ratio=3.1)))
-    assert None is heap_growth.lack(replace(few, moments=counted(moments(20, 30, 31))))
+    assert None is heap_growth.lack(but(few, moments=counted(moments(20, 30, 31))))
 
 
 def test_a_log_of_two_collections_is_nothing():
@@ -475,13 +477,13 @@ def test_a_log_of_two_collections_is_nothing():
 def test_a_heap_that_has_stopped_by_heap_alloc_is_no_leak_by_profiles_that_lag():
     filled = counted(moments(20, 60, 90, 90, 90, 90))
 
-    assert [] == heap_growth.find(replace(answers(*range(50, 150, 10)), moments=filled))
+    assert [] == heap_growth.find(but(answers(*range(50, 150, 10)), moments=filled))
 
 
 def test_two_kinds_of_evidence_that_agree_are_likely():
     told = counted(moments(20, 30, 40, 50, 60))
 
-    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=told))
+    (finding,) = heap_growth.find(but(answers(*range(50, 150, 10)), moments=told))
 
     assert "likely" == finding.confidence
     assert {"HeapAlloc", "inuse_space of main.leaf"} <= {one.field for one in finding.evidence}
@@ -492,7 +494,7 @@ def test_profiles_agree_where_they_are_enough(enough, sure):
     """
     Five of them, each twice the one before.
     """
-    case = replace(answers(10, 30, 50, 70, 90), moments=counted(moments(20, 30, 40, 50, 60)))
+    case = but(answers(10, 30, 50, 70, 90), moments=counted(moments(20, 30, 40, 50, 60)))
 
     (finding,) = heap_growth.find(replace(case, thresholds=Thresholds(growth_profiles=enough)))
 
@@ -512,7 +514,7 @@ def test_how_much_it_is_memstats_say_however_uneven(timed, said):
         for place, one in enumerate(counted(moments(20, 22, 60, 62, 100)))
     ]
 
-    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=tuple(told)))
+    (finding,) = heap_growth.find(but(answers(*range(50, 150, 10)), moments=tuple(told)))
 
     assert said == finding.bytes // MIB
     assert ("at least" in finding.title) != timed
@@ -524,7 +526,7 @@ def test_what_goroutines_hold_is_a_note():
     """
     told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
 
-    (finding,) = heap_growth.find(Answers(told, GoVersion()))
+    (finding,) = heap_growth.find(case_of(told, GoVersion()))
 
     assert "info" == str(finding.severity)
     assert "goroutine-leak" in finding.mechanism
@@ -533,7 +535,7 @@ def test_what_goroutines_hold_is_a_note():
 def test_what_others_allocate_is_not_the_goroutines():
     told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
 
-    (finding,) = heap_growth.find(replace(answers(*range(50, 150, 10)), moments=told))
+    (finding,) = heap_growth.find(but(answers(*range(50, 150, 10)), moments=told))
 
     assert ("warning", "possible") == (str(finding.severity), finding.confidence)
 
@@ -543,7 +545,7 @@ def test_a_site_of_few_profiles_is_not_told_from_the_goroutines():
     Four profiles in which another site rises: what it allocates may be what they refer to.
     """
     told = counted(moments(20, 30, 40, 50, 60, StackInuse=[4, 8, 12, 16, 20]))
-    case = replace(answers(40, 80, 120, 160), moments=told)
+    case = but(answers(40, 80, 120, 160), moments=told)
 
     (finding,) = heap_growth.find(case)
 
@@ -565,12 +567,15 @@ def test_a_rise_over_one_collection_is_thin():
     """
     From 20 to 60 MiB, and what was marked from 20 to 40, but only between two of the moments.
     """
-    lack = heap_growth.lack(Answers(one_interval(), GoVersion()))
+    lack = heap_growth.lack(case_of(one_interval(), GoVersion()))
 
     assert "the heap in use rises from 20.0 MiB to 60.0 MiB over 3 moments" == lack.seen
     assert "collections ran in 1 of the 2 intervals between them" == lack.had
     assert "4 such intervals, to tell what is held from garbage" == lack.needed
     assert [20 * MIB, 60 * MIB, 3] == [one.value for one in lack.evidence]
+
+
+PILING = SimpleNamespace(count=None, stacks=None, descriptors_bytes=1e9, stopped=False)
 
 
 @pytest.mark.parametrize(
@@ -581,21 +586,19 @@ def test_a_rise_over_one_collection_is_thin():
             lambda: {"moments": counted(moments(20, 40, 60, goals=[40] * 3))}, id="not marked"
         ),
         pytest.param(lambda: {"moments": one_interval()[1:]}, id="two moments"),
-        pytest.param(lambda: {"gc": of_log().gc}, id="a log says more"),
-        pytest.param(lambda: {"goroutines_pile_up": True}, id="they hold it"),
+        pytest.param(lambda: {"collector": of_log().facts.collector}, id="a log says more"),
+        pytest.param(lambda: {"goroutines": PILING}, id="they hold it"),
         pytest.param(
             lambda: {"thresholds": Thresholds(growth_few_bytes=40 * MIB + 1)}, id="too small"
         ),
         pytest.param(
-            lambda: {"heap_series": answers(50, 51, 52, 53, 54).heap_series}, id="profiles say no"
+            lambda: {"heap_series": answers(50, 51, 52, 53, 54).facts.profiles.heap_series},
+            id="profiles say no",
         ),
     ],
 )
 def test_of_such_a_rise_nothing_more_is_said(about):
-    told = about()
-    pile_up = told.pop("goroutines_pile_up", False)
-    case = replace(Answers(one_interval(), GoVersion()), **told)
-    case.__dict__["goroutines_pile_up"] = pile_up
+    case = but(case_of(one_interval(), GoVersion()), **about())
 
     assert heap_growth.lack(case) is None
 
@@ -604,15 +607,15 @@ def test_such_a_rise_is_thin_at_its_edges():
     """
     Of 40 MiB more; and beside four profiles, which name no site however it rises.
     """
-    case = Answers(one_interval(), GoVersion())
-    four = answers(50, 51, 52, 53).heap_series
+    case = case_of(one_interval(), GoVersion())
+    four = answers(50, 51, 52, 53).facts.profiles.heap_series
 
     assert heap_growth.lack(replace(case, thresholds=Thresholds(growth_few_bytes=40 * MIB)))
-    assert heap_growth.lack(replace(case, heap_series=four))
+    assert heap_growth.lack(but(case, heap_series=four))
 
 
 def few(*sightings, **about):
-    return replace(answers(*sightings), **about)
+    return but(answers(*sightings), **about)
 
 
 @pytest.mark.parametrize(
@@ -624,7 +627,9 @@ def few(*sightings, **about):
         pytest.param(lambda: few(10, 30, 40, 50), None, id="four"),
         pytest.param(lambda: few(10, 50, 45), None, id="they do not only rise"),
         pytest.param(lambda: few(10, 30, 50, moments=one_interval()), None, id="moments say more"),
-        pytest.param(lambda: few(10, 30, 50, gc=of_log().gc), None, id="a log says more"),
+        pytest.param(
+            lambda: few(10, 30, 50, collector=of_log().facts.collector), None, id="a log says more"
+        ),
         pytest.param(
             lambda: few(10, 30, 50, thresholds=Thresholds(growth_few_ratio=5.01)),
             None,
@@ -655,7 +660,7 @@ def all_in_use(*mib, seconds=None, repeated=(), until=None):
     series = Series(
         "inuse_space", "bytes", moments, levels, levels * 0, repeated, until_seconds=until
     )
-    return replace(Answers((), GoVersion()), heap_series=series)
+    return but(case_of((), GoVersion()), heap_series=series)
 
 
 @pytest.mark.parametrize(
@@ -699,7 +704,7 @@ def resident(*mib):
         MomentFacts(str(n), mappings=pd.DataFrame({"kind": ["go-heap"], "Rss": [size * MIB]}))
         for n, size in enumerate(mib)
     ]
-    return Answers(tuple(told), GoVersion())
+    return case_of(tuple(told), GoVersion())
 
 
 def test_resident_memory_alone_is_a_note():
@@ -720,9 +725,9 @@ def test_resident_memory_alone_is_a_note():
 
 def test_resident_memory_is_no_sign_of_growth_where_memstats_say_what_is_in_use():
     case = resident(10, 20, 30, 40, 50)
-    first = replace(case.moments[0], memstats=facts().memstats)
+    first = replace(case.facts.moments[0], memstats=facts().memstats)
 
-    assert [] == heap_growth.find(replace(case, moments=(first, *case.moments[1:])))
+    assert [] == heap_growth.find(but(case, moments=(first, *case.facts.moments[1:])))
 
 
 @pytest.mark.parametrize(
@@ -738,18 +743,20 @@ def test_a_log_of_the_start_is_no_growth_if_moments_go_on_otherwise(last, apart,
     """
     Up by 1 MiB a second in 39 seconds; then two moments.
     """
-    log = of_log(*({"live": 10 + n, "start": 50, "end": 51, "goal": 90} for n in range(40))).gc
+    log = of_log(
+        *({"live": 10 + n, "start": 50, "end": 51, "goal": 90} for n in range(40))
+    ).facts.collector
     start = pd.Timestamp("2026-11-20T12:00:00Z")
     times = [None, None] if apart is None else [start, start + pd.Timedelta(seconds=2 * apart)]
     told = tuple(counted(moments(28, last, time=times), 40))
 
-    assert grows == bool(heap_growth.find(Answers(told, GoVersion(), gc=log)))
+    assert grows == bool(heap_growth.find(case_of(told, GoVersion(), collector=log)))
 
 
 def test_a_thin_log_is_no_veto():
     """
     Three collections say nothing about a slope.
     """
-    log = replace(answers(*range(50, 150, 10)), gc=of_log(*every(1.0)[:3]).gc)
+    log = but(answers(*range(50, 150, 10)), collector=of_log(*every(1.0)[:3]).facts.collector)
 
     assert heap_growth.find(log)

@@ -7,11 +7,12 @@ import pytest
 
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.profiles.in_use_totals import InUseTotals
-from gomem.causes.answers import LIVE
 from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import find
+from gomem.facts.moment import LIVE
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
+from tests.builders import but
 from tests.causes.situations import answers, facts
 from tests.gc_logs import facts_of
 
@@ -100,7 +101,7 @@ def logged(counted, *, live_mib=30, goals=GOALS):
     """A log of 18 collections, and a moment that counts so many."""
     told = moment(live_mib)
     told.memstats["NumGC"] = counted
-    return replace(answers(told, **SMALL), gc=facts_of(*goals))
+    return but(answers(told, **SMALL), collector=facts_of(*goals))
 
 
 @pytest.mark.parametrize(("counted", "size"), [(20, 40), (21, 30), (None, 40)])
@@ -177,7 +178,9 @@ def test_idle_heap_above_the_goal_is_no_room():
     "silent",
     [
         pytest.param(lambda: answers(idle(metrics={LIVE: 48.0 * MIB}), **SMALL), id="live is told"),
-        pytest.param(lambda: replace(answers(idle(), **SMALL), gc=facts_of()), id="a log tells it"),
+        pytest.param(
+            lambda: but(answers(idle(), **SMALL), collector=facts_of()), id="a log tells it"
+        ),
         pytest.param(
             lambda: answers(idle(), version=GoVersion(GoRelease(11), GoRelease(12)), **SMALL),
             id="no scavenger",
@@ -218,7 +221,7 @@ def profiled(at_most: float = 30, *, each: float = 80, moments=None, first=None,
     told = moments or [moment(live_mib=None, TotalAlloc=100)]
     name = first or told[0].name
     totals = InUseTotals(at_most * MIB, name, {name: round(each * MIB)})
-    return replace(answers(*told, **SMALL), **{"in_use": totals, **about})
+    return but(answers(*told, **SMALL), **{"in_use": totals, **about})
 
 
 def test_what_no_heap_profile_has_in_use_is_room_too():
@@ -244,7 +247,7 @@ def test_what_no_heap_profile_has_in_use_is_room_too():
         pytest.param(lambda: profiled(57), id="all is in use"),
         pytest.param(lambda: profiled(first="2"), id="the first profile came later"),
         pytest.param(lambda: profiled(in_use=None), id="no profile"),
-        pytest.param(lambda: profiled(gc=facts_of()), id="a log says more"),
+        pytest.param(lambda: profiled(collector=facts_of()), id="a log says more"),
         pytest.param(lambda: profiled(moments=growing()), id="it grows"),
     ],
 )

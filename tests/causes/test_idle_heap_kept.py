@@ -11,13 +11,14 @@ from gomem.analysis.memory.ledger import reconcile_rss
 from gomem.analysis.memory.skew import Skew
 from gomem.analysis.scavenger.scavenger import heap_return
 from gomem.causes import heap_headroom
-from gomem.causes.answers import GOGC, GOMEMLIMIT, LIVE, Answers, MomentFacts
+from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.causes.idle_heap_kept import find
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, MomentFacts
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
-from tests.builders import mappings, memstats_row, smaps_entry
+from tests.builders import but, case_of, mappings, memstats_row, smaps_entry
 
 HEAP = 0xC000000000
 
@@ -29,7 +30,7 @@ def answers(
     limit_mib: int | None = None,
     skew: Skew | None = None,
     **memstats: int,
-) -> Answers:
+) -> Case:
     """One moment of a process with one arena of 64 MiB in use."""
     row = memstats_row(HeapSys=64 * MIB, **{name: mib * MIB for name, mib in memstats.items()})
     row["moment"] = "1"
@@ -48,7 +49,7 @@ def answers(
         mappings=classified.mappings,
         paths={"smaps": "1/smaps", "memstats": "1/memstats.json"},
     )
-    return Answers((facts,), version or GoVersion())
+    return case_of((facts,), version or GoVersion())
 
 
 def test_idle_heap_beyond_the_goal_is_kept():
@@ -143,7 +144,7 @@ def test_a_heap_that_is_mostly_idle_because_of_a_far_limit_is_a_note(idle, gogc,
     used = 64 - idle
     case = answers(rss_mib=64, HeapAlloc=used, HeapInuse=used, HeapIdle=idle, NextGC=1900)
     metrics = {LIVE: (950.0 if gogc == 100 else 1) * MIB, GOGC: gogc, GOMEMLIMIT: 2000.0 * MIB}
-    case = replace(case, moments=(replace(case.moments[0], metrics=metrics),))
+    case = but(case, moments=(replace(case.facts.moments[0], metrics=metrics),))
 
     found = find(case)
 
@@ -157,19 +158,19 @@ def test_a_heap_that_is_mostly_idle_because_of_a_far_limit_is_a_note(idle, gogc,
 def test_what_a_far_limit_keeps_is_worth_a_word_from_its_size_on(least, told):
     case = answers(rss_mib=64, HeapAlloc=32, HeapInuse=32, HeapIdle=32, NextGC=1900)
     metrics = {LIVE: 1.0 * MIB, GOGC: math.inf, GOMEMLIMIT: 2000.0 * MIB}
-    case = replace(case, moments=(replace(case.moments[0], metrics=metrics),))
+    case = but(case, moments=(replace(case.facts.moments[0], metrics=metrics),))
 
     assert told == bool(find(replace(case, thresholds=Thresholds(idle_heap_bytes=least))))
 
 
-def over_moments(case: Answers, *totals: int) -> Answers:
+def over_moments(case: Case, *totals: int) -> Case:
     """The same moment so many times, with what was allocated in all by then, in MiB."""
-    (one,) = case.moments
+    (one,) = case.facts.moments
     told = (
         replace(one, name=str(n), memstats=pd.Series({**one.memstats, "TotalAlloc": total * MIB}))
         for n, total in enumerate(totals)
     )
-    return replace(case, moments=tuple(told))
+    return but(case, moments=tuple(told))
 
 
 @pytest.mark.parametrize(
@@ -253,11 +254,11 @@ def test_since_the_scavenger_untouched_heap_counts_as_released_and_idle_heap_is_
     assert 34 * MIB == kept.bytes
 
 
-def without_kernel(case: Answers) -> Answers:
+def without_kernel(case: Case) -> Case:
     """The same, of MemStats alone."""
-    (moment,) = case.moments
+    (moment,) = case.facts.moments
     ledger = reconcile_rss(None, moment.memstats)
-    return replace(case, moments=(replace(moment, ledger=ledger, mappings=None),))
+    return but(case, moments=(replace(moment, ledger=ledger, mappings=None),))
 
 
 @pytest.mark.parametrize(
@@ -291,19 +292,19 @@ def test_without_the_kernels_side_it_is_a_share_of_what_go_claims(in_use, told):
     about = {"HeapAlloc": in_use, "HeapInuse": in_use, "HeapIdle": 10, "NextGC": goal}
     case = without_kernel(answers(rss_mib=64, version=known_version("go1.20", "test"), **about))
 
-    assert (in_use + 10) * MIB == case.moments[0].held_bytes
+    assert (in_use + 10) * MIB == case.facts.moments[0].held_bytes
     assert told == bool(find(replace(case, thresholds=Thresholds(idle_heap_bytes=0))))
 
 
-def by_status(case: Answers, *, files: int | None = 6 * MIB, rest: int = 0) -> Answers:
+def by_status(case: Case, *, files: int | None = 6 * MIB, rest: int = 0) -> Case:
     """The same with RSS as `status` has it, files and what is not Go's among it, and no smaps."""
-    (moment,) = case.moments
+    (moment,) = case.facts.moments
     resident = moment.rss_bytes + (files or 6 * MIB) + rest
     status = pd.Series(
         {"VmRSS": resident, "RssFile": files, "RssShmem": None if files is None else 0}
     )
     ledger = reconcile_rss(None, moment.memstats, status)
-    return replace(case, moments=(replace(moment, mappings=None, ledger=ledger),))
+    return but(case, moments=(replace(moment, mappings=None, ledger=ledger),))
 
 
 @pytest.mark.parametrize(("files", "most"), [(6 * MIB, ""), (None, "up to ")])
@@ -364,10 +365,10 @@ def test_what_the_next_moment_no_longer_has_is_a_note():
     """
     Kept at 1 and 2, gone at 3; kept at 4, the last.
     """
-    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).moments
-    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).moments
+    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).facts.moments
+    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).facts.moments
 
-    found = find(Answers((kept, kept, gone, kept), GoVersion()))
+    found = find(case_of((kept, kept, gone, kept), GoVersion()))
 
     assert [Severity.INFO, Severity.INFO, Severity.WARNING] == [one.severity for one in found]
 
@@ -376,14 +377,14 @@ def test_a_moment_that_does_not_say_what_is_resident_shows_nothing_that_lasts():
     """
     Kept at 1, gone at 3; of 2 nobody knows what was resident. Alone it may be kept.
     """
-    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).moments
-    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).moments
-    blind = without_kernel(Answers((kept,), GoVersion())).moments[0]
+    (kept,) = answers(rss_mib=64, HeapAlloc=9, HeapInuse=10, HeapIdle=54, NextGC=20).facts.moments
+    (gone,) = answers(rss_mib=64, HeapAlloc=59, HeapInuse=60, HeapIdle=4, NextGC=60).facts.moments
+    blind = without_kernel(case_of((kept,), GoVersion())).facts.moments[0]
 
-    (found,) = find(Answers((kept, blind, gone), GoVersion()))
+    (found,) = find(case_of((kept, blind, gone), GoVersion()))
 
     assert (Severity.INFO, kept.name) == (found.severity, found.moment)
-    assert 1 == len(find(Answers((blind,), known_version("go1.22.12", "test"))))
+    assert 1 == len(find(case_of((blind,), known_version("go1.22.12", "test"))))
 
 
 @pytest.mark.parametrize(
@@ -400,10 +401,12 @@ def test_what_goes_back_from_the_moment_before_to_the_last_is_a_note(idle, relea
     42 MiB are kept beyond the goal at 1; at the last as much, or less.
     """
     about = {"HeapAlloc": 9, "HeapInuse": 10, "NextGC": 20}
-    (first,) = answers(rss_mib=64, HeapIdle=54, **about).moments
-    (last,) = answers(rss_mib=64, **about, HeapIdle=idle + released, HeapReleased=released).moments
+    (first,) = answers(rss_mib=64, HeapIdle=54, **about).facts.moments
+    (last,) = answers(
+        rss_mib=64, **about, HeapIdle=idle + released, HeapReleased=released
+    ).facts.moments
 
-    found = find(Answers((first, replace(last, name="2")), GoVersion()))
+    found = find(case_of((first, replace(last, name="2")), GoVersion()))
 
     assert [severity] * 2 == [one.severity for one in found]
 
@@ -413,11 +416,11 @@ def test_a_later_moment_without_rss_says_that_it_has_gone_back():
     Kept at 1, where it is known to be resident; by MemStats of 2 all has been given back.
     """
     about = {"HeapAlloc": 9, "HeapInuse": 10, "NextGC": 20}
-    (kept,) = answers(rss_mib=64, HeapIdle=54, **about).moments
+    (kept,) = answers(rss_mib=64, HeapIdle=54, **about).facts.moments
     gone = answers(rss_mib=64, HeapIdle=54, HeapReleased=54, **about)
-    (blind,) = without_kernel(gone).moments
+    (blind,) = without_kernel(gone).facts.moments
 
-    (found,) = find(Answers((kept, replace(blind, name="2")), GoVersion()))
+    (found,) = find(case_of((kept, replace(blind, name="2")), GoVersion()))
 
     assert (Severity.INFO, kept.name) == (found.severity, found.moment)
 
@@ -430,17 +433,17 @@ def test_what_the_program_gave_back_itself_would_have_stayed(forced, severity):
     debug.FreeOSMemory collects first, and that counts as forced.
     """
     about = {"HeapAlloc": 9, "HeapInuse": 10, "HeapIdle": 54, "NextGC": 20}
-    (kept,) = answers(rss_mib=64, **about).moments
-    (gone,) = answers(rss_mib=10, HeapReleased=54, **about).moments
+    (kept,) = answers(rss_mib=64, **about).facts.moments
+    (gone,) = answers(rss_mib=10, HeapReleased=54, **about).facts.moments
     kept, gone = (
         replace(one, memstats=pd.Series({**one.memstats, "NumForcedGC": count}))
         for one, count in ((kept, 2), (gone, 2 + forced))
     )
 
-    (found,) = find(Answers((kept, gone), GoVersion()))
+    (found,) = find(case_of((kept, gone), GoVersion()))
 
     assert severity == found.severity
 
 
 def test_a_capture_without_moments_keeps_nothing():
-    assert [] == find(Answers((), GoVersion()))
+    assert [] == find(case_of((), GoVersion()))

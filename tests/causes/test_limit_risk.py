@@ -172,7 +172,7 @@ def test_memory_that_fills_and_levels_off_reaches_no_limit():
     Over all it surely grows; over its later half it does not.
     """
     filled = growing(70, 80, 90, 100, 110, 110, 110.5, 110, 110.5, 110)
-    growth = answers(*filled).limit_growth
+    growth = answers(*filled).facts.limit_growth
 
     assert growth.slope_low > 0
     assert not growth.goes_on
@@ -184,8 +184,8 @@ def test_of_five_moments_the_later_half_is_too_short_to_tell_from_four():
     """
     Two moments make no line; three do.
     """
-    assert answers(*growing(70, 80, 90, 90)).limit_growth.goes_on
-    assert not answers(*growing(70, 80, 90, 90, 90)).limit_growth.goes_on
+    assert answers(*growing(70, 80, 90, 90)).facts.limit_growth.goes_on
+    assert not answers(*growing(70, 80, 90, 90, 90)).facts.limit_growth.goes_on
 
 
 def test_growth_that_goes_on_need_not_be_a_straight_line():
@@ -194,13 +194,13 @@ def test_growth_that_goes_on_need_not_be_a_straight_line():
     """
     moments = growing(32, 72, 105, 134, 177)
 
-    assert answers(*moments).limit_growth.goes_on
+    assert answers(*moments).facts.limit_growth.goes_on
     assert ["at a growth of"] == [one.title[:14] for one in find(answers(*moments))]
 
 
 def test_growth_that_is_small_beside_the_whole_goes_on_too():
-    assert answers(*growing(170, 171, 172, 173, 174)).limit_growth.goes_on
-    assert not answers(*growing(170, 172, 174, 174, 174)).limit_growth.goes_on
+    assert answers(*growing(170, 171, 172, 173, 174)).facts.limit_growth.goes_on
+    assert not answers(*growing(170, 172, 174, 174, 174)).facts.limit_growth.goes_on
 
 
 def test_growth_that_may_be_none_is_no_risk():
@@ -209,7 +209,11 @@ def test_growth_that_may_be_none_is_no_risk():
     """
     moments = growing(70, 90, 75, 95)
 
-    assert answers(*moments).limit_growth.slope_low < 0 < answers(*moments).limit_growth.slope_high
+    assert (
+        answers(*moments).facts.limit_growth.slope_low
+        < 0
+        < answers(*moments).facts.limit_growth.slope_high
+    )
     assert [] == find(answers(*moments))
 
 

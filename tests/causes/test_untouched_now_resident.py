@@ -271,7 +271,9 @@ def test_a_baseline_under_a_release_that_zeroes_is_no_comparison():
     moment, before = tables(resident=40), tables(resident=1)
     baseline = answers(before, version=known_version("go1.24.0", "test"))
 
-    (finding,) = find(replace(answers(moment, version=ZEROING, baseline=before), baseline=baseline))
+    (finding,) = find(
+        replace(answers(moment, version=ZEROING, baseline=before), baseline=baseline.facts)
+    )
 
     assert "possible" == finding.confidence
 

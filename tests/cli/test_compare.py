@@ -198,7 +198,7 @@ def test_the_json_of_several_builds_is_in_its_schema(builds):
     assert ["slow.txt", "same.txt"] == [one["inputs"]["after"] for one in found["comparisons"]]
 
 
-def test_a_budget_is_held_against_each_build(builds):
+def test_a_budget_is_with_baseline_each_build(builds):
     code, output, _ = builds("--fail-on", "sec/op=+10%")
 
     assert 1 == code

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import MomentFacts
 from gomem.comparison import comparison as module
 from gomem.comparison.comparison import (
     _compare_benches,
@@ -27,6 +26,7 @@ from gomem.comparison.comparison import (
 )
 from gomem.comparison.span import Span
 from gomem.errors import Damage
+from gomem.facts.moment import MomentFacts
 from gomem.inputs.gobench.table import read_bench
 from gomem.units import MIB
 from tests.builders import memstats_row

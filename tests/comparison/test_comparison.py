@@ -163,7 +163,7 @@ def test_what_differs_besides_the_change_is_noted(shrunk):
     assert "Go release differs: go1.12.17 before, go1.16.15 after" in shrunk.notes
 
 
-def test_moments_of_one_name_are_held_against_each_other_and_metrics_are_of_the_last(shrunk):
+def test_moments_of_one_name_are_with_baseline_each_other_and_metrics_are_of_the_last(shrunk):
     names = ["1-filled", "2-shrunk", "3-collected", "4-freed"]
 
     assert names == list(shrunk.moments["before"]) == list(shrunk.moments["after"])
@@ -183,7 +183,7 @@ def test_moments_of_one_name_are_held_against_each_other_and_metrics_are_of_the_
         pytest.param("ab", "", [], id="nothing-after"),
     ],
 )
-def test_the_last_moment_is_held_against_the_one_of_its_name_or_the_last(before, after, pairs):
+def test_the_last_moment_is_with_baseline_the_one_of_its_name_or_the_last(before, after, pairs):
     assert [tuple(pair) for pair in pairs] == counterparts(list(before), list(after))
 
 

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import MomentFacts
 from gomem.comparison.comparison import compare
 from gomem.comparison.single_values import levels_of
 from gomem.comparison.span import Span
+from gomem.facts.moment import MomentFacts
 from tests.builders import memstats_json, memstats_row
 
 MIB = 1 << 20

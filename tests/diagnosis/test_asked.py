@@ -6,10 +6,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, MomentFacts
 from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.diagnosis import GOGC, Diagnosis, diagnose, has_samples
+from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError
+from gomem.facts.capture import CaptureFacts
+from gomem.facts.moment import GOGC, GOMEMLIMIT, NO_GOMEMLIMIT, MomentFacts
+from gomem.facts.profiles import has_samples
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.gc_logs import log_of
@@ -27,8 +29,8 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
                "go_version": known, "of_kind": lambda _: (), "damaged": (), "pauses": None,
                "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}) for one in moments},
                "smaps": pd.DataFrame({"moment": [], "Rss": []})}  # fmt: skip
-    made = Diagnosis(SimpleNamespace(**nothing | capture), baseline)
-    made.__dict__["moments"] = moments
+    made = Diagnosis(CaptureFacts(SimpleNamespace(**nothing | capture)), baseline)
+    vars(made.facts)["moments"] = moments
     if findings is not None:
         made.__dict__["findings"] = findings
     return made
@@ -48,7 +50,7 @@ def test_moments_without_a_ledger_are_in_no_table_of_ledgers():
 
     assert ["1", "3"] == list(found.ledgers) == found.ledger["moment"].tolist()
     assert [3 * MIB, 5 * MIB] == found.ledger["bytes"].tolist()
-    assert [3 * MIB, 5 * MIB] == found.groups_side_by_side[["0", "1"]].iloc[0].tolist()
+    assert [3 * MIB, 5 * MIB] == found.facts.groups_side_by_side[["0", "1"]].iloc[0].tolist()
     assert asked_of(moment("2")).ledger.empty
     assert "part" in asked_of().ledger
 
@@ -75,7 +77,7 @@ def _with_sizes(mappings):
 
 def test_a_moment_without_mappings_has_no_regions():
     with pytest.raises(KeyError, match="1"):
-        asked_of(moment("1")).regions("1")
+        asked_of(moment("1")).facts.regions("1")
 
 
 def test_levels_stand_beside_what_the_capture_counts():
@@ -96,17 +98,17 @@ def test_levels_stand_beside_what_the_capture_counts():
 def test_quantiles_are_of_twenty_moments_or_more(count, rows):
     moments = [moment(str(number), number + 1) for number in range(count)]
 
-    assert rows == len(asked_of(*moments).level_quantiles)
+    assert rows == len(asked_of(*moments).facts.level_quantiles)
 
 
 def test_quantiles_are_of_rss_and_of_the_heap():
     stats = pd.Series({"HeapAlloc": 5, "HeapInuse": 6, "Sys": 9})
     moments = [moment(str(number), 1, memstats=stats) for number in range(19)]
 
-    levels = asked_of(*moments, moment("x", 1)).level_quantiles
+    levels = asked_of(*moments, moment("x", 1)).facts.level_quantiles
 
     assert ["rss_bytes"] == levels["level"].tolist()
-    levels = asked_of(*moments, moment("x", 1, memstats=stats)).level_quantiles
+    levels = asked_of(*moments, moment("x", 1, memstats=stats)).facts.level_quantiles
     assert ["rss_bytes", "HeapAlloc", "HeapInuse"] == levels["level"].tolist()
 
 
@@ -167,8 +169,8 @@ def test_what_a_profile_does_not_count_has_no_answer():
         heap_profiles={"1": SOME, "2": without_objects("inuse"), "3": without_objects("alloc")}
     )
 
-    assert [1, 0, 0, 0] == [len(found.turnover(name)) for name in "123x"]
-    assert [1, 0, 0] == [len(found.object_sizes(name)) for name in "12x"]
+    assert [1, 0, 0, 0] == [len(found.facts.profiles.turnover(name)) for name in "123x"]
+    assert [1, 0, 0] == [len(found.facts.profiles.object_sizes(name)) for name in "12x"]
 
 
 def test_a_tree_is_of_values_that_there_are():
@@ -181,9 +183,9 @@ def test_a_tree_is_of_values_that_there_are():
     emptied = asked_of(heap_profiles={"1": SOME}, baseline=asked_of(heap_profiles={"1": nothing}))
 
     assert [True, False, False] == [
-        found.call_tree(name, "inuse_space") is not None for name in "12x"
+        found.facts.profiles.call_tree(name, "inuse_space") is not None for name in "12x"
     ]
-    assert found.call_tree("1", "cpu") is None
+    assert found.facts.profiles.call_tree("1", "cpu") is None
     assert [True, False, False] == [
         found.change_tree(name, "inuse_space") is not None for name in "12x"
     ]
@@ -197,7 +199,7 @@ def test_a_tree_is_of_values_that_there_are():
 def test_without_the_compilers_words_no_line_has_a_reason():
     found = asked_of(heap_profiles={"1": SOME})
 
-    assert {} == found.reasons
+    assert {} == found.facts.profiles.reasons
     with pytest.raises(CaptureError, match="c: nothing says why lines allocate"):
         found.line_reasons()
 
@@ -206,7 +208,7 @@ def test_the_reasons_are_those_of_the_moment_to_look_at_or_the_last():
     found = asked_of(moment("2", 3), findings=(), heap_profiles={"2": SOME})
 
     for reasons, told in (({"1": "a", "2": "b", "3": "c"}, "b"), ({"1": "a", "3": "c"}, "c")):
-        found.__dict__["reasons"] = reasons
+        vars(found.facts.profiles)["reasons"] = reasons
         assert told == found.line_reasons()
 
 
@@ -226,7 +228,7 @@ def timed(count):
 def test_a_series_is_of_four_profiles_or_more(count, known):
     found = asked_of(heap_profiles=timed(count))
 
-    assert known == (found.heap_series is not None)
+    assert known == (found.facts.profiles.heap_series is not None)
     if not known:
         assert found.growth.empty
 
@@ -243,7 +245,7 @@ def test_what_stands_against_what():
     assert ("1", 3 * MIB) == (new.baseline_moment("1"), new.baseline_ledger("1").rss_bytes)
     assert new.baseline_moment("x") is new.baseline_ledger("x") is new.baseline_profile("x") is None
     assert SOME is new.baseline_profile("1")
-    assert {"1": old.moments[0], "2": old.moments[1]} == new._counterparts
+    assert {"1": old.moments[0], "2": old.moments[1]} == new.case.counterparts
 
 
 def test_without_a_baseline_nothing_stands_against_anything():
@@ -253,7 +255,7 @@ def test_without_a_baseline_nothing_stands_against_anything():
     assert alone.change_against_baseline is other.change_against_baseline is None
     assert alone.baseline_moment("1") is alone.baseline_ledger("1") is None
     assert alone.baseline_profile("1") is None
-    assert {} == alone._counterparts
+    assert {} == alone.case.counterparts
 
 
 # The collector
@@ -335,7 +337,9 @@ def test_profiles_tell_how_large_a_process_is_where_nothing_else_does():
 
 
 def test_the_usual_thresholds_are_taken_where_none_are_given(monkeypatch):
-    monkeypatch.setattr("gomem.diagnosis.diagnosis._loaded", lambda path: path)
+    monkeypatch.setattr(
+        "gomem.diagnosis.diagnosis._facts", lambda path: SimpleNamespace(capture=path)
+    )
 
     alone, held = diagnose("a"), diagnose("a", "b", thresholds=(own := Thresholds()))
 

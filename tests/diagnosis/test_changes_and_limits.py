@@ -45,9 +45,9 @@ def test_a_cache_that_was_dropped_and_freed_is_told_step_by_step():
 
 
 def test_the_whole_way_needs_more_than_one_step():
-    assert diagnosed(OLD).change_over_all is None
+    assert diagnosed(OLD).facts.change_over_all is None
     assert ("1-filled", "4-freed") == (
-        (whole := diagnosed(SHRINK).change_over_all).before,
+        (whole := diagnosed(SHRINK).facts.change_over_all).before,
         whole.after,
     )
 
@@ -135,7 +135,7 @@ def test_of_garbage_no_time_is_told():
     words = str(plain(limits_section(found)))
 
     assert found.limits.bounded
-    assert found.answers.limit_growth is not None
+    assert found.facts.limit_growth is not None
     assert "it is not reached: what grew is garbage, which collections free" in words
     assert "it is reached in" not in words
 

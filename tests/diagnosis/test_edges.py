@@ -8,7 +8,6 @@ import pytest
 
 from gomem.analysis.what_if.what_if import Asked
 from gomem.capture.capture import Capture
-from gomem.causes.answers import MomentFacts
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.comparison import comparison
 from gomem.comparison.budgets import _more, budget_of
@@ -19,10 +18,14 @@ from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
 from gomem.comparison.sites import _notes as notes_of_sites
 from gomem.comparison.span import Span
 from gomem.comparison.windows import Window, not_compared, window_of
-from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis
 from gomem.diagnosis.findings import Findings, Scale
-from gomem.diagnosis.moment_facts import (
+from gomem.errors import CaptureError
+from gomem.facts.capture import CaptureFacts
+from gomem.facts.changes import change_between
+from gomem.facts.moment import MomentFacts
+from gomem.facts.retention import HUGE, _huge_excess
+from gomem.facts.sides import (
     KERNEL_SIDE,
     _collection_ends,
     _collections_counted_twice,
@@ -35,9 +38,7 @@ from gomem.diagnosis.moment_facts import (
     _scraped,
     _skew,
 )
-from gomem.diagnosis.retention import HUGE, _huge_excess
-from gomem.diagnosis.what_if import CGROUP, _for_container, _inferred, _memory_now
-from gomem.errors import CaptureError
+from gomem.facts.what_if import CGROUP, _for_container, _inferred, _memory_now
 from gomem.inputs.gobench.table import read_bench
 from gomem.releases import GoVersion
 from gomem.units import KIB, MIB
@@ -639,7 +640,7 @@ def test_what_was_not_counted_on_both_sides_has_no_cost(before, after):
 def test_what_is_opened_already_is_taken_as_it_is(monkeypatch):
     monkeypatch.setattr(comparison, "diagnose", lambda one: ("diagnosed", one))
     capture = Capture("c", {}, (), (), (), {}, GoVersion())
-    bench, known = read_bench(b"BenchmarkA 1 5 ns/op\n"), Diagnosis(capture)
+    bench, known = read_bench(b"BenchmarkA 1 5 ns/op\n"), Diagnosis(CaptureFacts(capture))
 
     assert ("diagnosed", capture) == comparison.open_side(capture)
     assert bench is comparison.open_side(bench)

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import MomentFacts
 from gomem.diagnosis.limits import limits_of
+from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
 
 

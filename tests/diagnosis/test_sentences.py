@@ -5,16 +5,16 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import MomentFacts
 from gomem.causes.finding import Finding, Severity
-from gomem.diagnosis.changes import (
+from gomem.diagnosis.findings import Scale
+from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment, verdict_of
+from gomem.facts.changes import (
     Change,
     change_between,
     change_over_all,
     changes_over_time,
 )
-from gomem.diagnosis.findings import Scale
-from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment, verdict_of
+from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
 from tests.views.ledgers import ledger
 

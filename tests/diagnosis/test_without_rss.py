@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import MomentFacts
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
+from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
 from tests.heap_profiles import bucket, heap
 from tests.views.ledgers import ledger

@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import gomem
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
-from gomem.diagnosis import moment_facts
-from gomem.diagnosis.moment_facts import _Sides
+from gomem.facts.sides import _facts as facts_of_sides
+from gomem.facts.sides import _Sides
 from gomem.inputs.read import read_artefact
 from gomem.sources.long import LongSource
 from tools.stranger.told import told_by
@@ -32,32 +32,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.capture.moment import Moment
-    from gomem.causes.answers import MomentFacts
+    from gomem.facts.moment import MomentFacts
     from gomem.inputs.kinds import Kind
     from gomem.sources.artefact import Source
     from tools.stranger.told import Told
 
-SIDES, FACTS = _Sides.of, moment_facts._facts
+SIDES, FACTS = _Sides.of, facts_of_sides
 MOST = 5000  # answers: those of a few captures
 NAMES = ("moment", "artefact")  # of a row's file, which say nothing about its memory
 COSTLY = (
     "gomem.capture.load.kind_of",
     "gomem.capture.moment._goroutines_of",
-    "gomem.causes.answers.malloced_blocks",
-    "gomem.diagnosis.moment_facts.heap_return",
-    "gomem.diagnosis.moment_facts.reconcile_rss",
-    "gomem.causes.collector_answers.cost_of_collection",
-    "gomem.causes.collector_answers.gc_pauses",
-    "gomem.causes.collector_answers.gc_phases",
-    "gomem.causes.collector_answers.gc_triggers",
-    "gomem.causes.collector_answers.heap_pacing",
-    "gomem.causes.collector_answers.live_heaps",
-    "gomem.causes.collector_answers.mutator_utilization",
-    "gomem.diagnosis.diagnosis.find_spike",
-    "gomem.diagnosis.diagnosis.growth",
-    "gomem.diagnosis.diagnosis.in_use_jump",
-    "gomem.diagnosis.diagnosis.series_of",
-    "gomem.diagnosis.diagnosis.top_sites",
+    "gomem.facts.moment.malloced_blocks",
+    "gomem.facts.sides.heap_return",
+    "gomem.facts.sides.reconcile_rss",
+    "gomem.facts.collector.cost_of_collection",
+    "gomem.facts.collector.gc_pauses",
+    "gomem.facts.collector.gc_phases",
+    "gomem.facts.collector.gc_triggers",
+    "gomem.facts.collector.heap_pacing",
+    "gomem.facts.collector.live_heaps",
+    "gomem.facts.collector.mutator_utilization",
+    "gomem.facts.profiles.find_spike",
+    "gomem.facts.profiles.growth",
+    "gomem.facts.profiles.in_use_jump",
+    "gomem.facts.profiles.series_of",
+    "gomem.facts.profiles.top_sites",
 )
 
 
@@ -179,11 +179,9 @@ def remembering() -> Iterator[Memory]:
     memory = Memory()
     with ExitStack() as patches:
         patches.enter_context(patch("gomem.capture.load.read_artefact", memory.read))
-        patches.enter_context(
-            patch("gomem.diagnosis.moment_facts.classify_mappings", memory.classify)
-        )
+        patches.enter_context(patch("gomem.facts.sides.classify_mappings", memory.classify))
         patches.enter_context(patch.object(_Sides, "of", memory.sides))
-        patches.enter_context(patch("gomem.diagnosis.moment_facts._facts", memory.facts))
+        patches.enter_context(patch("gomem.facts.sides._facts", memory.facts))
         for dotted in COSTLY:
             patches.enter_context(patch(dotted, memory.of(dotted)))
         yield memory

@@ -23,25 +23,25 @@ def reasons_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
             "moment": named(moment),
             "lines": [row | {"file": located(row["file"])} for row in rows_json(reasons)],
         }
-        for moment, reasons in diagnosis.reasons.items()
+        for moment, reasons in diagnosis.facts.profiles.reasons.items()
     ]
 
 
 def turnover_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """What the sites of each moment allocated and freed, those that freed most."""
-    found = {moment: diagnosis.turnover(moment) for moment in diagnosis.sites}
+    found = {moment: diagnosis.facts.profiles.turnover(moment) for moment in diagnosis.sites}
     return _by_moment(found, "sites")
 
 
 def object_sizes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """Objects in use of each moment by site and size, those with most bytes."""
-    found = {moment: diagnosis.object_sizes(moment) for moment in diagnosis.sites}
+    found = {moment: diagnosis.facts.profiles.object_sizes(moment) for moment in diagnosis.sites}
     return _by_moment(found, "sizes")
 
 
 def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
     """What grows, over which profiles; null without a series of them."""
-    series = diagnosis.heap_series
+    series = diagnosis.facts.profiles.heap_series
     if series is None:
         return None
     return {
@@ -50,7 +50,7 @@ def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
         "profiles": len(series.moments),
         "repeated": len(series.repeated),
         "seconds": float(series.moments["seconds"].iloc[-1]),
-        "horizon_seconds": diagnosis.growth_horizon_seconds,
+        "horizon_seconds": diagnosis.facts.profiles.growth_horizon_seconds,
         "stacks": rows_json(diagnosis.growth.head(MOST_STACKS)),
     }
 

@@ -8,8 +8,8 @@ from gomem.views.json.rows import rows_json
 from gomem.views.share import named
 
 if TYPE_CHECKING:
-    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.changes import Change
 
 
 def changes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gomem.views.json.rows import rows_json
 
 if TYPE_CHECKING:
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.facts.collector import CollectorFacts
 
 
-def collector_json(facts: CollectorAnswers | None) -> dict[str, Any] | None:
+def collector_json(facts: CollectorFacts | None) -> dict[str, Any] | None:
     """Lay the answers out in base units, null for what is unknown; None without a log."""
     if facts is None:
         return None

@@ -21,9 +21,9 @@ from gomem.views.share import located, located_all, named, named_all, named_in, 
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
-    from gomem.causes.answers import MomentFacts
     from gomem.causes.finding import Finding
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
     from gomem.inputs.pprof.sites import AllocationSites
 
 SCHEMA = "gomem.report/1"
@@ -54,7 +54,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
         "mappings": [row | {"moment": named(row["moment"])} for row in rows_json(diagnosis.kinds)],
         "changes": changes_json(diagnosis),
-        "levels": rows_json(diagnosis.level_quantiles),
+        "levels": rows_json(diagnosis.facts.level_quantiles),
         "limits": limits_json(diagnosis),
         "scavenger": scavenger_json(diagnosis),
         "gc": diagnosis.collection_cost,

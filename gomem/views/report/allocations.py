@@ -75,13 +75,16 @@ def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block,
         blocks.append(_sites_table(sites, named(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
-    if moment in diagnosis.reasons:
-        blocks.append(_reasons_table(diagnosis.reasons[moment], named(moment)))
+    if moment in diagnosis.facts.profiles.reasons:
+        blocks.append(_reasons_table(diagnosis.facts.profiles.reasons[moment], named(moment)))
     return tuple(blocks)
 
 
 def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    turnover, sizes = diagnosis.turnover(moment), diagnosis.object_sizes(moment)
+    turnover, sizes = (
+        diagnosis.facts.profiles.turnover(moment),
+        diagnosis.facts.profiles.object_sizes(moment),
+    )
     blocks: list[Block] = []
     if len(turnover):
         blocks.append(

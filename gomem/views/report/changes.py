@@ -25,8 +25,8 @@ from gomem.views.words import minus_signs, part_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.changes import Change
 
 LARGEST = 12  # mappings shown for each change
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
@@ -41,7 +41,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
     if against is not None:
         blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
     steps = diagnosis.changes
-    overall = diagnosis.change_over_all
+    overall = diagnosis.facts.change_over_all
     if steps:
         blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
     drawn = _largest(steps)

@@ -31,8 +31,8 @@ from gomem.views.report.collector_tables import (
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
-    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.collector import CollectorFacts
 
 NUMBERS = "The numbers of this figure"
 
@@ -59,7 +59,7 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     return Section("collector", "The collector", blocks, gist=_gist(facts))
 
 
-def _gist(facts: CollectorAnswers) -> str:
+def _gist(facts: CollectorFacts) -> str:
     """How many collections, what they cost, and the longest stop, as far as the log says."""
     cost = facts.cost.values
     said = [how_many(int(cost["cycles"] or 0), "collection")]
@@ -70,13 +70,13 @@ def _gist(facts: CollectorAnswers) -> str:
     return ", ".join(said)
 
 
-def _notes(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _notes(facts: CollectorFacts) -> tuple[Block, ...]:
     """What the log holds besides that is no damage, and what is not told of each collection."""
     notes = (*facts.log.notes, *facts.notes)
     return (Notes(notes),) if notes else ()
 
 
-def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _over_time(facts: CollectorFacts) -> tuple[Block, ...]:
     caption = (
         "Heap over time: dark is live, light what was allocated since; the dashed line is the "
         "goal. Below, how long each collection stopped the world."
@@ -93,7 +93,7 @@ def _over_time(facts: CollectorAnswers) -> tuple[Block, ...]:
     )
 
 
-def _why(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _why(facts: CollectorFacts) -> tuple[Block, ...]:
     growth = growth_words(facts.longest_run)
     return (
         triggers_table(facts.triggers),
@@ -105,7 +105,7 @@ def _why(facts: CollectorAnswers) -> tuple[Block, ...]:
     )
 
 
-def _distributions(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _distributions(facts: CollectorFacts) -> tuple[Block, ...]:
     notes = facts.utilization.notes
     return (
         Figure(
@@ -126,7 +126,7 @@ def _distributions(facts: CollectorAnswers) -> tuple[Block, ...]:
     )
 
 
-def _activity(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _activity(facts: CollectorFacts) -> tuple[Block, ...]:
     return (
         Figure(
             "CPU that collecting took, by who did the work, and what the program allocated. "
@@ -138,7 +138,7 @@ def _activity(facts: CollectorAnswers) -> tuple[Block, ...]:
     )
 
 
-def _given_back(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _given_back(facts: CollectorFacts) -> tuple[Block, ...]:
     """The scavenger's lines, if the log has any that a collection can place in time."""
     if facts.scavenges["log_seconds"].isna().all():
         return ()

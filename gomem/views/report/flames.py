@@ -31,7 +31,7 @@ def flame_blocks(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     def graphs(sample_type: str, name: str, against: str) -> tuple[Block, ...]:
         if profile is None or not _has(profile, sample_type):
             return ()
-        own = partial(diagnosis.call_tree, moment, sample_type)
+        own = partial(diagnosis.facts.profiles.call_tree, moment, sample_type)
         graph = _figure(_of_one(sample_type), own, name)
         if base is None or not _has(base, sample_type):
             return (graph,)
@@ -47,7 +47,7 @@ def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, .
     """What is in use by call at one moment, without what changed."""
     if not _has(diagnosis.capture.heap_profiles[moment], IN_USE):
         return ()
-    tree = partial(diagnosis.call_tree, moment, IN_USE)
+    tree = partial(diagnosis.facts.profiles.call_tree, moment, IN_USE)
     return (_figure(_of_one(IN_USE), tree, name),)
 
 

@@ -24,7 +24,7 @@ CALLERS = 3  # that stand below a function's name
 
 def growth_section(diagnosis: Diagnosis) -> Section | None:
     """The stacks that move; None without a series, or if none does."""
-    series, growth = diagnosis.heap_series, diagnosis.growth
+    series, growth = diagnosis.facts.profiles.heap_series, diagnosis.growth
     moving = growth[growth["shape"] != "flat"]
     if series is None or moving.empty:
         return None

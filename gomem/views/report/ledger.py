@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from gomem.analysis.memory.groups import MemoryGroups
     from gomem.analysis.memory.ledger import Ledger
-    from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
 
 WATERFALLS = 8  # moments; each is some 25 kB of SVG
 SHORT_SECONDS = 1.0  # the ledger itself warns about a longer skew

@@ -18,7 +18,7 @@ SHARES = {"p50_bytes": "half", "p99_bytes": "99 %", "p999_bytes": "99.9 %"}
 
 def levels_section(diagnosis: Diagnosis) -> Section | None:
     """Quantiles over the moments; None of few."""
-    rows = rows_of(diagnosis.level_quantiles)
+    rows = rows_of(diagnosis.facts.level_quantiles)
     if not rows:
         return None
     table = Table(

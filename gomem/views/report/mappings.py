@@ -52,7 +52,7 @@ def _strip(diagnosis: Diagnosis, moment: str, place: int) -> Figure:
         CAPTION,
         plot_address_space,
         lambda: {
-            "regions": diagnosis.regions(moment), "name": f"address-space-{place}",
+            "regions": diagnosis.facts.regions(moment), "name": f"address-space-{place}",
             "moment": named(moment),
         },
     )  # fmt: skip

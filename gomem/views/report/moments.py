@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.memory.ledger import Ledger
-    from gomem.causes.answers import MomentFacts
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
 
 SIDE_BY_SIDE = 6  # moments, on a page or in a terminal
 MOST_NAMED = 6  # moments in a sentence
@@ -44,7 +44,7 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
         if facts.groups is not None
     }
     figure = Figure(COLUMNS, plot_groups_over_moments, lambda: {"moments": moments})
-    groups = diagnosis.groups_side_by_side
+    groups = diagnosis.facts.groups_side_by_side
     blocks = (figure, *_tables(known, groups))
     return Section("moments", "Over the moments", blocks, gist=_gist(known))
 

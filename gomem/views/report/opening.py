@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gomem.analysis.memory.groups import MemoryGroups
-    from gomem.causes.answers import MomentFacts
-    from gomem.causes.collector_answers import CollectorAnswers
     from gomem.causes.finding import Evidence, Finding
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.moment import MomentFacts
 
 LEADS = 3
 SITES = 6
@@ -188,7 +188,7 @@ def _interval(row: dict[str, Any]) -> str:
     return said if low == high else f"{said} ({low} to {high})"
 
 
-def _log(facts: CollectorAnswers) -> tuple[Block, ...]:
+def _log(facts: CollectorFacts) -> tuple[Block, ...]:
     """What collecting costs, and the heap over time."""
     cost = facts.cost.values
     told = {

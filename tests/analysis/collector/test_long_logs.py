@@ -7,7 +7,7 @@ from pandas.testing import assert_frame_equal
 
 from gomem.analysis.collector.cost import CostSoFar
 from gomem.analysis.collector.steps import overlapping
-from gomem.causes.collector_answers import CollectorAnswers
+from gomem.facts.collector import CollectorFacts
 from gomem.inputs.gctrace.parse import parse_pieces
 from gomem.inputs.gctrace.read import iter_gctrace, read_gctrace
 from gomem.inputs.gctrace.table import gctrace_tables, packed_log
@@ -37,8 +37,8 @@ def in_pieces(path):
 def both(request):
     """The answers about a log as it is, and packed in many pieces."""
     return (
-        CollectorAnswers(read_gctrace(request.param), "log"),
-        CollectorAnswers(in_pieces(request.param), "log"),
+        CollectorFacts(read_gctrace(request.param), "log"),
+        CollectorFacts(in_pieces(request.param), "log"),
     )
 
 
@@ -134,7 +134,7 @@ def test_the_cost_of_a_stream_is_that_of_the_whole(tmp_path):
         so_far.add(cycles if last is None else pd.concat([last, cycles]), int(last is not None))
         rows, last, pieces = rows + len(cycles), cycles.tail(1), pieces + 1
 
-    whole = CollectorAnswers(read_gctrace(path), "log").cost.values
+    whole = CollectorFacts(read_gctrace(path), "log").cost.values
     streamed = so_far.cost.values
 
     assert pieces > 1

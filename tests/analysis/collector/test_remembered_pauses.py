@@ -61,7 +61,7 @@ def test_they_add_up_to_what_the_runtime_counts():
     Two sources of a real process: the ring, and PauseTotalNs between the moments.
     """
     diagnosis = diagnosed(FIXTURES / "captures/healthy-go1.27.3")
-    counted = diagnosis.answers.counters
+    counted = diagnosis.facts.counters
     last = counted.last.count("NumGC")
 
     told = remembered_pauses(diagnosis.capture.pauses, last, counted.cycles, counted.seconds)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.collector.timeline import gc_timeline
-from gomem.causes.collector_answers import TABLE_WINDOWS
+from gomem.facts.collector import TABLE_WINDOWS
 from gomem.units import MIB
 from tests.gc_logs import cycles_of, facts_of
 

@@ -722,7 +722,7 @@ def test_without_memstats_every_run_of_whole_arenas_is_the_heaps():
     assert ["go-heap"] * 3 == kinds_of(PROGRAM, *HEAP_IN_USE, second)[1:]
 
 
-def test_before_1_11_arenas_are_not_held_against_what_memstats_say():
+def test_before_1_11_arenas_are_not_with_baseline_what_memstats_say():
     """
     Their one reservation is larger than what is in use of it.
     """

@@ -152,7 +152,7 @@ def test_a_diagnosis_has_the_growth_of_its_moments(scraped):
 def test_a_capture_of_few_moments_has_none():
     healthy = diagnosed(FIXTURES / "captures" / "healthy-go1.27.3")
 
-    assert healthy.heap_series is None
+    assert healthy.facts.profiles.heap_series is None
     assert [column.name for column in GROWTH] == list(healthy.growth.columns)
 
 

@@ -128,5 +128,5 @@ def test_a_capture_with_the_compilers_output_says_why(tmp_path):
 
     diagnosis = gomem.diagnose(tmp_path)
 
-    (reasons,) = diagnosis.reasons.values()
+    (reasons,) = diagnosis.facts.profiles.reasons.values()
     assert "make([]byte, 0, 65536) escapes to heap" == reasons["why"].iloc[0]

@@ -102,7 +102,7 @@ def test_a_heap_without_room_is_foretold_to_be_collected_at_once():
     assert found == pytest.approx(1 - 0.00103)
 
 
-def test_a_replay_is_held_against_the_second_half_and_the_whole(replayed):
+def test_a_replay_is_with_baseline_the_second_half_and_the_whole(replayed):
     """
     One a second in the first half, one in two in the second, 7 in 10 s in all; each takes 1 ms of
     CPU; the highest heap is 19.5 MiB. Of two errors the greater counts.

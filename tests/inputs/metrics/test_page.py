@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import gomem
+from gomem.causes.evidence import rss_evidence
 from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
@@ -554,7 +555,7 @@ def test_a_page_alone_is_a_coarse_ledger(tmp_path):
     assert (23 if "/sched/goroutines:goroutines" not in facts.metrics else 30) == (
         facts.goroutine_count
     )
-    assert "metrics.txt" == facts.path("memstats") == facts.rss_evidence[0].artefact
+    assert "metrics.txt" == facts.path("memstats") == rss_evidence(facts)[0].artefact
     assert {"data-missing"} == {one.code for one in diagnosis.findings}
 
 

@@ -110,7 +110,7 @@ def test_the_same_comparison_gives_the_same_bytes():
     assert first == second
 
 
-def test_the_moments_that_were_held_against_each_other_are_listed():
+def test_the_moments_that_were_with_baseline_each_other_are_listed():
     laid_out = compare_json(captures_compared(), before="a", after="b")
 
     assert {

@@ -100,8 +100,14 @@ def test_json_says_the_same_as_the_analyses():
 
     sizes = {one["moment"]: one["sizes"] for one in report["object_sizes"]}
     churn = {one["moment"]: one["sites"] for one in report["turnover"]}
-    assert diagnosis.object_sizes("settled").iloc[0]["bytes"] == sizes["settled"][0]["bytes"]
-    assert diagnosis.turnover("settled").iloc[0]["function"] == churn["settled"][0]["function"]
+    assert (
+        diagnosis.facts.profiles.object_sizes("settled").iloc[0]["bytes"]
+        == sizes["settled"][0]["bytes"]
+    )
+    assert (
+        diagnosis.facts.profiles.turnover("settled").iloc[0]["function"]
+        == churn["settled"][0]["function"]
+    )
     grown = report["growth"]
     assert list(diagnosis.growth["slope"]) == [stack["slope"] for stack in grown["stacks"]]
     assert [15, 10, 3600.0] == [grown[name] for name in ("profiles", "repeated", "horizon_seconds")]
@@ -149,13 +155,13 @@ def test_the_figure_of_growth_has_the_levels_of_each_profile():
     """
     diagnosis = diagnosed(SPIKY)
 
-    drawing = plot_growth(diagnosis.heap_series, diagnosis.growth)
+    drawing = plot_growth(diagnosis.facts.profiles.heap_series, diagnosis.growth)
 
     lines = marks.lines(drawing.chart.panels[0])[:4]
     assert ["main.newAuditRecord", "main.collectBatch", "io.ReadAll", "main.warm"] == [
         line.label for line in lines
     ]
-    levels = diagnosis.heap_series.values.loc[diagnosis.growth["stack"].iloc[0]]
+    levels = diagnosis.facts.profiles.heap_series.values.loc[diagnosis.growth["stack"].iloc[0]]
     assert list(levels) == list(lines[0].y)
     assert "main.newAuditRecord: ramp, 0 B at first, 32.5 MiB at last" in drawing.description
 

@@ -54,7 +54,7 @@ def test_no_person_meets_a_negative_size():
     """
     GOGC=off without a limit is far beyond any container: over, by so much.
     """
-    answer = diagnosed(HEALTHY).what_if_set(Asked(container_bytes=128 << 20))
+    answer = diagnosed(HEALTHY).facts.what_if_set(Asked(container_bytes=128 << 20))
     (cell,) = [row[-1] for row in memory_table(answer).rows if row[0].text == "off"][:1]
 
     assert answer.grid["headroom_bytes"].min() < 0

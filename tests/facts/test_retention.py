@@ -5,7 +5,7 @@ import json
 import pytest
 
 import gomem
-from gomem.diagnosis.retention import _memory_limit
+from gomem.facts.retention import _memory_limit
 from gomem.units import GIB, KIB, MIB
 from tests.retention_captures import log, pages, thinned
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.causes.answers import MomentFacts
+    from gomem.facts.moment import MomentFacts
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is known about each moment: its two sides, compared once."""
+"""How the facts of each moment are made: its two sides, compared once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.causes.answers import ON_PAGE, MomentFacts, gomemlimit_of
+from gomem.facts.moment import ON_PAGE, MomentFacts, gomemlimit_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
 from gomem.inputs.status.parse import SMALLEST_PAGE_BYTES

@@ -1,4 +1,4 @@
-"""What is known of the collector: every question that a gctrace log answers, asked once."""
+"""What is known of the collector by a gctrace log, each question asked once."""
 
 from __future__ import annotations
 
@@ -27,58 +27,17 @@ from gomem.analysis.collector.steps import (
 )
 from gomem.analysis.collector.timeline import gc_timeline
 from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
-from gomem.analysis.series.trends import MOVES
-from gomem.causes.finding import what_is_known
-from gomem.units import format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.analysis.collector.counters import CollectorCounters
     from gomem.analysis.collector.steps import Cycles
-    from gomem.causes.finding import Evidence
     from gomem.inputs.gctrace.table import GcLog
 
-CLOCK_SECONDS = 0.001  # the log tells the start of a collection to so much
 TABLE_WINDOWS = 24  # of the timeline, where it is printed
 
 
-def every(interval_seconds: float | None) -> str:
-    """How often collections come, as the end of "a collection …": its clock is no finer."""
-    if interval_seconds is not None and interval_seconds < CLOCK_SECONDS:
-        return f"every {format_seconds(CLOCK_SECONDS)} or less"
-    return f"every {format_seconds(interval_seconds)}"
-
-
-def counted_cost(counters: CollectorCounters) -> str:
-    """What collecting costs by the process's own counters, as a clause."""
-    if counters.none_since is not None:
-        return (
-            f"collecting took {format_fraction(counters.cpu_fraction)} of the CPU from the start "
-            f"to the last collection; none has run since {counters.none_since.moment}"
-        )
-    share = format_fraction(counters.cpu_fraction)
-    cost = f"collecting takes {share} of the CPU"
-    if counters.cpu_since_start:
-        cost = f"collecting has taken {share} of the CPU since the start"
-    interval = counters.interval_seconds
-    return cost if interval is None else f"{cost}, a collection {every(interval)} on average"
-
-
-def counted_evidence(counters: CollectorCounters) -> tuple[Evidence, ...]:
-    """The counters that a finding without a log rests on."""
-    last = counters.last
-    since = "" if counters.since_start else ", between the first moment and the last"
-    return what_is_known(
-        (last.path, f"NumGC{since}", counters.cycles, "count"),
-        (last.path, f"NumForcedGC{since}", counters.forced, "count"),
-        (last.path_of("PauseTotalNs"), f"PauseTotalNs{since}", counters.paused_seconds, "s"),
-        (last.path_of("LastGC"), "LastGC, last less first", counters.seconds, "s"),
-        (counters.cpu_path, counters.cpu_field, counters.cpu_fraction, "fraction"),
-    )
-
-
 @dataclass(frozen=True)
-class CollectorAnswers:
-    """The answers about one log, each computed when it is first read.
+class CollectorFacts:
+    """What is known of one log, each asked when it is first read.
 
     Attributes:
         log: What was read.
@@ -134,7 +93,7 @@ class CollectorAnswers:
         """Survival, overshoot, headroom."""
         return heap_pacing(self.cycles)
 
-    @property
+    @cached_property
     def limit_is_possible(self) -> bool:
         """Whether a memory limit may have made goals: nothing says GOGC, or that there is none."""
         if self.memory_limit_bytes is not None and math.isinf(self.memory_limit_bytes):
@@ -232,13 +191,9 @@ class CollectorAnswers:
         """
         return self._share(trigger, "marking_cpu_seconds")
 
-    def marking_words(self, trigger: str) -> str:
-        """The same for a title; and with stops, the most that it is, where that is clearly more."""
-        marking, most = self.marking_share_of(trigger), self._share(trigger, "gc_cpu_seconds")
-        text = f"{format_fraction(marking)} of the CPU"
-        if marking is None or most is None or most - marking <= MOVES * marking:
-            return text
-        return f"{text}, up to {format_fraction(most)} with stops"
+    def collecting_share_of(self, trigger: str) -> float | None:
+        """The same with what those collections stopped the world for, the most that it can be."""
+        return self._share(trigger, "gc_cpu_seconds")
 
     def _share(self, trigger: str, what: str) -> float | None:
         available, spent = self.available_cpu_seconds, float(self.triggers.of(trigger)[what])

@@ -12,7 +12,7 @@ from gomem.analysis.collector.scavenges import gc_scavenges
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.scavenger.retention import READINGS
 from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger
-from gomem.causes.answers import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
+from gomem.facts.moment import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
 from gomem.inputs.schema import build_rows
 from gomem.units import BYTE_UNITS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.capture.capture import Capture
-    from gomem.causes.answers import MomentFacts
+    from gomem.facts.moment import MomentFacts
 
 VARIABLE = "GOMEMLIMIT"
 SIZE = re.compile(r"(\d{1,15})(B|[KMGT]iB)?")

@@ -13,8 +13,8 @@ from gomem.analysis.what_if.what_if import Asked, MemoryNow, WhatIf, what_if
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.causes.answers import MomentFacts
-    from gomem.causes.collector_answers import CollectorAnswers
+    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.moment import MomentFacts
     from gomem.releases import GoVersion
 
 CGROUP = "the cgroup of the capture"
@@ -22,12 +22,12 @@ SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys",
 
 
 def what_if_of(
-    collector: CollectorAnswers, version: GoVersion, moments: Sequence[MomentFacts], asked: Asked
+    collector: CollectorFacts, version: GoVersion, moments: Sequence[MomentFacts], asked: Asked
 ) -> WhatIf:
     """Ask it of a capture's log, with what its moments know.
 
     Args:
-        collector: The log's answers.
+        collector: What is known of the log.
         version: The release, as far as it is known.
         moments: In order.
         asked: Which settings; without a container's size the cgroup's limit is taken, where the
@@ -46,7 +46,7 @@ def what_if_of(
     )
 
 
-def _inferred(collector: CollectorAnswers) -> float | None:
+def _inferred(collector: CollectorFacts) -> float | None:
     """The GOGC that most of the goals agree on, of the run that lasted longest."""
     if collector.cycles.empty or collector.longest_run is None:
         return None

@@ -7,22 +7,25 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.answers import (
+from gomem.causes.goroutines import goroutines_grew, goroutines_pile_up
+from gomem.causes.limit_risk import may_grow_on
+from gomem.causes.memory_limit import limit_decides, limit_may_decide
+from gomem.causes.thresholds import Thresholds
+from gomem.facts.moment import (
     GOGC,
     GOMEMLIMIT,
     GOROUTINES,
     LIVE,
     NO_GOMEMLIMIT,
     ON_PAGE,
-    Answers,
     LimitedGoal,
     MomentFacts,
-    _seconds,
     gomemlimit_of,
+    seconds_of,
 )
-from gomem.causes.thresholds import Thresholds
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
+from tests.builders import but, case_of
 from tests.gc_logs import facts_of
 from tests.views.ledgers import ledger
 
@@ -43,8 +46,8 @@ def moment(name="1", at=None, metrics=None, goroutines=None, arenas=None, **stat
                        mappings=table)  # fmt: skip
 
 
-def answers_of(*moments, gc=None, **thresholds):
-    return Answers(moments, GoVersion(), gc=gc, thresholds=Thresholds(**thresholds))
+def answers_of(*moments, collector=None, **thresholds):
+    return case_of(moments, collector=collector, thresholds=Thresholds(**thresholds))
 
 
 # Moments
@@ -55,7 +58,7 @@ def answers_of(*moments, gc=None, **thresholds):
     [((0, 5, 5), [0, 5, 5]), ((3, 9), [0, 6]), ((0, None), None), ((5, 4), None), ((), None)],
 )
 def test_seconds_are_since_the_first_of_moments_in_order(times, seconds):
-    found = _seconds([moment(at=one) for one in times])
+    found = seconds_of([moment(at=one) for one in times])
 
     assert seconds == (None if found is None else found.tolist())
 
@@ -114,10 +117,10 @@ def test_stacks_raise_the_goal_of_go_118_and_are_not_marked(version, goal):
     10 MiB of stacks, at GOGC=100.
     """
     row = {"HeapAlloc": 9, "NextGC": 40, "NumGC": 1, "TotalAlloc": 9, "StackInuse": 10}
-    case = replace(answers_of(moment("1", **row), moment("2", **row)), go_version=version)
+    case = but(answers_of(moment("1", **row), moment("2", **row)), go_version=version)
 
-    assert goal * MIB / 2 == case.held_heap.marked.first
-    assert [goal * MIB / 2] * 2 == [case.marked_bytes(one) for one in case.moments]
+    assert goal * MIB / 2 == case.facts.held_heap.marked.first
+    assert [goal * MIB / 2] * 2 == [case.facts.marked_bytes(one) for one in case.facts.moments]
 
 
 @pytest.mark.parametrize(
@@ -145,9 +148,11 @@ def test_what_is_resident_grows_on_unless_it_is_garbage(about, may):
             vars(one)["memstats"] = None
         moments.append(one)
     case = answers_of(*moments)
-    vars(case)["goroutines_pile_up"] = told.get("pile_up", False)
+    vars(case.facts)["goroutines"] = SimpleNamespace(
+        count=None, stacks=None, descriptors_bytes=1e9 * told.get("pile_up", False), stopped=False
+    )
 
-    assert may == case.may_grow_on(20 * MIB)
+    assert may == may_grow_on(case, 20 * MIB)
 
 
 @pytest.mark.parametrize(
@@ -216,17 +221,20 @@ def test_memstats_are_of_the_file_that_they_were_read_from(paths, artefact, path
 def test_the_largest_rss_is_that_of_any_moment():
     sizes = [MomentFacts("1", ledger=ledger(size, stacks=1)) for size in (3, 9, 4, None)]
 
-    assert (9, None) == (answers_of(*sizes).largest_rss_bytes, answers_of().largest_rss_bytes)
+    assert (9, None) == (
+        answers_of(*sizes).facts.largest_rss_bytes,
+        answers_of().facts.largest_rss_bytes,
+    )
 
 
 @pytest.mark.parametrize(("limited", "decides"), [(5, False), (6, True)])
 def test_a_limit_decides_where_it_makes_more_than_half_of_the_goals(limited, decides):
-    gc = SimpleNamespace(
+    collector = SimpleNamespace(
         triggers=SimpleNamespace(of=lambda one: {"limit": {"cycles": limited}}[one]),
         cost=SimpleNamespace(cycles=10),
     )
 
-    assert decides == answers_of(gc=gc).limit_decides
+    assert decides == limit_decides(answers_of(collector=collector))
 
 
 UNKNOWN = {"gogc_fraction": None, "goal": 14}  # 10 live: room of 0.4, of too small a heap to tell
@@ -242,31 +250,35 @@ UNKNOWN = {"gogc_fraction": None, "goal": 14}  # 10 live: room of 0.4, of too sm
     ],
 )
 def test_a_limit_may_decide_where_goals_leave_little_room(about, may_decide):
-    gc = facts_of(*[{}] * 5, **about)
+    collector = facts_of(*[{}] * 5, **about)
 
-    assert may_decide == answers_of(gc=gc).limit_may_decide
-    assert not answers_of(gc=replace(gc, memory_limit_bytes=math.inf)).limit_may_decide
-    assert may_decide == answers_of(gc=replace(gc, memory_limit_bytes=1e9)).limit_may_decide
-    assert not answers_of().limit_may_decide
+    assert may_decide == limit_may_decide(answers_of(collector=collector))
+    assert not limit_may_decide(
+        answers_of(collector=replace(collector, memory_limit_bytes=math.inf))
+    )
+    assert may_decide == limit_may_decide(
+        answers_of(collector=replace(collector, memory_limit_bytes=1e9))
+    )
+    assert not limit_may_decide(answers_of())
 
 
 def test_how_little_room_may_be_a_limits():
     """
     10 live, and a goal of 15: less than the threshold.
     """
-    case = answers_of(gc=facts_of(*[{}] * 5, **UNKNOWN | {"goal": 15}))
+    case = answers_of(collector=facts_of(*[{}] * 5, **UNKNOWN | {"goal": 15}))
 
-    assert not replace(case, thresholds=Thresholds(small_room_fraction=0.5)).limit_may_decide
+    assert not limit_may_decide(replace(case, thresholds=Thresholds(small_room_fraction=0.5)))
     above = math.nextafter(0.5, 1)
-    assert replace(case, thresholds=Thresholds(small_room_fraction=above)).limit_may_decide
+    assert limit_may_decide(replace(case, thresholds=Thresholds(small_room_fraction=above)))
 
 
 @pytest.mark.parametrize(("goals", "decides"), [((200, 200), False), ((200, 150, 200), True)])
 def test_without_a_log_a_limit_decides_where_it_made_some_moments_goal(goals, decides):
     metrics = {GOMEMLIMIT: 300.0 * MIB, GOGC: 100.0, LIVE: 100.0 * MIB}
 
-    assert (
-        decides == answers_of(*(moment(metrics=metrics, NextGC=one) for one in goals)).limit_decides
+    assert decides == limit_decides(
+        answers_of(*(moment(metrics=metrics, NextGC=one) for one in goals))
     )
 
 
@@ -279,20 +291,24 @@ def test_levels_are_of_the_moments_that_say_them_by_their_time():
             for at, size in zip(times, sizes, strict=True)]  # fmt: skip
     case = answers_of(told[0], MomentFacts("x"), *told[1:], MomentFacts("y"))
 
-    jump, bursts, resident = case.heap_alloc_jump, case.marked_bursts, case.resident_heap
+    jump, bursts, resident = (
+        case.facts.heap_alloc_jump,
+        case.facts.marked_bursts,
+        case.facts.resident_heap,
+    )
 
     assert (1, 2, 9 / 12) == (jump.before, jump.peak, jump.high_fraction)
     assert (20.0 * MIB, 90.0 * MIB, 9 / 12) == (bursts.low, bursts.highest, bursts.high_fraction)
     assert (6, 12.0, 20.0 * MIB) == (resident.moments, resident.seconds, resident.first)
-    assert 6 == len(case.marking)
+    assert 6 == len(case.facts.marking)
 
 
 def test_one_moment_holds_no_heap_and_two_do():
     one = {"HeapAlloc": 9, "NextGC": 18, "NumGC": 1, "TotalAlloc": 9}
 
-    assert answers_of(moment(**one)).held_heap is None
-    assert 0.0 == answers_of(moment(**one)).held_grown_bytes
-    assert answers_of(moment(**one), moment(**one)).held_heap is not None
+    assert answers_of(moment(**one)).facts.held_heap is None
+    assert 0.0 == answers_of(moment(**one)).facts.held_grown_bytes
+    assert answers_of(moment(**one), moment(**one)).facts.held_heap is not None
 
 
 def test_what_is_held_grew_by_all_of_it_or_by_what_stays():
@@ -306,11 +322,11 @@ def test_what_is_held_grew_by_all_of_it_or_by_what_stays():
     ]
     level = [moment(str(n), HeapAlloc=20, NextGC=40, NumGC=2 * n) for n in range(1, 7)]
 
-    assert 100 * MIB == answers_of(*adds).held_grown_bytes
-    assert 0.0 == answers_of(*level).held_grown_bytes
+    assert 100 * MIB == answers_of(*adds).facts.held_grown_bytes
+    assert 0.0 == answers_of(*level).facts.held_grown_bytes
     held = answers_of(*most)
-    assert held.held_heap.held.low > 0
-    assert held.held_heap.held.grown == held.held_grown_bytes < 100 * MIB
+    assert held.facts.held_heap.held.low > 0
+    assert held.facts.held_heap.held.grown == held.facts.held_grown_bytes < 100 * MIB
 
 
 # Goroutines
@@ -327,7 +343,7 @@ def piling(count=None, stacks=None, descriptors=0.0, rises=True, **thresholds):
     """Whether goroutines pile up, of ten more and twice as many, in three moments."""
     limits = {"goroutine_growth": 10, "goroutine_growth_ratio": 2.0, "goroutine_bytes": 100}
     case = answers_of(**limits | thresholds)
-    case.__dict__["goroutines"] = SimpleNamespace(
+    vars(case.facts)["goroutines"] = SimpleNamespace(
         count=count, stacks=stacks, descriptors_bytes=descriptors, rises=rises
     )
     return case
@@ -347,10 +363,10 @@ def piling(count=None, stacks=None, descriptors=0.0, rises=True, **thresholds):
 def test_goroutines_grew_by_many_and_by_a_multiple(count, grew):
     case = piling(count)
 
-    assert grew == case.goroutines_grew
+    assert grew == goroutines_grew(case)
     if count is not None:
-        assert grew == case.goroutines_pile_up
-        assert not piling(count, rises=False).goroutines_pile_up
+        assert grew == goroutines_pile_up(case)
+        assert not goroutines_pile_up(piling(count, rises=False))
 
 
 @pytest.mark.parametrize(
@@ -363,13 +379,13 @@ def test_goroutines_grew_by_many_and_by_a_multiple(count, grew):
     ],
 )
 def test_where_nobody_counts_them_stacks_tell(stacks, piles):
-    assert piles == piling(None, stacks).goroutines_pile_up
+    assert piles == goroutines_pile_up(piling(None, stacks))
 
 
 @pytest.mark.parametrize(("size", "piles"), [(3840, True), (3839, False)])
 def test_and_descriptors_of_384_bytes_each_do(size, piles):
-    assert piles == piling(descriptors=float(size)).goroutines_pile_up
-    assert piles == piling(None, trend(1, 2), float(size)).goroutines_pile_up
+    assert piles == goroutines_pile_up(piling(descriptors=float(size)))
+    assert piles == goroutines_pile_up(piling(None, trend(1, 2), float(size)))
 
 
 def test_goroutines_are_of_the_moments_that_count_them():
@@ -380,7 +396,7 @@ def test_goroutines_are_of_the_moments_that_count_them():
     for one in (0, 2):
         told[one].goroutines["function"] = "main.wait"
 
-    found = answers_of(*told).goroutines
+    found = answers_of(*told).facts.goroutines
 
     assert (2, 9.0, 3.0, 9.0) == (
         found.count.moments, found.count.seconds, found.count.first, found.count.last,
@@ -401,4 +417,4 @@ def test_a_log_lasts_from_its_first_collection_to_its_last_if_it_is_of_one_run()
 
 
 def test_a_series_that_nobody_laid_out_has_no_growing_site():
-    assert answers_of().growing_site is None
+    assert answers_of().facts.profiles.growing_site is None

@@ -1,0 +1,34 @@
+"""What rules look at: what is known of a capture, and where a finding begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gomem.causes.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.causes.finding import Lack
+    from gomem.facts.capture import CaptureFacts
+    from gomem.facts.moment import MomentFacts
+
+
+@dataclass(frozen=True)
+class Case:
+    """A capture before its judges.
+
+    Attributes:
+        facts: What is known of it.
+        thresholds: Where a finding begins.
+        baseline: What is known of the capture it is compared with, if there is one.
+        counterparts: The baseline's moment that each moment is compared with, by name.
+        lacks: What rules needed and had not, for data-thin alone.
+    """
+
+    facts: CaptureFacts
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    baseline: CaptureFacts | None = None
+    counterparts: Mapping[str, MomentFacts] = field(default_factory=dict)
+    lacks: tuple[Lack, ...] = ()

@@ -1,0 +1,24 @@
+"""Idle heap that nobody comes to need: whether it is idle-heap-kept's, or headroom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
+
+
+def unused_idle_bytes(case: Case, moment: MomentFacts) -> int:
+    """Idle heap that makes most of a moment's RSS and that the program does not come to need.
+
+    What was allocated from the first moment to the last is little against it; 0 where it is
+    more, or where nothing says.
+    """
+    limits, rss, idle = case.thresholds, moment.rss_bytes, moment.idle_heap_bytes
+    totals = list(case.facts.total_allocs.values())
+    if rss is None or moment.heap is None or not totals[1:]:
+        return 0
+    needed = totals[-1] - totals[0] > limits.idle_unused_fraction * idle
+    least = max(limits.idle_by_goal_fraction * rss, limits.notable(limits.idle_heap_bytes, rss))
+    return 0 if needed or idle < least else idle

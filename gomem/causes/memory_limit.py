@@ -1,0 +1,45 @@
+"""Whether a memory limit makes the heap's goals: the judgement that several causes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+
+
+def limit_decides(case: Case) -> bool:
+    """Whether a memory limit made most goals by the log, or without one that of a moment."""
+    log = case.facts.collector
+    if log is None:
+        return any(moment.limited_goal is not None for moment in case.facts.moments)
+    limited = log.triggers.of("limit")["cycles"]
+    return bool(limited > case.thresholds.deciding_fraction * log.cost.cycles)
+
+
+def limit_may_decide(case: Case) -> bool:
+    """Whether goals leave so little room that a limit may make them, and no file says who."""
+    log, counters = case.facts.collector, case.facts.counters
+    small = case.thresholds.small_room_fraction
+    if log is not None:
+        return log.limit_is_possible and log.pacing.usual.headroom_fraction < small
+    room = None if counters is None else counters.room_fraction
+    return room is not None and room < small and case.facts.limit_is_possible
+
+
+def limit_leaves_no_room(case: Case) -> bool:
+    """Whether next to nothing is allocated between collections, which cost much or are many.
+
+    By the counters alone, where a limit may decide: a GOGC of less than 5 would do the same.
+    """
+    counters, limits = case.facts.counters, case.thresholds
+    if case.facts.collector is not None or counters is None or not limit_may_decide(case):
+        return False
+    assert counters.room_fraction is not None  # or it might not decide
+    if counters.cycles < limits.enough_cycles:
+        return False
+    many = limits.are_frequent(counters.interval_seconds)
+    marking = counters.least_marking_fraction  # without the stops, which no limit makes
+    dear = (counters.marking_fraction if marking is None else marking) >= limits.marking_fraction
+    cost = many or dear or counters.limiter_cycle is not None
+    return cost and counters.room_fraction <= limits.limit_room_fraction

@@ -1,0 +1,394 @@
+"""What is known of a capture, each question asked once, when its answer is first read.
+
+Rules, the diagnosis, views and comparisons read these answers; no other object keeps one. None
+depends on a threshold or on a baseline, so whoever judges by others shares them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.counters import CollectorCounters, collector_counters
+from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
+from gomem.analysis.mappings.regions import address_regions
+from gomem.analysis.memory.groups import side_by_side
+from gomem.analysis.memory.held_heap import GOGC_BY_DEFAULT, HeldHeap, held_heap
+from gomem.analysis.scavenger.scavenger import heap_steps
+from gomem.analysis.series.bursts import Bursts, find_bursts
+from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
+from gomem.analysis.series.jumps import Jump, find_jump
+from gomem.analysis.series.trends import HALF, MOVES, Trend, trend_of
+from gomem.analysis.what_if.what_if import Asked
+from gomem.facts.changes import Change, change_over_all, changes_over_time
+from gomem.facts.collector import CollectorFacts
+from gomem.facts.frames import (
+    kinds_frame,
+    ledger_frame,
+    levels_frame,
+    quantiles_frame,
+    smaps_frame,
+)
+from gomem.facts.limits import growth_to_limit
+from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, NO_GOMEMLIMIT, MomentFacts, seconds_of
+from gomem.facts.profiles import ProfileFacts
+from gomem.facts.retention import scavenger_of
+from gomem.facts.sides import facts_of_moments
+from gomem.facts.what_if import what_if_of
+from gomem.releases import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.analysis.memory.ledger import Ledger
+    from gomem.analysis.memory.limits import TimeToLimit
+    from gomem.analysis.scavenger.scavenger import Scavenger
+    from gomem.analysis.what_if.what_if import WhatIf
+    from gomem.capture.capture import Capture
+    from gomem.errors import Damage
+    from gomem.releases import GoVersion
+
+
+@dataclass(frozen=True, eq=False)
+class CaptureFacts:
+    """What is known of a capture.
+
+    Attributes:
+        capture: What was read.
+    """
+
+    capture: Capture
+
+    @property
+    def go_version(self) -> GoVersion:
+        """The release, as far as known."""
+        return self.capture.go_version
+
+    @property
+    def damage(self) -> tuple[Damage, ...]:
+        """What could not be read."""
+        return self.capture.damaged
+
+    # Moment by moment
+
+    @cached_property
+    def moments(self) -> tuple[MomentFacts, ...]:
+        """What is known of each moment that says anything about memory, in order."""
+        return facts_of_moments(self.capture)
+
+    @cached_property
+    def by_moment(self) -> Mapping[str, MomentFacts]:
+        """The same by the moments' names."""
+        return {moment.name: moment for moment in self.moments}
+
+    @cached_property
+    def ledgers(self) -> dict[str, Ledger]:
+        """Ledger by moment, in order; moments without one are left out."""
+        return {one.name: one.ledger for one in self.moments if one.ledger is not None}
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
+        return ledger_frame(self.ledgers)
+
+    @cached_property
+    def groups_side_by_side(self) -> pd.DataFrame:
+        """Whose the memory is at each moment with a ledger; see `memory.groups.side_by_side`."""
+        return side_by_side([one.groups for one in self.moments if one.groups is not None])
+
+    @cached_property
+    def kinds(self) -> pd.DataFrame:
+        """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
+        return kinds_frame(self.moments)
+
+    @cached_property
+    def smaps(self) -> pd.DataFrame:
+        """The mappings of all moments with their kinds; see `frames.smaps_frame`."""
+        return smaps_frame(self.capture, self.moments)
+
+    @cached_property
+    def levels(self) -> pd.DataFrame:
+        """One wide row a moment, by time where that is known: all that it counts, side by side.
+
+        `moment`, `rss_bytes`, the parts of its ledger, then the columns of `Capture.levels`.
+        """
+        return levels_frame(self.capture, self.ledgers)
+
+    @cached_property
+    def level_quantiles(self) -> pd.DataFrame:
+        """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
+        return quantiles_frame(self.moments)
+
+    @cached_property
+    def heap(self) -> pd.DataFrame:
+        """Heap kept, given back and still resident: see `analysis.memory.scavenger.heap_return`."""
+        rows = [moment.heap for moment in self.moments if moment.heap is not None]
+        return pd.DataFrame(rows).reset_index(drop=True)
+
+    @cached_property
+    def heap_steps(self) -> pd.DataFrame:
+        """What changed from each moment to the next; see `analysis.memory.scavenger.heap_steps`."""
+        return heap_steps(self.heap, {moment.name: moment.rss_bytes for moment in self.moments})
+
+    @cached_property
+    def scavenger(self) -> Scavenger | None:
+        """What goes back to the kernel, and why not more; None where nothing says."""
+        return scavenger_of(self.capture, self.moments)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What moved from each moment with a ledger to the next."""
+        return changes_over_time(self.moments)
+
+    @cached_property
+    def change_over_all(self) -> Change | None:
+        """What moved from the first of them to the last, if there are three or more."""
+        return change_over_all(self.moments)
+
+    @property
+    def largest_rss_bytes(self) -> int | None:
+        """The largest RSS of any moment, if one is known."""
+        known = [one.rss_bytes for one in self.moments if one.rss_bytes is not None]
+        return max(known, default=None)
+
+    @cached_property
+    def limit_growth(self) -> TimeToLimit | None:
+        """When the last moment's limit is reached, as far as that can be told."""
+        return growth_to_limit(self.moments, self.moments[-1].cgroup_use if self.moments else None)
+
+    def regions(self, moment: str) -> pd.DataFrame:
+        """The regions of a moment's address space; see `analysis.mappings.regions.REGIONS`.
+
+        Raises:
+            KeyError: The moment has no smaps.
+        """
+        mappings = self.by_moment[moment].mappings
+        if mappings is None:
+            raise KeyError(moment)
+        return address_regions(mappings)
+
+    # Who allocates
+
+    @cached_property
+    def profiles(self) -> ProfileFacts:
+        """What is known of the heap profiles."""
+        return ProfileFacts(self.capture)
+
+    # The collector, and what its settings are
+
+    @cached_property
+    def collector(self) -> CollectorFacts | None:
+        """What the log says; settings are from runtime/metrics, if every moment has the same."""
+        if self.capture.gc is None:
+            return None
+        gogc, limit = self._same_everywhere(GOGC), self._same_everywhere(GOMEMLIMIT)
+        knows_none = not self.go_version.possibly(Fact.MEMORY_LIMIT)
+        if knows_none or (limit is not None and limit >= NO_GOMEMLIMIT):
+            limit = math.inf
+        return CollectorFacts(
+            self.capture.gc,
+            ", ".join(self.capture.of_kind("gctrace")) or "gctrace",
+            None if gogc is None else gogc / 100,
+            limit,
+        )
+
+    @cached_property
+    def what_if(self) -> WhatIf | None:
+        """What the usual other GOGC and GOMEMLIMIT would do; None without a log."""
+        return self.what_if_set(Asked())
+
+    def what_if_set(self, asked: Asked) -> WhatIf | None:
+        """The same for settings of one's own, and a container's size."""
+        if self.collector is None:
+            return None
+        return what_if_of(self.collector, self.go_version, self.moments, asked)
+
+    def _same_everywhere(self, metric: str) -> float | None:
+        """A setting that every moment which has it agrees on."""
+        values = {one.metrics[metric] for one in self.moments if metric in one.metrics}
+        return float(values.pop()) if len(values) == 1 else None
+
+    @property
+    def gogc_fraction(self) -> float:
+        """GOGC as runtime/metrics give it, 1.0 for 100; by default if they do not say."""
+        known = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
+        return known.pop() if len(known) == 1 else GOGC_BY_DEFAULT
+
+    @property
+    def _gogc_of_stacks(self) -> float:
+        """By how much of all stacks a goal is raised: from Go 1.19 on by a small part, unknown."""
+        whole = self.go_version.certainly(Fact.ALL_STACKS_COUNT)
+        return self.gogc_fraction if whole else 0.0
+
+    @property
+    def limit_is_possible(self) -> bool:
+        """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
+        said = any(GOMEMLIMIT in moment.metrics for moment in self.moments)
+        return not said and self.go_version.possibly(Fact.MEMORY_LIMIT)
+
+    @property
+    def limited_moment(self) -> MomentFacts | None:
+        """The last moment that says who makes its goal, if GOMEMLIMIT does; None where GOGC does.
+
+        A setting seldom changes: where a later moment does not say it, it is what it was.
+        """
+        saying = [one for one in self._with_memstats if LIVE in one.metrics]
+        return saying[-1] if saying and saying[-1].limited_goal is not None else None
+
+    @cached_property
+    def counters(self) -> CollectorCounters | None:
+        """What the process's own counters say of its collections; None where none counts them."""
+        readings = [moment.counter_reading for moment in self.moments]
+        return collector_counters([reading for reading in readings if reading is not None])
+
+    @property
+    def _last_number(self) -> int | None:
+        """The number of the last collection that the counters know; None where none counts them."""
+        return None if self.counters is None else self.counters.last.count("NumGC")
+
+    @property
+    def log_ends_early(self) -> bool:
+        """Whether the last moment counts clearly more collections than the log has."""
+        logged = None if self.collector is None else self.collector.last_number
+        counted = self._last_number
+        return logged is not None and counted is not None and logged < (1 - MOVES) * counted
+
+    @cached_property
+    def pauses(self) -> pd.DataFrame | None:
+        """Stops of the world that MemStats remember; None where a log tells them."""
+        return self.capture.pauses if self.collector is None else None
+
+    @cached_property
+    def remembered_pauses(self) -> RememberedPauses | None:
+        """The stops of the collections that the counters tell of; None if none is remembered."""
+        counters, last = self.counters, self._last_number
+        if self.pauses is None or counters is None or last is None:
+            return None
+        return remembered_pauses(self.pauses, last, counters.cycles, counters.seconds)
+
+    # Levels over the moments
+
+    @property
+    def _with_memstats(self) -> list[MomentFacts]:
+        return [moment for moment in self.moments if moment.memstats is not None]
+
+    @cached_property
+    def total_allocs(self) -> dict[str, int]:
+        """What the process had allocated in all, by moment; empty if another one began."""
+        totals = {
+            one.name: one.memstats["TotalAlloc"] for one in self.moments if one.memstats is not None
+        }
+        known = {name: int(total) for name, total in totals.items() if pd.notna(total)}
+        return known if list(known.values()) == sorted(known.values()) else {}
+
+    @cached_property
+    def heap_alloc_jump(self) -> Jump | None:
+        """The highest jump of HeapAlloc over its usual level; None if there is none."""
+        rows = [one.memstats for one in self.moments if one.memstats is not None]
+        levels = np.array([row["HeapAlloc"] for row in rows], np.float64)
+        return find_jump(levels, seconds_of(self._with_memstats))
+
+    @cached_property
+    def resident_heap(self) -> Trend | None:
+        """How the arenas' resident memory moves over the moments; None if fewer than two say."""
+        saying = [one for one in self.moments if one.arenas_rss_bytes is not None]
+        levels = np.array([one.arenas_rss_bytes for one in saying], np.float64)
+        return trend_of(levels, seconds_of(saying))
+
+    @cached_property
+    def marking(self) -> tuple[MomentFacts, ...]:
+        """The moments that say what collections marked, or the goal that follows from it."""
+        return tuple(moment for moment in self.moments if self.marked_bytes(moment))
+
+    def marked_bytes(self, moment: MomentFacts) -> float:
+        """What the last collection before a moment marked; 0 where nothing says."""
+        return moment.marked_bytes(self.gogc_fraction, self._gogc_of_stacks) or 0.0
+
+    @cached_property
+    def marked_bursts(self) -> Bursts | None:
+        """Bursts of what collections marked; None if there are none.
+
+        Where GOGC is not known, the size may be wrong, but not the way it goes.
+        """
+        marks = [self.marked_bytes(moment) for moment in self.marking]
+        return find_bursts(np.array(marks, np.float64), seconds_of(self.marking))
+
+    @cached_property
+    def goroutines(self) -> GoroutineGrowth:
+        """How the number of goroutines moves over the moments, and what goes with it."""
+        counted = [one for one in self.moments if one.goroutine_count is not None]
+        several = len(counted) > 1
+        watched = counted if several else self.moments
+        stacked = [one for one in watched if one.memstats is not None]
+        stacks = [one.memstats["StackInuse"] for one in stacked if one.memstats is not None]
+        beside = [one.goroutine_count or 0 for one in stacked]
+        profiles = [one.goroutines for one in self.moments if one.goroutines is not None]
+        return goroutine_growth(
+            np.array([one.goroutine_count for one in counted], np.float64),
+            seconds_of(counted),
+            stacks=trend_of(np.array(stacks, np.float64), seconds_of(stacked)),
+            counted_beside=beside[-1] - beside[0] if several and beside else None,
+            profiles=[one for one in profiles if len(one)],
+            growth=self.profiles.growth,
+        )
+
+    @cached_property
+    def held_heap(self) -> HeldHeap | None:
+        """What the heap holds over the moments; None if fewer than two say.
+
+        Where goroutines came and have stayed since, over the moments since: what rose with their
+        number is theirs.
+        """
+        settled = [(one, one.memstats) for one in self._settled if one.memstats is not None]
+        if len(settled) < 2:
+            return None
+        live = np.array([one.metrics.get(LIVE, np.nan) for one, _ in settled], np.float64)
+        stats = pd.DataFrame([row for _, row in settled])
+        stats["NextGC"] = [one.goal_bytes(self._gogc_of_stacks) for one, _ in settled]
+        seconds = seconds_of([one for one, _ in settled])
+        return held_heap(stats, seconds, live, self.gogc_fraction)
+
+    @property
+    def _settled(self) -> Sequence[MomentFacts]:
+        """The moments from when the number of goroutines stays; all, if it has not doubled."""
+        counted = [one for one in self.moments if one.goroutine_count is not None]
+        count = self.goroutines.count if len(counted) > 1 else None
+        if count is None or not self.goroutines.stopped or HALF * count.last < count.first:
+            return self.moments
+        few = count.last - MOVES * count.grown
+        below = [one for one in counted if (one.goroutine_count or 0) < few]
+        return self.moments[self.moments.index(below[-1]) + 1 :]
+
+    @cached_property
+    def held_grown_bytes(self) -> float:
+        """By how much more the heap holds at the last moment, if that rises; else 0."""
+        held = self.held_heap
+        trend = None if held is None else held.rising or held.may_be_rising
+        if held is None or trend is None:
+            return 0.0
+        if trend is held.allocated and held.held is not None and held.held.low > 0:
+            trend = held.held
+        return max(0.0, trend.grown)
+
+    def in_use_at_most(self, moment: MomentFacts) -> float | None:
+        """What heap profiles have in use at most; None where they may lag by much.
+
+        The last until then must count half of what was allocated: that of a program that turns
+        sampling off, or on late, does not. Where the heap grows, all of them lag.
+        """
+        totals, held = self.profiles.in_use, self.held_heap
+        if totals is None or moment.memstats is None:
+            return None
+        names = [one.name for one in self.moments]
+        until = names[: names.index(moment.name) + 1]
+        counted = [totals.allocated[name] for name in until if name in totals.allocated]
+        allocated = moment.memstats["TotalAlloc"]
+        if not counted or pd.isna(allocated) or counted[-1] < HALF * allocated:
+            return None
+        grows = held is not None and (held.rising or held.may_be_rising) is not None
+        return None if grows or self.profiles.growing_site is not None else totals.at_most

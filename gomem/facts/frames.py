@@ -1,0 +1,95 @@
+"""Frames over all moments of a capture, laid out of what is known of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
+from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
+from gomem.analysis.series.level_quantiles import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
+from gomem.capture.moment import MOMENT
+from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.analysis.memory.ledger import Ledger
+    from gomem.capture.capture import Capture
+    from gomem.facts.moment import MomentFacts
+
+PART_LEVELS = dictionary_of(
+    (
+        Column("rss_bytes", "Int64", "B", "Resident memory, which the ledger adds up to."),
+        *(
+            Column(part, "Int64", "B", f"This part of the ledger; see `gomem explain {part}`.")
+            for part in PARTS
+        ),
+    )
+)
+
+
+def ledger_frame(ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
+    """All ledgers: `moment`, then the columns of `LEDGER_PARTS`."""
+    return _by_moment({name: ledger.parts for name, ledger in ledgers.items()}, LEDGER_PARTS)
+
+
+def kinds_frame(moments: Sequence[MomentFacts]) -> pd.DataFrame:
+    """Mappings by kind: `moment`, then the columns of `BY_KIND`."""
+    frames = {
+        moment.name: ClassifiedMappings(moment.mappings, ()).kinds()
+        for moment in moments
+        if moment.mappings is not None
+    }
+    return _by_moment(frames, BY_KIND)
+
+
+def smaps_frame(capture: Capture, moments: Sequence[MomentFacts]) -> pd.DataFrame:
+    """The mappings of all moments with `kind`, and `rule`, by which it was told.
+
+    As `Capture.smaps`; a mapping that holds two kinds is two rows, and of `maps`, which say
+    nothing of residence, no kind is told.
+    """
+    frames = [moment.mappings for moment in moments if moment.mappings is not None]
+    if not frames:
+        return capture.smaps.iloc[:0].assign(kind="", rule="")
+    return pd.concat(frames, ignore_index=True)
+
+
+def levels_frame(capture: Capture, ledgers: Mapping[str, Ledger]) -> pd.DataFrame:
+    """One wide row a moment: RSS, the parts of its ledger, then the capture's own levels."""
+    rows = [
+        {"moment": name, "rss_bytes": ledger.rss_bytes}
+        | dict(zip(ledger.parts["part"], ledger.parts["bytes"].tolist(), strict=True))
+        for name, ledger in ledgers.items()
+    ]
+    wide = capture.levels
+    if not rows:
+        return wide
+    parts = pd.DataFrame(rows).set_index("moment").reindex(wide["moment"]).astype("Int64")
+    named = pd.concat([parts.reset_index(), wide.drop(columns="moment").reset_index()], axis=1)
+    named.attrs["columns"] = Dictionary(wide.attrs["columns"] | PART_LEVELS)
+    return named.set_index("time")
+
+
+def quantiles_frame(moments: Sequence[MomentFacts]) -> pd.DataFrame:
+    """How high RSS and the heap lie; see `analysis.level_quantiles.LEVEL_QUANTILES`."""
+    if len(moments) < LEAST_MOMENTS:
+        return empty(LEVEL_QUANTILES)
+    rows = [
+        {"rss_bytes": moment.rss_bytes}
+        | ({} if moment.memstats is None else dict(moment.memstats[["HeapAlloc", "HeapInuse"]]))
+        for moment in moments
+    ]
+    return level_quantiles(pd.DataFrame(rows))
+
+
+def _by_moment(frames: Mapping[str, pd.DataFrame], columns: tuple[Column, ...]) -> pd.DataFrame:
+    """Frames on top of each other, with the moment of each."""
+    names = ["moment", *(column.name for column in columns)]
+    if not frames:
+        return empty((MOMENT, *columns))
+    return pd.concat(
+        [frame.assign(moment=name)[names] for name, frame in frames.items()], ignore_index=True
+    )

@@ -1,0 +1,284 @@
+"""What is known of one moment: the only thing about it that rules and views read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.counters import CounterReading
+from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
+from gomem.analysis.memory.groups import MemoryGroups, memory_groups
+from gomem.analysis.memory.limits import (
+    AddressSpace,
+    CgroupUse,
+    LimitAdvice,
+    WorstCase,
+    address_space_use,
+    advise_gomemlimit,
+    cgroup_use,
+    worst_case_rss,
+)
+from gomem.analysis.memory.skew import Skew
+from gomem.inputs.kinds import METRICS_PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.analysis.memory.ledger import Ledger
+
+GOROUTINES = "/sched/goroutines:goroutines"
+ON_PAGE = "go_goroutines"
+_MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read from
+LIVE = "/gc/heap/live:bytes"
+GOGC = "/gc/gogc:percent"
+GOMEMLIMIT = "/gc/gomemlimit:bytes"
+SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
+NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
+
+
+def gomemlimit_of(metrics: Mapping[str, float]) -> int | None:
+    """The GOMEMLIMIT that runtime/metrics show; None if none is set, or nothing says."""
+    set_to = metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
+    return int(set_to) if set_to < NO_GOMEMLIMIT else None
+
+
+@dataclass(frozen=True)
+class LimitedGoal:
+    """A heap goal that GOMEMLIMIT makes.
+
+    Attributes:
+        limit_bytes: GOMEMLIMIT.
+        goal_bytes: The goal.
+        live_bytes: What the last collection marked.
+        by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
+    """
+
+    limit_bytes: int
+    goal_bytes: int
+    live_bytes: int
+    by_gogc_bytes: float
+
+    @property
+    def room_fraction(self) -> float:
+        """Room above the live heap, as a part of it."""
+        return (self.goal_bytes - self.live_bytes) / self.live_bytes if self.live_bytes else 0.0
+
+
+@dataclass(frozen=True)
+class MomentFacts:
+    """What is known about one moment.
+
+    Attributes:
+        name: The moment.
+        ledger: Where its resident bytes are; None if no artefact says.
+        memstats: A row of the MemStats table, or of runtime/metrics in its place.
+        heap: A row of `analysis.memory.scavenger.heap_return`, in bytes.
+        mappings: Classified mappings.
+        large_blocks: Those of all moments that may be malloc's.
+        size_classes: BySize of MemStats; empty if it is not there.
+        metrics: runtime/metrics scalars by name.
+        paths: The artefact of each kind.
+        skew: How far MemStats and the mappings lie apart, in time and in collections.
+        goroutines: Goroutines by stack, from a goroutine profile; see `capture.moment.GOROUTINES`.
+        cgroup: The cgroup's numbers by name, in bytes; empty without them.
+        limits: Soft limits of the process by the kernel's name; None for no limit.
+        time: When it was, if that is known.
+        live_bytes: What the last collection before it marked; None if nothing says.
+        scraped: What a page of Prometheus metrics says of the process, by the page's names.
+        page: A row of MemStats of such a page, where `memstats` is of runtime/metrics.
+    """
+
+    name: str
+    ledger: Ledger | None = None
+    memstats: pd.Series | None = None
+    heap: pd.Series | None = None
+    mappings: pd.DataFrame | None = None
+    large_blocks: LargeBlocks | None = None
+    size_classes: pd.DataFrame | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    skew: Skew = field(default_factory=Skew)
+    goroutines: pd.DataFrame | None = None
+    cgroup: Mapping[str, int | None] = field(default_factory=dict)
+    limits: Mapping[str, int | None] = field(default_factory=dict)
+    time: pd.Timestamp | None = None
+    live_bytes: int | None = None
+    scraped: Mapping[str, float] = field(default_factory=dict)
+    page: pd.Series | None = None
+
+    @cached_property
+    def groups(self) -> MemoryGroups | None:
+        """Whose the resident memory is; None without a ledger."""
+        if self.ledger is None:
+            return None
+        return memory_groups(self.ledger.parts, self.rss_bytes, self.live_bytes)
+
+    @cached_property
+    def is_malloced(self) -> pd.Series:
+        """Which of its mappings are most likely large blocks of malloc's; none without smaps."""
+        if self.mappings is None:
+            return pd.Series(dtype=bool)
+        return malloced_blocks(self.mappings, self.large_blocks)
+
+    @cached_property
+    def is_shared_anonymous(self) -> pd.Series:
+        """Which of its mappings are shared memory of no file and no name; none without smaps.
+
+        mmap(MAP_SHARED | MAP_ANONYMOUS), which the kernel shows as /dev/zero.
+        """
+        if self.mappings is None:
+            return pd.Series(dtype=bool)
+        return self.mappings["path"].astype("str").str.startswith(SHARED_ANONYMOUS)
+
+    @property
+    def counter_reading(self) -> CounterReading | None:
+        """What the process counted until then; None without MemStats."""
+        if self.memstats is None:
+            return None
+        paths = self.path("memstats"), self.path("metrics")
+        page = self.page, self.paths.get(METRICS_PAGE, "")
+        return CounterReading(self.memstats, self.metrics, *paths, self.name, *page)
+
+    @property
+    def goroutine_count(self) -> int | None:
+        """How many there are, by a profile, by runtime/metrics, by a page; None without either.
+
+        The profile stands first: since Go 1.26 the metric counts the runtime's own goroutines too,
+        which `runtime.NumGoroutine` and the profile leave out on every release.
+        """
+        if self.goroutines is not None and len(self.goroutines):
+            return int(self.goroutines["goroutines"].sum())
+        if GOROUTINES in self.metrics:
+            return int(self.metrics[GOROUTINES])
+        return int(self.scraped[ON_PAGE]) if ON_PAGE in self.scraped else None
+
+    @property
+    def goroutine_path(self) -> str:
+        """The artefact that says how many there are."""
+        if self.goroutines is not None and len(self.goroutines):
+            return self.path("goroutine")
+        return self.path("metrics" if GOROUTINES in self.metrics else METRICS_PAGE)
+
+    @property
+    def rss_bytes(self) -> int | None:
+        """Resident bytes, if they are known."""
+        return None if self.ledger is None else self.ledger.rss_bytes
+
+    @property
+    def held_bytes(self) -> int | None:
+        """Resident bytes, or where no file says, what Go claims; None if neither is known."""
+        if self.rss_bytes is not None or self.groups is None:
+            return self.rss_bytes
+        return sum(self.groups.claimed.values())
+
+    @cached_property
+    def worst_case(self) -> WorstCase | None:
+        """What RSS would be if all that is mapped were resident; None without both sides."""
+        if self.ledger is None:
+            return None
+        return worst_case_rss(self.ledger.parts, self.rss_bytes, self.memstats)
+
+    @cached_property
+    def cgroup_use(self) -> CgroupUse | None:
+        """How full the cgroup is, and of what; None without its files."""
+        given_back = 0 if self.ledger is None else self.ledger.part("heap_released_resident")
+        return cgroup_use(self.cgroup, given_back)
+
+    @cached_property
+    def limit_advice(self) -> LimitAdvice | None:
+        """A GOMEMLIMIT for the cgroup's limit; None without a limit, or without RSS."""
+        use = self.cgroup_use
+        if use is None or use.limit_bytes is None or self.ledger is None or self.rss_bytes is None:
+            return None
+        return advise_gomemlimit(use.limit_bytes, self.ledger.parts, self.rss_bytes, use)
+
+    @property
+    def gomemlimit_bytes(self) -> int | None:
+        """The GOMEMLIMIT that is set; None if none is, or nothing says."""
+        return gomemlimit_of(self.metrics)
+
+    @property
+    def limited_goal(self) -> LimitedGoal | None:
+        """The heap goal that GOMEMLIMIT makes; None where GOGC makes it.
+
+        A goal is GOGC over what was live, and more where stacks and globals count. One below that
+        can only be the limit's.
+        """
+        limit, live = self.gomemlimit_bytes, self.metrics.get(LIVE)
+        goal = None if self.memstats is None else self.memstats["NextGC"]
+        if limit is None or live is None or goal is None or pd.isna(goal):
+            return None
+        if GOGC not in self.metrics:
+            return None
+        by_gogc = live * (1 + self.metrics[GOGC] / 100)
+        return LimitedGoal(limit, int(goal), int(live), by_gogc) if goal < by_gogc else None
+
+    @cached_property
+    def address_space(self) -> AddressSpace | None:
+        """What is mapped against the limit on address space; None if there is no limit."""
+        return address_space_use(self.limits, self.mappings)
+
+    @property
+    def arenas_rss_bytes(self) -> int | None:
+        """Resident bytes of the Go heap's mappings; None without smaps."""
+        if self.mappings is None:
+            return None
+        return int(self.mappings.loc[self.mappings["kind"] == "go-heap", "Rss"].sum())
+
+    def marked_bytes(self, gogc_fraction: float, gogc_of_stacks: float = 0.0) -> float | None:
+        """What the last collection marked: by runtime/metrics, else by the goal that it set.
+
+        None before the first collection, and where nothing says.
+        """
+        if LIVE in self.metrics:
+            return self.metrics[LIVE] or None
+        goal = self.goal_bytes(gogc_of_stacks)
+        return None if math.isnan(goal) else max(0.0, goal) / (1 + gogc_fraction) or None
+
+    def goal_bytes(self, gogc_of_stacks: float) -> float:
+        """NextGC without what stacks add to it, as a fraction of all of them; NaN if unknown."""
+        if self.memstats is None:
+            return math.nan
+        wanted = self.memstats.reindex(["NextGC", "StackInuse"])
+        goal, stacks = wanted.astype("Float64").to_numpy(float, na_value=math.nan)
+        return goal - gogc_of_stacks * stacks if gogc_of_stacks and stacks > 0 else goal
+
+    @property
+    def idle_heap_bytes(self) -> int:
+        """Idle heap that is resident: without what nobody has touched; 0 without a ledger."""
+        if self.ledger is None:
+            return 0
+        return self.ledger.part("heap_idle") + self.ledger.part("heap_untouched")
+
+    @property
+    def hides_untouched(self) -> bool:
+        """Whether memory that is not Go's may stand in RSS for heap that was never touched."""
+        divided = self.ledger is not None and self.ledger.has("mapped_files")
+        return self.mappings is None and not divided
+
+    def path(self, kind: str) -> str:
+        """The artefact of a kind, as evidence names it."""
+        if kind == "memstats":
+            row = self.memstats
+            told = None if row is None else row.get("artefact")
+            if told is not None:
+                return str(told)
+            kind = next((one for one in _MEMSTATS if one in self.paths), kind)
+        return self.paths.get(kind, kind)
+
+
+def seconds_of(moments: Sequence[MomentFacts]) -> NDArray[np.float64] | None:
+    """When they were, since the first; None if a time is not known, or they are in no order."""
+    times = [one.time for one in moments]
+    known = [one for one in times if one is not None]
+    if not known or len(known) < len(times):
+        return None
+    seconds = np.array([(one - known[0]).total_seconds() for one in known])
+    return seconds if (np.diff(seconds) >= 0).all() else None

@@ -1,0 +1,213 @@
+"""What is known of the heap profiles of a capture: who allocates, and what stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.analysis.profiles.allocation_spikes import Spike, find_spike
+from gomem.analysis.profiles.call_tree import CallTree, call_tree
+from gomem.analysis.profiles.growth import (
+    GROWTH,
+    HORIZON_SECONDS,
+    LEAST_MOMENTS,
+    GrowingSite,
+    Series,
+    growing_site,
+    growth,
+    series_of,
+)
+from gomem.analysis.profiles.in_use_totals import InUseTotals, in_use_totals
+from gomem.analysis.profiles.large_objects import LargeObjects, find_large_objects
+from gomem.analysis.profiles.level_jumps import (
+    InUseBursts,
+    InUseJump,
+    in_use_bursts,
+    in_use_jump,
+)
+from gomem.analysis.profiles.published import of_last_process
+from gomem.analysis.profiles.reasons import site_reasons
+from gomem.analysis.profiles.sizes import OBJECTS, object_sizes
+from gomem.analysis.profiles.turnover import TURNOVER, site_turnover
+from gomem.inputs.pprof.sites import AllocationSites, top_sites
+from gomem.inputs.schema import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gomem.capture.capture import Capture
+    from gomem.inputs.pprof.table import Profile
+
+TOP_SITES = 20
+ALLOCATED, IN_USE = "alloc_space", "inuse_space"
+SAMPLE_TYPES = ("inuse_space", "alloc_space", "inuse_objects", "alloc_objects")
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileFacts:
+    """What is known of a capture's heap profiles, each asked when it is first read.
+
+    Attributes:
+        capture: What was read.
+    """
+
+    capture: Capture
+
+    @cached_property
+    def by_moment(self) -> Mapping[str, Profile]:
+        """Each moment's heap profile, or its allocs profile, which holds the same."""
+        return self.capture.heap_profiles
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The file of each."""
+        return {moment: profile.source for moment, profile in self.by_moment.items()}
+
+    def path(self, moment: str) -> str:
+        """The heap profile of a moment, as evidence names it."""
+        return self.paths.get(moment, moment)
+
+    @cached_property
+    def of_last_process(self) -> Mapping[str, Profile]:
+        """Those with a time, without those of a process before a restart."""
+        return of_last_process(self.capture.heap_profiles)
+
+    # Who allocates
+
+    @cached_property
+    def sites(self) -> dict[str, dict[str, AllocationSites]]:
+        """Allocation sites by moment and sample type, with their 95 % intervals."""
+        return {
+            moment: {
+                name: top_sites(profile, name, TOP_SITES)
+                for name in SAMPLE_TYPES
+                if name in profile.sample_type_names
+            }
+            for moment, profile in self.by_moment.items()
+        }
+
+    @cached_property
+    def alloc_space(self) -> Mapping[str, AllocationSites]:
+        """Who allocated most bytes since the start, by moment, where a profile says so."""
+        return {name: by[ALLOCATED] for name, by in self.sites.items() if ALLOCATED in by}
+
+    @cached_property
+    def reasons(self) -> dict[str, pd.DataFrame]:
+        """Why the largest lines allocate, by moment; see `profiles.reasons.REASONS`.
+
+        The lines are by alloc_space, the reasons are the compiler's; empty without its escape
+        analysis.
+        """
+        verdicts = [analysis.on_the_heap for analysis in self.capture.escapes.values()]
+        if not verdicts:
+            return {}
+        escaping = pd.concat(verdicts, ignore_index=True)
+        return {
+            moment: site_reasons(profile, escaping, ALLOCATED, TOP_SITES)
+            for moment, profile in self.by_moment.items()
+            if ALLOCATED in profile.sample_type_names
+        }
+
+    def turnover(self, moment: str) -> pd.DataFrame:
+        """How much of all that was allocated is still in use; see `site_turnover.TURNOVER`."""
+        profile = self.by_moment.get(moment)
+        if profile is None or not _counts(profile, "alloc") or not _counts(profile, "inuse"):
+            return empty(TURNOVER)
+        return site_turnover(profile)
+
+    def object_sizes(self, moment: str) -> pd.DataFrame:
+        """What is in use by site and size of object; see `object_sizes.OBJECTS`."""
+        profile = self.by_moment.get(moment)
+        if profile is None or not _counts(profile, "inuse"):
+            return empty(OBJECTS)
+        return object_sizes(profile)
+
+    def call_tree(
+        self, moment: str, sample_type: str, base: Profile | None = None
+    ) -> CallTree | None:
+        """Who calls whom, and how much of a value is below each call; None without such a value.
+
+        Args:
+            moment: Whose profile.
+            sample_type: Which value.
+            base: A profile to compare with, if it is to say what changed.
+        """
+        profile = self.by_moment.get(moment)
+        if profile is None or not has_samples(profile, sample_type):
+            return None
+        return call_tree(profile, sample_type, base)
+
+    # What is in use over time
+
+    @cached_property
+    def heap_series(self) -> Series | None:
+        """What each stack has in use over the heap profiles; None if too few have a time."""
+        profiles = {
+            moment: profile
+            for moment, profile in self.of_last_process.items()
+            if IN_USE in profile.sample_type_names
+        }
+        return series_of(profiles, IN_USE) if len(profiles) >= LEAST_MOMENTS else None
+
+    @cached_property
+    def growth(self) -> pd.DataFrame:
+        """How each of those stacks grows, with its projection for an hour; see `growth.GROWTH`."""
+        return empty(GROWTH) if self.heap_series is None else growth(self.heap_series)
+
+    @property
+    def growth_horizon_seconds(self) -> float:
+        """How far ahead that looks."""
+        return HORIZON_SECONDS
+
+    @cached_property
+    def growing_site(self) -> GrowingSite | None:
+        """Who allocates most of what surely rises in them; None if nothing does."""
+        return None if self.heap_series is None else growing_site(self.heap_series, self.growth)
+
+    @cached_property
+    def in_use(self) -> InUseTotals | None:
+        """How much is in use by them, if there are any."""
+        return in_use_totals(self.of_last_process)
+
+    @cached_property
+    def jump(self) -> InUseJump | None:
+        """The highest jump of what is in use from its usual level, if there is one."""
+        return in_use_jump(self.of_last_process)
+
+    @cached_property
+    def bursts(self) -> InUseBursts | None:
+        """The bursts of what is in use, if there are any."""
+        return in_use_bursts(self.of_last_process)
+
+    def large_objects(self, least_bytes: int) -> LargeObjects | None:
+        """The largest single object that was allocated between two of them, if it is so large."""
+        return find_large_objects(self.of_last_process, least_bytes)
+
+    @cached_property
+    def spike(self) -> Spike | None:
+        """The interval between two of them that stands out most, if there are any."""
+        return find_spike(self.of_last_process)
+
+    def spike_at(self, at: str | pd.Timestamp | None = None) -> Spike | None:
+        """Who allocated in one interval between two of them; see `find_spike`.
+
+        Args:
+            at: A moment's name, or a time; None for the interval that stands out most.
+
+        Raises:
+            KeyError: There is no heap profile of such a moment.
+        """
+        return find_spike(self.by_moment, at)
+
+
+def _counts(profile: Profile, word: str) -> bool:
+    """Whether it has both objects and bytes of what was allocated, or of what is in use."""
+    return {f"{word}_objects", f"{word}_space"} <= set(profile.sample_type_names)
+
+
+def has_samples(profile: Profile, sample_type: str) -> bool:
+    """Whether it has values other than 0 of a sample type."""
+    return sample_type in profile.sample_type_names and profile.total(sample_type) != 0
