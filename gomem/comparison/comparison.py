@@ -299,8 +299,8 @@ def _joined(benches: Sequence[Bench]) -> Bench:
         pd.concat(results, ignore_index=True),
         pd.concat(config, ignore_index=True),
         pd.concat([empty(UNIT_NOTES), *(bench.units for bench in benches)], ignore_index=True),
-        tuple(damage for bench in benches for damage in bench.damaged),
         tuple(dict.fromkeys(key for bench in benches for key in bench.told_apart)),
+        damaged=tuple(damage for bench in benches for damage in bench.damaged),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +170,24 @@ class WithDamage:
     def damage(self) -> pd.DataFrame:
         """What could not be read: source, where, what, text."""
         return damage_table(self.damaged)
+
+
+@dataclass(frozen=True)
+class Frames(WithDamage):
+    """The frames of one artefact, the most telling first.
+
+    Attributes:
+        damaged: What could not be read.
+    """
+
+    damaged: tuple[Damage, ...] = field(default=(), kw_only=True)
+
+    def _repr_html_(self) -> str:
+        """The first frame; one that is a single row stands upright."""
+        frame = getattr(self, fields(self)[1].name)
+        if len(frame) == 1:
+            return frame.T.to_html(escape=True, header=False)
+        return frame.to_html(escape=True, index=False, max_rows=20)
 
 
 def _series(values: Any, dtype: str, rows: int, *, copy: bool) -> Any:

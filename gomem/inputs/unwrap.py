@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gomem.sources.artefact import Source
+
 Parsed = TypeVar("Parsed")
 
 LONGEST_BYTES = 1 << 26  # what people paste is shorter, and all of its lines are held at once
@@ -145,34 +147,33 @@ def plain_texts(data: bytes) -> Iterator[PlainText]:
 
 
 def read_plain(
-    data: bytes,
-    source: str,
+    source: Source,
     looks_like: Callable[[bytes], bool],
-    parse: Callable[[bytes], tuple[Parsed, list[Damage]]],
-) -> tuple[Parsed, list[Damage], PlainText]:
+    parse: Callable[..., tuple[Parsed, list[Damage]]],
+) -> tuple[Parsed, tuple[Damage, ...], PlainText]:
     """Parse a text; without its wrapper if it is of its kind only so, or has less damage.
 
     Args:
-        data: The artefact as it lies there.
-        source: What damage calls it.
+        source: The artefact as it lies there.
         looks_like: Whether a text is of the kind.
-        parse: Its parser.
+        parse: Its parser, which takes the text, and what damage calls it as `source`.
 
     Returns:
-        What the parser gives, its damage placed in the file, and the text that was parsed.
+        What the parser gives, the artefact's damage and the parser's, which is placed in the file,
+        and the text that was parsed.
 
     Raises:
         FormatError: The parser's, over the artefact as it lies there.
     """
     best: tuple[Parsed, list[Damage], PlainText] | None = None
     refused: FormatError | None = None
-    for text in _candidates(data, looks_like):
+    for text in _candidates(source.data, looks_like):
         try:
-            parsed, found = parse(text.data)
+            parsed, found = parse(text.data, source=source.name)
         except FormatError as error:
             refused = refused or error
             continue
-        damage = text.placed(found, source)
+        damage = text.placed(found, source.name)
         if best is None or len(damage) < len(best[1]):
             best = parsed, damage, text
         if not damage:
@@ -180,7 +181,8 @@ def read_plain(
     if best is None:
         assert refused is not None
         raise refused
-    return best
+    parsed, damage, text = best
+    return parsed, (*source.damage, *damage), text
 
 
 def _candidates(data: bytes, looks_like: Callable[[bytes], bool]) -> Iterator[PlainText]:

@@ -12,7 +12,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.kinds import BY_NAME, KINDS, kind_of
 from gomem.inputs.read import read_artefact
 from gomem.inputs.unwrap import LAYERS, LONGEST_BYTES, PlainText, plain_texts, read_plain
-from gomem.sources.artefact import open_source
+from gomem.sources.artefact import Source, open_source
 from tests.builders import FIXTURES
 
 MOMENT = FIXTURES / "captures/healthy-go1.27.3/2-steady"
@@ -370,14 +370,17 @@ def test_a_place_is_one_in_the_file(where, place):
     assert where == PlainText(b"", np.array([], np.int64)).place(where)
 
 
+QUOTED = Source("x", b"> a\n", b"> a\n")
+
+
 def reader(outcomes):
     """A parser that gives so many places of damage of a text, or refuses it."""
 
-    def parse(data):
+    def parse(data, *, source):
         outcome = outcomes[data]
         if isinstance(outcome, str):
-            raise FormatError("x", "", outcome)
-        return data, [Damage("x", "line 1", "")] * outcome
+            raise FormatError(source, "", outcome)
+        return data, [Damage(source, "line 1", "")] * outcome
 
     return parse
 
@@ -390,13 +393,13 @@ def reader(outcomes):
 def test_the_text_with_the_least_damage_is_read_and_of_equals_the_outer(as_it_is, unquoted, read):
     parse = reader({b"> a\n": as_it_is, b"a\n": unquoted})
 
-    assert read == read_plain(b"> a\n", "x", lambda _: True, parse)[0]
+    assert read == read_plain(QUOTED, lambda _: True, parse)[0]
 
 
 def test_a_refusal_is_that_of_the_file_as_it_lies_there():
     parse = reader({b"> a\n": "outer", b"a\n": "inner"})
 
     with pytest.raises(FormatError, match="outer"):
-        read_plain(b"> a\n", "x", lambda _: True, parse)
+        read_plain(QUOTED, lambda _: True, parse)
     with pytest.raises(FormatError, match="outer"):
-        read_plain(b"> a\n", "x", lambda _: False, parse)
+        read_plain(QUOTED, lambda _: False, parse)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.inputs.buildinfo.parse import (
@@ -13,14 +12,12 @@ from gomem.inputs.buildinfo.parse import (
     parse_build_info,
     settings_of,
 )
-from gomem.inputs.schema import Column, WithDamage, build_rows
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from gomem.errors import Damage
@@ -50,20 +47,18 @@ MODULES = (
 
 
 @dataclass(frozen=True)
-class Build(WithDamage):
+class Build(Frames):
     """What an executable says of its build.
 
     Attributes:
         build: One row; see `BUILD`.
         settings: A row per setting, since Go 1.18; see `SETTINGS`.
         modules: A row per module; see `MODULES`.
-        damaged: What could not be read.
     """
 
     build: pd.DataFrame
     settings: pd.DataFrame
     modules: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
 
     @property
     def go_version(self) -> str:
@@ -75,11 +70,8 @@ class Build(WithDamage):
         """What says the release."""
         return "build information"
 
-    def _repr_html_(self) -> str:
-        return self.build.T.to_html(escape=True, header=False)
 
-
-def build_tables(build: BuildInfo, damage: Sequence[Damage]) -> Build:
+def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
     """Lay build information out as rows."""
     settings, modules = settings_of(build), modules_of(build)
     main = next((one for one in modules if one[0] == "main"), ("", None, None, None))
@@ -99,7 +91,7 @@ def build_tables(build: BuildInfo, damage: Sequence[Damage]) -> Build:
         build_rows([row], BUILD),
         build_rows(settings.items(), SETTINGS),
         build_rows(modules, MODULES),
-        tuple(damage),
+        damaged=damaged,
     )
 
 
@@ -111,9 +103,8 @@ def read_buildinfo(readable: Readable) -> Build:
         FormatError: There is none in it; Go 1.12 and older wrote none.
     """
     source = open_source(readable)
-    parse = partial(parse_build_info, source=source.name)
     if source.data.startswith(ELF):
-        build, damage = parse(source.data)
-    else:
-        build, damage, _ = read_plain(source.data, source.name, looks_like_build_info, parse)
-    return build_tables(build, [*source.damage, *damage])
+        build, found = parse_build_info(source.data, source=source.name)
+        return build_tables(build, (*source.damage, *found))
+    build, damaged, _ = read_plain(source, looks_like_build_info, parse_build_info)
+    return build_tables(build, damaged)

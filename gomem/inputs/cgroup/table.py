@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.cgroup.parse import looks_like_cgroup, parse_cgroup
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -16,8 +15,6 @@ from gomem.sources.artefact import open_source
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.errors import Damage
-    from gomem.inputs.cgroup.parse import CgroupFile
     from gomem.sources.artefact import Readable
 
 CGROUP = (
@@ -28,31 +25,14 @@ CGROUP = (
 
 
 @dataclass(frozen=True)
-class Cgroup(WithDamage):
+class Cgroup(Frames):
     """One memory file of a control group.
 
     Attributes:
         cgroup: A row per number; see `CGROUP`.
-        damaged: What could not be read.
     """
 
     cgroup: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.cgroup.to_html(escape=True, index=False)
-
-
-def cgroup_table(parsed: CgroupFile) -> pd.DataFrame:
-    """One file's numbers, in its order."""
-    return build(
-        {
-            "file": [parsed.file] * len(parsed.values),
-            "name": list(parsed.values),
-            "value": list(parsed.values.values()),
-        },
-        CGROUP,
-    )
 
 
 @reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
@@ -63,12 +43,10 @@ def read_cgroup(readable: Readable) -> Cgroup:
         FormatError: There is no number in it.
     """
     source = open_source(readable)
-    parsed, damage, _ = read_plain(
-        source.data,
-        source.name,
-        lambda data: looks_like_cgroup(data, source.name),
-        partial(parse_cgroup, source=source.name),
+    parsed, damaged, _ = read_plain(
+        source, lambda data: looks_like_cgroup(data, source.name), parse_cgroup
     )
     if not parsed.values:
         raise FormatError(source.name, "", "no number; wanted memory.current, memory.stat …")
-    return Cgroup(cgroup_table(parsed), (*source.damage, *damage))
+    rows = [(parsed.file, *number) for number in parsed.values.items()]
+    return Cgroup(build_rows(rows, CGROUP), damaged=damaged)

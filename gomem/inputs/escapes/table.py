@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import plain_characters, read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import pandas as pd
 
-    from gomem.errors import Damage
-    from gomem.inputs.escapes.parse import Escapes
     from gomem.sources.artefact import Readable
 
 VERDICTS = (
@@ -37,16 +32,14 @@ ON_THE_HEAP = ("moved", "escapes")
 
 
 @dataclass(frozen=True)
-class EscapeAnalysis(WithDamage):
+class EscapeAnalysis(Frames):
     """What the compiler decided.
 
     Attributes:
         verdicts: A row each; see `VERDICTS`.
-        damaged: What could not be read.
     """
 
     verdicts: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
 
     @property
     def on_the_heap(self) -> pd.DataFrame:
@@ -59,11 +52,6 @@ class EscapeAnalysis(WithDamage):
         return head + shown.to_html(escape=True, index=False)
 
 
-def escapes_of(escapes: Escapes, damage: Iterable[Damage]) -> EscapeAnalysis:
-    """Lay verdicts out as rows, in the output's order."""
-    return EscapeAnalysis(build(asdict(escapes), VERDICTS), tuple(damage))
-
-
 @reads("the output of go build -gcflags=-m", "escapes")
 def read_escapes(readable: Readable) -> EscapeAnalysis:
     """Read what `go build -gcflags=-m` or `-m=2` printed: what goes to the heap, and why.
@@ -72,9 +60,8 @@ def read_escapes(readable: Readable) -> EscapeAnalysis:
         FormatError: There is no verdict in it.
     """
     source = open_source(readable)
-    data = plain_characters(source.data)  # an address, `&amp;u`, is no name of its own
-    parse = partial(parse_escapes, source=source.name)
-    escapes, damage, _ = read_plain(data, source.name, looks_like_escapes, parse)
+    plain = replace(source, data=plain_characters(source.data))  # `&amp;u`, an address, is no name
+    escapes, damaged, _ = read_plain(plain, looks_like_escapes, parse_escapes)
     if not escapes.kind:
         raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")
-    return escapes_of(escapes, [*source.damage, *damage])
+    return EscapeAnalysis(build(asdict(escapes), VERDICTS), damaged=damaged)

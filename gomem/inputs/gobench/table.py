@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from gomem.inputs.gobench.parse import looks_like_gobench, parse_gobench
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -18,7 +17,6 @@ from gomem.sources.artefact import open_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gomem.errors import Damage
     from gomem.inputs.gobench.parse import GoBench
     from gomem.sources.artefact import Readable
 
@@ -45,18 +43,16 @@ UNIT_NOTES = (
     Column("value", "str", "", "The answer: higher or lower, exact or nothing."),
     Column("line", "int64", "", "Line of the file, from 1."),
 )
-UNIT_NOTE_NAMES = [column.name for column in UNIT_NOTES]
 
 
 @dataclass(frozen=True)
-class Bench(WithDamage):
+class Bench(Frames):
     """The results of one benchmark file.
 
     Attributes:
         results: A row for each result and unit; see `RESULTS`.
         config: The configurations, a row for each setting; see `CONFIG`.
         units: What the file's `Unit` lines say; see `UNIT_NOTES`.
-        damaged: What could not be read.
         told_apart: Settings, besides pkg, of which the file has several values: measurements
             under different ones are not of the same thing.
     """
@@ -64,7 +60,6 @@ class Bench(WithDamage):
     results: pd.DataFrame
     config: pd.DataFrame
     units: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
     told_apart: tuple[str, ...] = ()
 
     @property
@@ -83,17 +78,6 @@ class Bench(WithDamage):
         summary = values.agg(["count", "median", "min", "max"]).reset_index()
         head = f"{len(self.results)} measurements, {len(self.damaged)} lines that could not be read"
         return f"<p>{head}</p>{summary.to_html(escape=True, index=False)}"
-
-
-def bench_of(parsed: GoBench, damage: Sequence[Damage]) -> Bench:
-    """Columns and damage of one file, as tables."""
-    return Bench(
-        results_table(parsed),
-        config_table(parsed),
-        units_table(parsed),
-        tuple(damage),
-        _told_apart(parsed.configurations),
-    )
 
 
 def _told_apart(configurations: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
@@ -121,14 +105,7 @@ def config_table(parsed: GoBench) -> pd.DataFrame:
         for number, settings in enumerate(parsed.configurations)
         for key, value in settings.items()
     ]
-    columns = {column.name: [row[place] for row in rows] for place, column in enumerate(CONFIG)}
-    return build(columns, CONFIG)
-
-
-def units_table(parsed: GoBench) -> pd.DataFrame:
-    """Lay what is said of units out as rows."""
-    columns = {name: [getattr(note, name) for note in parsed.units] for name in UNIT_NOTE_NAMES}
-    return build(columns, UNIT_NOTES)
+    return build_rows(rows, CONFIG)
 
 
 def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -182,9 +159,13 @@ def read_bench(readable: Readable) -> Bench:
         FormatError: There is no benchmark result in it.
     """
     source = open_source(readable)
-    parse = partial(parse_gobench, source=source.name)
-    parsed, damage, text = read_plain(source.data, source.name, looks_like_gobench, parse)
+    parsed, damaged, text = read_plain(source, looks_like_gobench, parse_gobench)
     in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))
     units = [replace(note, line=int(text.lines(np.array([note.line]))[0])) for note in parsed.units]
-    parsed = replace(parsed, measurements=in_file, units=units)
-    return bench_of(parsed, [*source.damage, *damage])
+    return Bench(
+        results_table(replace(parsed, measurements=in_file)),
+        config_table(parsed),
+        build_rows(map(astuple, units), UNIT_NOTES),
+        _told_apart(parsed.configurations),
+        damaged=damaged,
+    )

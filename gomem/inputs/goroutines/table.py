@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.inputs.goroutines.parse import SECONDS, looks_like_goroutines, parse_goroutines
-from gomem.inputs.schema import Column, WithDamage, build_rows
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.errors import Damage
     from gomem.inputs.goroutines.parse import Waiting
     from gomem.sources.artefact import Readable
 
@@ -37,22 +35,17 @@ GOROUTINES = (
 
 
 @dataclass(frozen=True)
-class Goroutines(WithDamage):
+class Goroutines(Frames):
     """The goroutines of one dump.
 
     Attributes:
         goroutines: A row for those that are alike, in the dump's order; see `GOROUTINES`.
-        damaged: What could not be read.
     """
 
     goroutines: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.goroutines.to_html(escape=True, max_rows=20)
 
 
-def goroutines_table(found: Counter[Waiting], damage: Sequence[Damage]) -> Goroutines:
+def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
     """Lay goroutines out as rows."""
     rows = [
         (
@@ -69,7 +62,7 @@ def goroutines_table(found: Counter[Waiting], damage: Sequence[Damage]) -> Gorou
         )
         for one, count in found.items()
     ]
-    return Goroutines(build_rows(rows, GOROUTINES), tuple(damage))
+    return build_rows(rows, GOROUTINES)
 
 
 def innermost_own(stack: Sequence[str]) -> str:
@@ -86,6 +79,5 @@ def read_goroutines(readable: Readable) -> Goroutines:
         FormatError: There is no goroutine in it.
     """
     source = open_source(readable)
-    parse = partial(parse_goroutines, source=source.name)
-    found, damage, _ = read_plain(source.data, source.name, looks_like_goroutines, parse)
-    return goroutines_table(found, [*source.damage, *damage])
+    found, damaged, _ = read_plain(source, looks_like_goroutines, parse_goroutines)
+    return Goroutines(goroutines_table(found), damaged=damaged)

@@ -9,7 +9,7 @@ Quirks        `unlimited` stands for no limit; the columns are parted by their w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gomem.errors import Damage, excerpt
 
@@ -18,8 +18,7 @@ NO_LIMIT = 2**63  # from here on nothing is limited, though the kernel prints th
 LINE = re.compile(rb"(Max [a-z -]+?) {2,}(\d{1,20}|unlimited) +(\d{1,20}|unlimited) *([a-z]*) *")
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """One resource's limits; None for no limit."""
 
     name: str

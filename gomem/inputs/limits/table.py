@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.limits.parse import looks_like_limits, parse_limits
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
-    from gomem.errors import Damage
-    from gomem.inputs.limits.parse import Limit
     from gomem.sources.artefact import Readable
 
 LIMITS = (
@@ -31,32 +26,14 @@ LIMITS = (
 
 
 @dataclass(frozen=True)
-class ResourceLimits(WithDamage):
+class ResourceLimits(Frames):
     """The limits of one process.
 
     Attributes:
         limits: A row per resource; see `LIMITS`.
-        damaged: What could not be read.
     """
 
     limits: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.limits.to_html(escape=True, index=False)
-
-
-def limits_table(limits: Sequence[Limit]) -> pd.DataFrame:
-    """One file's rows, in its order."""
-    return build(
-        {
-            "limit": [one.name for one in limits],
-            "soft": [one.soft for one in limits],
-            "hard": [one.hard for one in limits],
-            "unit": [one.unit for one in limits],
-        },
-        LIMITS,
-    )
 
 
 @reads("/proc/PID/limits", "limits")
@@ -67,8 +44,7 @@ def read_limits(readable: Readable) -> ResourceLimits:
         FormatError: There is no limit in it.
     """
     source = open_source(readable)
-    parse = partial(parse_limits, source=source.name)
-    limits, damage, _ = read_plain(source.data, source.name, looks_like_limits, parse)
+    limits, damaged, _ = read_plain(source, looks_like_limits, parse_limits)
     if not limits:
         raise FormatError(source.name, "", "no limit in it; wanted /proc/PID/limits")
-    return ResourceLimits(limits_table(limits), (*source.damage, *damage))
+    return ResourceLimits(build_rows(limits, LIMITS), damaged=damaged)

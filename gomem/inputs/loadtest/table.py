@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.loadtest.parse import looks_like_loadtest, parse_loadtest
-from gomem.inputs.schema import Column, WithDamage, build, build_rows
+from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.errors import Damage
     from gomem.inputs.loadtest.report import Report
     from gomem.sources.artefact import Readable
 
@@ -43,21 +41,16 @@ LATENCIES = (
 
 
 @dataclass(frozen=True)
-class LoadTest(WithDamage):
+class LoadTest(Frames):
     """What load generators measured.
 
     Attributes:
         runs: A row per report; see `RUNS`.
         latencies: A row per quantile of each; see `LATENCIES`.
-        damaged: What could not be read.
     """
 
     runs: pd.DataFrame
     latencies: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.runs.to_html(escape=True, index=False)
 
 
 def runs_table(reports: Sequence[Report]) -> pd.DataFrame:
@@ -83,8 +76,7 @@ def read_loadtest(readable: Readable) -> LoadTest:
         FormatError: There is no report in it.
     """
     source = open_source(readable)
-    parse = partial(parse_loadtest, source=source.name)
-    reports, damage, _ = read_plain(source.data, source.name, looks_like_loadtest, parse)
+    reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:
         raise FormatError(source.name, "", "no requests in it; wanted a load generator's report")
-    return LoadTest(runs_table(reports), latencies_table(reports), (*source.damage, *damage))
+    return LoadTest(runs_table(reports), latencies_table(reports), damaged=damaged)

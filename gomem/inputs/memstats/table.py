@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +10,14 @@ import pandas as pd
 
 from gomem.inputs.memstats.parse import looks_like_memstats, parse_memstats
 from gomem.inputs.pprof.heap_text import heap_text_in, memstats_of
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from gomem.errors import Damage
     from gomem.inputs.memstats.parse import MemStatsDumps
@@ -69,20 +68,18 @@ SIZE_CLASSES = (
 
 
 @dataclass(frozen=True)
-class MemStats(WithDamage):
+class MemStats(Frames):
     """The dumps of one artefact.
 
     Attributes:
         stats: A row per dump; see `STATS`.
         pauses: A row per pause, of the first dump that remembers it; see `PAUSES`.
         size_classes: A row per entry of BySize; see `SIZE_CLASSES`.
-        damaged: What could not be read.
     """
 
     stats: pd.DataFrame
     pauses: pd.DataFrame
     size_classes: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
 
     @property
     def dumps(self) -> Iterator[MemStats]:
@@ -101,7 +98,7 @@ class MemStats(WithDamage):
         return f"<p>{len(self.stats)} MemStats dumps; the last:</p><table>{cells}</table>"
 
 
-def memstats_tables(dumps: MemStatsDumps, damage: Sequence[Damage]) -> MemStats:
+def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> MemStats:
     """Lay dumps, their pauses and their size classes out as rows."""
     last_gc = dumps.counters["LastGC"]
     never = np.ma.getmaskarray(last_gc) | (last_gc.data == 0)
@@ -120,9 +117,8 @@ def memstats_tables(dumps: MemStatsDumps, damage: Sequence[Damage]) -> MemStats:
         "pause_seconds": length / 1e9,
     }
     classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
-    return MemStats(
-        build(columns, STATS), build(pauses, PAUSES), build(classes, SIZE_CLASSES), tuple(damage)
-    )
+    frames = build(columns, STATS), build(pauses, PAUSES), build(classes, SIZE_CLASSES)
+    return MemStats(*frames, damaged=tuple(damaged))
 
 
 def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
@@ -140,10 +136,9 @@ def read_memstats(readable: Readable) -> MemStats:
         FormatError: There is no MemStats dump in it.
     """
     source = open_source(readable)
-    data, profile = source.data, heap_text_in(source.data)
+    profile = heap_text_in(source.data)
     if profile is not None:
-        data = memstats_of(profile, source=source.name)
-    parse = partial(parse_memstats, source=source.name)
-    dumps, damage, text = read_plain(data, source.name, looks_like_memstats, parse)
+        source = replace(source, data=memstats_of(profile, source=source.name))
+    dumps, damaged, text = read_plain(source, looks_like_memstats, parse_memstats)
     dumps = replace(dumps, place=[text.place(place) for place in dumps.place])
-    return memstats_tables(dumps, [*source.damage, *damage])
+    return memstats_tables(dumps, damaged)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,7 @@ from gomem.inputs.metrics.page import (
     without_cut_line,
 )
 from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
-from gomem.inputs.schema import Column, WithDamage, build, empty
+from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -95,7 +94,7 @@ COUNTS = {
 
 
 @dataclass(frozen=True)
-class RuntimeMetrics(WithDamage):
+class RuntimeMetrics(Frames):
     """The readings of one artefact; of JSON `values` and `histograms` alone.
 
     Attributes:
@@ -106,7 +105,6 @@ class RuntimeMetrics(WithDamage):
         pause_quantiles: A row per quantile of a page; see `PAUSE_QUANTILES`.
         go_version: The release, as a page's `go_info` has it.
         time: The latest stamp of a page that has stamps.
-        damaged: What could not be read.
     """
 
     values: pd.DataFrame
@@ -116,7 +114,6 @@ class RuntimeMetrics(WithDamage):
     pause_quantiles: pd.DataFrame = field(default_factory=lambda: empty(PAUSE_QUANTILES))
     go_version: str | None = None
     time: datetime | None = None
-    damaged: tuple[Damage, ...] = ()
 
     @property
     def stats(self) -> pd.DataFrame:
@@ -133,11 +130,8 @@ class RuntimeMetrics(WithDamage):
         """What says the release."""
         return "go_info"
 
-    def _repr_html_(self) -> str:
-        return self.values.to_html(escape=True)
 
-
-def metrics_tables(readings: Sequence[Metrics], damage: Sequence[Damage]) -> RuntimeMetrics:
+def metrics_tables(readings: Sequence[Metrics], damaged: tuple[Damage, ...] = ()) -> RuntimeMetrics:
     """Lay readings out as rows: scalars, and the buckets of histograms."""
     values = [
         (number, name, value)
@@ -151,7 +145,7 @@ def metrics_tables(readings: Sequence[Metrics], damage: Sequence[Damage]) -> Run
         for low, high, count in zip(bounds, bounds[1:], counts, strict=False)
     ]
     return RuntimeMetrics(
-        _frame(values, VALUES), _frame(buckets, HISTOGRAMS), damaged=tuple(damage)
+        build_rows(values, VALUES), build_rows(buckets, HISTOGRAMS), damaged=damaged
     )
 
 
@@ -177,9 +171,9 @@ def _sum(wide: pd.DataFrame, names: list[str]) -> pd.Series:
     return total.where(total < float(NO_GOAL_FROM)).astype("Int64")
 
 
-def page_tables(pages: Sequence[Page], damage: Sequence[Damage]) -> RuntimeMetrics:
+def page_tables(pages: Sequence[Page], damaged: tuple[Damage, ...]) -> RuntimeMetrics:
     """Lay out what a page says: MemStats, runtime/metrics, the process."""
-    readings = metrics_tables([page.runtime for page in pages], ())
+    readings = metrics_tables([page.runtime for page in pages])
     last = pages[-1]
     quantiles = [
         (number, quantile, seconds)
@@ -189,12 +183,12 @@ def page_tables(pages: Sequence[Page], damage: Sequence[Damage]) -> RuntimeMetri
     return RuntimeMetrics(
         readings.values,
         readings.histograms,
-        memstats_tables(_dumps(pages), ()) if last.memstats else None,
+        memstats_tables(_dumps(pages)) if last.memstats else None,
         _process(pages),
-        _frame(quantiles, PAUSE_QUANTILES),
+        build_rows(quantiles, PAUSE_QUANTILES),
         last.go_version or None,
         last.time,
-        tuple(damage),
+        damaged=damaged,
     )
 
 
@@ -226,7 +220,7 @@ def _process(pages: Sequence[Page]) -> pd.DataFrame:
         )
         for number, page in enumerate(pages)
     ]
-    frame = _frame(rows, (*PROCESS[:2], *(_BY_NAME[name] for name in PROCESS_NAMES)))
+    frame = build_rows(rows, (*PROCESS[:2], *(_BY_NAME[name] for name in PROCESS_NAMES)))
     return frame[[column.name for column in PROCESS]]
 
 
@@ -240,12 +234,6 @@ def _cell(name: str, value: float | None) -> object:
         return _count(value)
     start = _count(None if value is None else value * 1e9, 2.0**63)
     return pd.NaT if start is None else pd.Timestamp(start, tz="UTC")
-
-
-def _frame(rows: Sequence[tuple[object, ...]], schema: tuple[Column, ...]) -> pd.DataFrame:
-    names = [column.name for column in schema]
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return build({name: list(column) for name, column in zip(names, columns, strict=True)}, schema)
 
 
 @reads("runtime/metrics as JSON, or a page of Prometheus metrics", "metrics")
@@ -265,9 +253,8 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
         page = _read_page(source)
         if page is not None:
             return page
-    parse = partial(parse_metrics, source=source.name)
-    readings, damage, _ = read_plain(source.data, source.name, looks_like_readings, parse)
-    return metrics_tables(readings, [*source.damage, *damage])
+    readings, damaged, _ = read_plain(source, looks_like_readings, parse_metrics)
+    return metrics_tables(readings, damaged)
 
 
 def _read_page(source: Source) -> RuntimeMetrics | None:
@@ -282,9 +269,8 @@ def _read_page(source: Source) -> RuntimeMetrics | None:
     texts = (text.data for text in plain_texts(data))
     if not looks_like_page(data) and not any(map(looks_like_page, texts)):
         return None
-    parse = partial(parse_page, source=source.name)
-    pages, damage, _ = read_plain(data, source.name, looks_like_page, parse)
+    pages, damaged, _ = read_plain(replace(source, data=data), looks_like_page, parse_page)
     if cut:
         what = "the page ends within a line: it is cut, and numbers may be missing"
-        damage.append(Damage(source.name, cut, what))
-    return page_tables(pages, [*source.damage, *damage])
+        damaged = (*damaged, Damage(source.name, cut, what))
+    return page_tables(pages, damaged)

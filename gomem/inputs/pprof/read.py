@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
@@ -88,26 +87,23 @@ def _read_pasted(source: Source) -> Profile | None:
 
 
 def _read_count_text(source: Source) -> Profile:
-    parse = partial(parse_count_text, source=source.name)
-    columns, damage, _ = read_plain(source.data, source.name, looks_like_count_text, parse)
-    return Profile(source.name, columns, (*source.damage, *damage))
+    columns, damaged, _ = read_plain(source, looks_like_count_text, parse_count_text)
+    return Profile(source.name, columns, damaged)
 
 
 def _read_heap_text(source: Source) -> Profile:
     from gomem.inputs.memstats.parse import parse_memstats
     from gomem.inputs.memstats.table import memstats_tables
 
-    parse = partial(parse_heap_text, source=source.name)
-    text, damage, _ = read_plain(source.data, source.name, looks_like_heap_text, parse)
-    found = (*source.damage, *damage)
+    text, damaged, _ = read_plain(source, looks_like_heap_text, parse_heap_text)
     if text.memstats is None:
-        return Profile(source.name, text.columns, found)
+        return Profile(source.name, text.columns, damaged)
 
     dumps, wrong = parse_memstats(text.memstats, source=source.name)
     return Profile(
         source.name,
         text.columns,
-        (*found, *wrong),
+        (*damaged, *wrong),
         memstats=memstats_tables(dumps, wrong),
         max_rss_bytes=text.max_rss_bytes,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from gomem.errors import FormatError
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build
 from gomem.inputs.smaps.parse import kind_of_mappings, parse_smaps
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -18,9 +18,6 @@ from gomem.sources.artefact import open_source
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gomem.errors import Damage
     from gomem.inputs.smaps.parse import Mappings
     from gomem.sources.artefact import Readable
 
@@ -94,16 +91,14 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Smaps(WithDamage):
+class Smaps(Frames):
     """One process's mappings at one time.
 
     Attributes:
         mappings: A row per VMA; see `MAPPINGS`. `Rss` and its like are missing from `maps`.
-        damaged: What could not be read.
     """
 
     mappings: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
 
     @cached_property
     def totals(self) -> pd.Series:
@@ -117,11 +112,6 @@ class Smaps(WithDamage):
         return f"<p>{head}; the ten largest:</p>{largest.to_html(escape=True)}"
 
 
-def smaps_of(mappings: Mappings, damage: Sequence[Damage]) -> Smaps:
-    """Columns and damage of one file, as a table with its totals."""
-    return Smaps(mappings_table(mappings), tuple(damage))
-
-
 @reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
 def read_smaps(readable: Readable) -> Smaps:
     """Read /proc/PID/smaps, smaps_rollup or maps.
@@ -130,12 +120,11 @@ def read_smaps(readable: Readable) -> Smaps:
         FormatError: There is no mapping in it.
     """
     source = open_source(readable)
-    parse = partial(parse_smaps, source=source.name)
-    mappings, damage, text = read_plain(source.data, source.name, _is_of_mappings, parse)
+    mappings, damaged, text = read_plain(source, _is_of_mappings, parse_smaps)
     if not len(mappings.start):
         raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
     in_file = replace(mappings, line=text.lines(mappings.line))
-    return smaps_of(in_file, [*source.damage, *damage])
+    return Smaps(mappings_table(in_file), damaged=damaged)
 
 
 def _is_of_mappings(data: bytes) -> bool:

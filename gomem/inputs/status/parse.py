@@ -20,7 +20,6 @@ FIELD = re.compile(rb"([A-Za-z_]\w*):[ \t]*(.*)")
 BEGINNING = re.compile(rb"Name:[ \t]+[^\n]{0,4096}\n(?:[^\n]{0,4096}\n){0,40}?Pid:[ \t]+\d")
 SIZE = re.compile(rb"(\d{1,18}) kB")
 COUNT = re.compile(rb"\d{1,18}")
-STATM_FIELDS = ("size", "resident", "shared", "text", "lib", "data", "dt")
 STATM = re.compile(rb"\d{1,18}(?: \d{1,18}){6}\s*")
 
 SMALLEST_PAGE_BYTES = 4 * KIB
@@ -84,8 +83,8 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
     return Status(sizes, counts, name, state), damage
 
 
-def parse_statm(data: bytes, *, source: str) -> dict[str, int]:
-    """Parse /proc/PID/statm: pages by the kernel's name; how large a page is, it does not say.
+def parse_statm(data: bytes, *, source: str) -> tuple[list[int], list[Damage]]:
+    """Parse /proc/PID/statm: seven numbers of pages; how large a page is, it does not say.
 
     Raises:
         FormatError: It is not seven numbers, or not of pages.
@@ -95,7 +94,7 @@ def parse_statm(data: bytes, *, source: str) -> dict[str, int]:
     pages = [int(number) for number in data.split()]
     if max(pages) > ADDRESS_SPACE_BYTES // SMALLEST_PAGE_BYTES:
         raise FormatError(source, "", "more pages than any address space has", excerpt(data))
-    return dict(zip(STATM_FIELDS, pages, strict=True))
+    return pages, []
 
 
 def _must_be_size(field: str) -> bool:

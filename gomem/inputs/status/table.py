@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.schema import Column, WithDamage, build
+from gomem.inputs.schema import Column, Frames, build, build_rows
 from gomem.inputs.status.parse import (
     looks_like_statm,
     looks_like_status,
@@ -21,7 +20,6 @@ from gomem.sources.artefact import open_source
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.errors import Damage
     from gomem.inputs.status.parse import Status
     from gomem.sources.artefact import Readable
 
@@ -58,40 +56,25 @@ STATM = (
 
 
 @dataclass(frozen=True)
-class ProcessStatus(WithDamage):
+class ProcessStatus(Frames):
     """What the kernel counts for one process.
 
     Attributes:
         status: One row; see `STATUS`.
-        damaged: What could not be read.
     """
 
     status: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.status.T.to_html(escape=True, header=False)
 
 
 @dataclass(frozen=True)
-class ProcessPages(WithDamage):
+class ProcessPages(Frames):
     """The same in pages, as statm has it.
 
     Attributes:
         statm: One row; see `STATM`.
-        damaged: What could not be read.
     """
 
     statm: pd.DataFrame
-    damaged: tuple[Damage, ...] = ()
-
-    def _repr_html_(self) -> str:
-        return self.statm.T.to_html(escape=True, header=False)
-
-
-def statm_table(pages: dict[str, int]) -> pd.DataFrame:
-    """One row, in pages: their size is not in the artefact, so they are not turned into bytes."""
-    return build({name: [number] for name, number in pages.items()}, STATM)
 
 
 def status_table(status: Status) -> pd.DataFrame:
@@ -115,11 +98,10 @@ def read_status(readable: Readable) -> ProcessStatus:
         FormatError: It has no field of status.
     """
     source = open_source(readable)
-    parse = partial(parse_status, source=source.name)
-    status, damage, _ = read_plain(source.data, source.name, looks_like_status, parse)
+    status, damaged, _ = read_plain(source, looks_like_status, parse_status)
     if not status.sizes and not status.counts:
         raise FormatError(source.name, "", "no field with a number; wanted /proc/PID/status")
-    return ProcessStatus(status_table(status), (*source.damage, *damage))
+    return ProcessStatus(status_table(status), damaged=damaged)
 
 
 @reads("/proc/PID/statm", "statm")
@@ -129,11 +111,5 @@ def read_statm(readable: Readable) -> ProcessPages:
     Raises:
         FormatError: It is not seven numbers.
     """
-    source = open_source(readable)
-    pages, damage, _ = read_plain(
-        source.data,
-        source.name,
-        looks_like_statm,
-        lambda data: (parse_statm(data, source=source.name), []),
-    )
-    return ProcessPages(statm_table(pages), (*source.damage, *damage))
+    pages, damaged, _ = read_plain(open_source(readable), looks_like_statm, parse_statm)
+    return ProcessPages(build_rows([pages], STATM), damaged=damaged)

@@ -59,7 +59,7 @@ def test_a_size_that_is_cut_off_is_damage_and_not_zero():
 
 def test_statm_is_pages():
     assert looks_like_statm(b"1234 567 89 1 0 200 0\n")
-    assert 567 == parse_statm(b"1234 567 89 1 0 200 0\n", source="statm")["resident"]
+    assert 567 == parse_statm(b"1234 567 89 1 0 200 0\n", source="statm")[0][1]
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=moment_id)
@@ -124,7 +124,7 @@ def test_pages_fit_into_an_address_space(pages, fits):
     data = b"%d 567 89 1 0 200 0\n" % pages
 
     if fits:
-        assert pages == parse_statm(data, source="statm")["size"]
+        assert pages == parse_statm(data, source="statm")[0][0]
     else:
         with pytest.raises(FormatError, match="more pages than any address space has"):
             parse_statm(data, source="statm")
