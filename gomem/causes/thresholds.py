@@ -165,6 +165,16 @@ class Thresholds:
         skew_bytes: data-skew. Heap that one reading has and the other has not, where no collection
             is known between them: two of the steps of 4 MiB by which a heap grows, since one comes
             at any time, and puts no more than itself into the wrong part.
+
+    The verdict:
+
+    Attributes:
+        rise_ratio: Multiple of what was first, RSS or what is in use, from which a rise is never
+            passed over, though no cause is known: a fifth more is what people notice and report.
+        peak_ratio: Multiple of what is there now from which an earlier moment is named beside it:
+            below a quarter more, the numbers read alike.
+        given_back_fraction: Share of what a finding is about by which RSS must have fallen for it
+            to have been given back: most of it.
     """
 
     notable_rss_fraction: float = 0.10
@@ -239,6 +249,10 @@ class Thresholds:
 
     skew_seconds: float = 1.0
     skew_bytes: int = 8 * MIB
+
+    rise_ratio: float = 1.2
+    peak_ratio: float = 1.25
+    given_back_fraction: float = 0.5
 
     def notable(self, least_bytes: int, rss_bytes: int | None) -> float:
         """Bytes worth a finding: the cause's own minimum, and a share of RSS if that is known.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
+from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_bytes
 
@@ -24,14 +25,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.causes.finding import Finding
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.capture import CaptureFacts
 
 OF_DATA = "data-"
 RELEASE = "Go release"  # where evidence names it: the release alone makes the cause possible
 SAME = dict.fromkeys(("memstats", "metrics", "metrics-page", "heap_text"), "runtime")
-PEAK_RATIO = 1.25  # a moment whose bytes are larger by this is worth naming beside the last
-GIVEN_BACK = 0.5  # of a finding's bytes: RSS fell by most of what it was about
 
 
 FINDINGS = (
@@ -79,13 +77,13 @@ class Scale:
         rss_bytes: RSS of each moment, where it is known.
         whole_bytes: What bytes are a share of: RSS of the last moment that has any, the limit, or
             what else tells how large the process is; None if nothing does.
-        large_fraction: Share of RSS from which what is over was large.
+        thresholds: Of what is over, which was large, and which was given back.
     """
 
     moments: Mapping[str, Mapping[str, str]]
     rss_bytes: Mapping[str, int] = field(default_factory=dict)
     whole_bytes: float | None = None
-    large_fraction: float = 0.0
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
     @classmethod
     def of(cls, facts: CaptureFacts, thresholds: Thresholds) -> Scale:
@@ -95,7 +93,7 @@ class Scale:
             {moment.name: moment.paths for moment in facts.capture.by_moment.values()},
             rss,
             next(reversed(rss.values()), None) or _whole_without_rss(facts),
-            thresholds.large_rss_fraction,
+            thresholds,
         )
 
     @property
@@ -142,7 +140,8 @@ class Scale:
         if not known or not then:
             return None
         fell = max(then) - self.rss_bytes[known[-1]]
-        return known[-1] if fell >= GIVEN_BACK * finding.bytes else None
+        least = self.thresholds.given_back_fraction * finding.bytes
+        return known[-1] if fell >= least else None
 
     def is_past(self, finding: Finding) -> bool:
         """Whether it is over, and nothing shows that its memory is still resident."""
@@ -224,7 +223,7 @@ def _of_all(same: Sequence[Finding], scale: Scale) -> Finding:
         return _over(one, peak, scale)
     if not now:
         one = replace(one, title=f"{one.title}{_OF_EARLIER.format(one.moment, scale.last)}")
-    if peak.bytes and peak.bytes >= PEAK_RATIO * (last.bytes or 0):
+    if peak.bytes and peak.bytes >= scale.thresholds.peak_ratio * (last.bytes or 0):
         most = f"{format_bytes(peak.bytes)}, at {peak.moment}"
         return replace(one, title=f"{one.title}; the most was {most}")
     return one
@@ -245,7 +244,7 @@ def _over(one: Finding, peak: Finding, scale: Scale) -> Finding:
     gone = f", given back by {given_back}" if given_back else f"; {_PASSED.format(last)}"
     passed = f"it is over at {last}" if given_back else _PASSED.format(last)
     rss = scale.rss_bytes.get(peak.moment or "", 0)
-    was_large = peak.bytes >= scale.large_fraction * rss
+    was_large = peak.bytes >= scale.thresholds.large_rss_fraction * rss
     return replace(
         one,
         severity=one.severity if was_large else min(one.severity, Severity.INFO),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gomem.causes.finding import Finding
+    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.changes import Change
     from gomem.facts.moment import MomentFacts
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
-ROSE = 1.2  # by a fifth: never without a word
-PEAK = 1.25  # times the last RSS: an earlier moment worth naming
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 OF_C = "native-memory"  # says itself what memory outside Go is
@@ -250,16 +249,19 @@ def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     if against is not None and diagnosis.baseline is not None:
         before = diagnosis.baseline.by_moment[against.before]
         if before.rss_bytes is not None:
-            return _against_baseline(against, before, facts)
+            return _against_baseline(against, before, facts, diagnosis.thresholds)
     known = [one for one in diagnosis.moments if one.rss_bytes is not None]
     if len(known) < 2:
         return "", False
     first = known[0]
-    return _since(first, facts, f"at {first.name}", _peak(known)), _rose(first, facts)
+    limits = diagnosis.thresholds
+    since = _since(first, facts, f"at {first.name}", _peak(known, limits))
+    return since, _rose(first, facts, limits)
 
 
-def _rose(before: MomentFacts, after: MomentFacts) -> bool:
-    return _differs(before, after) and (after.rss_bytes or 0) >= ROSE * (before.rss_bytes or 0)
+def _rose(before: MomentFacts, after: MomentFacts, limits: Thresholds) -> bool:
+    least = limits.rise_ratio * (before.rss_bytes or 0)
+    return _differs(before, after) and (after.rss_bytes or 0) >= least
 
 
 def _differs(before: MomentFacts, after: MomentFacts) -> bool:
@@ -267,13 +269,15 @@ def _differs(before: MomentFacts, after: MomentFacts) -> bool:
     return change >= max(LEAST_BYTES, LEAST_SHARE * (before.rss_bytes or 0))
 
 
-def _against_baseline(change: Change, before: MomentFacts, facts: MomentFacts) -> tuple[str, bool]:
+def _against_baseline(
+    change: Change, before: MomentFacts, facts: MomentFacts, limits: Thresholds
+) -> tuple[str, bool]:
     if not _differs(before, facts):
         return f"The baseline's is about the same, {format_bytes(before.rss_bytes)}.", False
     if change.ledger.verdict in {"unknown", "undivided", "mixed"}:
-        return _since(before, facts, "in the baseline", ""), _rose(before, facts)
+        return _since(before, facts, "in the baseline", ""), _rose(before, facts, limits)
     sentence = change.ledger.sentence
-    return f"Against the baseline, {sentence}.", _rose(before, facts)
+    return f"Against the baseline, {sentence}.", _rose(before, facts, limits)
 
 
 def _since(before: MomentFacts, after: MomentFacts, place: str, peak: str) -> str:
@@ -298,10 +302,10 @@ def _main_change(before: MemoryGroups, after: MemoryGroups, *, rose: bool) -> st
     return ""
 
 
-def _peak(known: list[MomentFacts]) -> str:
+def _peak(known: list[MomentFacts], limits: Thresholds) -> str:
     """The largest RSS of the moments between the first and the last, if it is far above both."""
     largest = max(known, key=lambda one: one.rss_bytes or 0)
-    least = PEAK * max(known[0].rss_bytes or 0, known[-1].rss_bytes or 0)
+    least = limits.peak_ratio * max(known[0].rss_bytes or 0, known[-1].rss_bytes or 0)
     if (largest.rss_bytes or 0) < least:
         return ""
     return f", and {format_bytes(largest.rss_bytes)} at {largest.name}"

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 IN_USE = "inuse_space"
 HOLDERS = 3  # named
 WORTH_NAMING = 0.05  # of the total
-GREW = 1.2  # by a fifth
 BOTH = f"{SMAPS.command()}; {MEMSTATS.command()}"
 SMAPS_TOO = f"RSS is not in {{this}}: collect smaps and MemStats at one moment with it ({BOTH})."
 SMAPS_ALONE = f"RSS is not in {{this}}: collect smaps at the same moment ({SMAPS.command()})."
@@ -82,7 +81,8 @@ def _by_heap_profiles(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | No
     if len(profiles) > 1:
         text += f"; that of {first} has {format_bytes(earlier)}"
     held = who_holds(diagnosis, last, f"the {format_bytes(total)}")
-    grew = total - earlier >= MIB and total >= GREW * earlier and len(profiles) > 1
+    rose = total >= diagnosis.thresholds.rise_ratio * earlier
+    grew = total - earlier >= MIB and rose and len(profiles) > 1
     return f"{text}. {held}".strip(), grew, SMAPS_TOO.format(this="a heap profile")
 
 
@@ -192,16 +192,16 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
     size = format_bytes(last) if last else f"less than {format_bytes(MIB)}"  # the log's unit
     text = f"The live heap is {size} after the last"
     run = diagnosis.collector.longest_run
+    rose = run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
     if run is None or run.slope_low is None or run.slope_high is None:
         few = "too few collections to tell whether"
-        if run is not None and run.last_bytes >= GREW * run.first_bytes:
+        if run is not None and rose:
             risen = f"it has risen from {format_bytes(run.first_bytes)}"
             return f"{text}; {risen}, in {few} that goes on.", False
         return f"{text}; there are {few} it grows.", False
     if run.slope_low > 0:
         slope = f"{format_bytes(run.slope_bytes_per_second)}/s"
-        grew = run.last_bytes >= GREW * run.first_bytes
-        return f"{text} and grows by {slope}.", grew
+        return f"{text} and grows by {slope}.", rose
     return f"{text} and {'shrinks' if run.slope_high < 0 else 'does not grow'}.", False
 
 

@@ -12,6 +12,7 @@ PACKAGE = Path(gomem.causes.__file__).parent
 ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
 SHARED = {"goroutines", "idle_heap", "memory_limit", "outside_go"}  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
+VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))
 MODULES = [path for path in JUDGES if path.stem not in SHARED]
 # Numbers that are no judgement of anybody's.
 FACTS = {
@@ -36,7 +37,7 @@ def test_a_cause_says_why_and_what_to_do():
 def test_every_threshold_is_read_by_a_rule():
     read = {
         node.attr
-        for path in [*JUDGES, PACKAGE / "thresholds.py"]
+        for path in [*JUDGES, *VERDICT, PACKAGE / "thresholds.py"]
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute)
     }

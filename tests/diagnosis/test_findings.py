@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.findings import Scale, one_a_cause
 
 MIB = 1 << 20
@@ -18,6 +19,7 @@ def scale(*rss_mib, kinds=BOTH, whole_mib=100):
         {name: {kind: f"{name}/{kind}" for kind in kinds} for name in names},
         {name: size * MIB for name, size in zip(names, rss_mib, strict=True)},
         whole_mib * MIB,
+        Thresholds(large_rss_fraction=0.0),
     )
 
 
@@ -63,7 +65,7 @@ def test_what_is_over_and_never_was_large_is_a_note(mib, severity):
     """
     A quarter of the 200 MiB of RSS at its peak.
     """
-    large = replace(scale(100, 200, 100), large_fraction=0.25)
+    large = replace(scale(100, 200, 100), thresholds=Thresholds())
 
     (one,) = one_a_cause([finding(moment="2", mib=mib)], large)
     (kept,) = one_a_cause([finding(moment="3", mib=mib)], large)
@@ -105,7 +107,7 @@ def test_the_largest_of_what_is_over_comes_first_and_then_the_last():
 def without_smaps(known, *names):
     """The same, but for these moments' smaps."""
     bare = {name: {"memstats": f"{name}/memstats"} for name in names}
-    return Scale(known.moments | bare, known.rss_bytes, known.whole_bytes)
+    return replace(known, moments=known.moments | bare)
 
 
 def test_where_the_last_moment_cannot_show_a_cause_nobody_knows_whether_it_holds_now():

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from gomem.causes.finding import Finding, Severity
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.findings import Scale
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment, verdict_of
 from gomem.facts.changes import (
@@ -50,6 +51,7 @@ def said_of(*moments, findings=(), baseline=None, damaged=0) -> Verdict:
             ),
             change_against_baseline=against,
             baseline=baseline and SimpleNamespace(by_moment={baseline.name: baseline}),
+            thresholds=Thresholds(),
             scale=Scale({name: {} for name in rss}, rss, moments[-1].rss_bytes),
         )
     )

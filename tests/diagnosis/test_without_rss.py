@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
 from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
@@ -16,9 +17,9 @@ def told(facts=None, *, collector=None, **capture):
     """What is said, whether it grew, and what to do next."""
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "goroutines": pd.DataFrame(), "by_moment": {}}  # fmt: skip
-    return without_rss(
-        SimpleNamespace(capture=SimpleNamespace(**nothing | capture), collector=collector), facts
-    )
+    files = SimpleNamespace(**nothing | capture)
+    diagnosis = SimpleNamespace(capture=files, collector=collector, thresholds=Thresholds())
+    return without_rss(diagnosis, facts)
 
 
 def in_use(*sizes_mib):
