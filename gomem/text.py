@@ -132,6 +132,11 @@ class Name(Part):
     """A name that comes from the capture: what kind of name says whether it may be shared."""
 
     __slots__ = ()
+    value: str
+
+    def __new__(cls, value: object) -> Self:
+        """The name as it is."""
+        return super().__new__(cls, str(value))
 
 
 class CaptureName(Name):

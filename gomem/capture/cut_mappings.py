@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.errors import Damage
-from gomem.units import KIB, format_bytes
+from gomem.text import Bytes, File, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +48,7 @@ def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Itera
         why = _shorter_than_another(one, files) or _less_than_a_sum(one, artefacts)
         if why:
             line = int(one.parsed.mappings["line"].iloc[-1])
-            yield Damage(one.source.name, f"line {line}", f"{why}: {_WAY_OUT}")
+            yield Damage(one.source.name, f"line {line}", text("{}: {}", why, _WAY_OUT))
 
 
 def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
@@ -59,7 +60,8 @@ def _shorter_than_another(one: Artefact, files: Sequence[Artefact]) -> str:
             *most, last = missing
             named = f"{', '.join(most)} and {last}" if most else last
             verb = "are" if most else "is"
-            return f"it ends here; {named}, which {other.source.name} has, {verb} missing"
+            has = File(other.source.name)
+            return text("it ends here; {}, which {} has, {} missing", named, has, verb)
     return ""
 
 
@@ -75,9 +77,12 @@ def _less_than_a_sum(one: Artefact, artefacts: Sequence[Artefact]) -> str:
         frame, name = SUMS[other.kind.name]
         said = getattr(other.parsed, frame)[name].iloc[-1]
         if pd.notna(said) and int(said) - mine > max(ROUNDING, SHARE * int(said)):
-            return (
-                f"the last mapping; no {STACK}, and {format_bytes(mine)} resident where "
-                f"{other.source.name} says {format_bytes(int(said))}"
+            return text(
+                "the last mapping; no {}, and {} resident where {} says {}",
+                STACK,
+                Bytes(mine),
+                File(other.source.name),
+                Bytes(int(said)),
             )
     return ""
 

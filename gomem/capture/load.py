@@ -25,6 +25,7 @@ from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name
+from gomem.text import File, MomentName, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -232,10 +233,11 @@ def _version(given: str | None, manifest: Manifest, gathering: _Gathering) -> Go
     if version is not None:
         return version
     for artefact in sorted(gathering.artefacts, key=_says_release_by):
-        text = getattr(artefact.parsed, "go_version", None)
-        if isinstance(text, str):
+        release = getattr(artefact.parsed, "go_version", None)
+        if isinstance(release, str):
             said_by = RELEASE_IS_SAID_BY[_says_release_by(artefact)]
-            version = known_version(text, f"{said_by} in {artefact.source.name}")
+            evidence = text("{} in {}", said_by, File(artefact.source.name))
+            version = known_version(release, evidence)
             if version is not None:
                 return version
     ranges = [a.parsed.go_version_range for a in gathering.artefacts if a.kind is LOG]
@@ -277,10 +279,10 @@ def _nothing_readable(name: str, gathering: _Gathering) -> str:
 
 def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Moment]:
     """Moments in order: by name, and by time as far as there is a clock."""
-    groups: dict[str, list[Artefact]] = {}
+    groups: dict[MomentName, list[Artefact]] = {}
     for artefact in artefacts:
         if artefact.moment:
-            groups.setdefault(artefact.moment, []).append(artefact)
+            groups.setdefault(MomentName(artefact.moment), []).append(artefact)
     counted = manifest.collections
     moments = [Moment(name, tuple(group), counted.get(name)) for name, group in groups.items()]
     moments.sort(key=lambda moment: natural_key(moment.name))

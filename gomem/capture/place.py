@@ -21,6 +21,7 @@ from gomem.errors import Damage
 from gomem.inputs.cgroup.parse import NAME as CGROUP_NAME
 from gomem.inputs.kinds import FILE_WORDS, OF_THE_WHOLE, slot_of
 from gomem.sources.names import natural_key
+from gomem.text import File, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -54,7 +55,7 @@ def place(
     """
     of_manifest = manifest.places(present)
     damage = [
-        Damage(known.manifest, "", f"the manifest names {path}, which is not there")
+        Damage(known.manifest, "", text("the manifest names {}, which is not there", File(path)))
         for path, known in of_manifest.items()
         if path not in present
     ]

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import Damage, excerpt
+from gomem.text import Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,15 +70,19 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
     return values, damage
 
 
-def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> str:
+def describe_json(values: list[tuple[str, Any]], wanted: Iterable[str]) -> Text:
     """What was found, and the keys that were wanted, for a message."""
     names = ", ".join(sorted(wanted))
     for _, value in values:
         if isinstance(value, dict):
-            keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
-            return f"found the keys {keys or '(none)'}; wanted {names}"
+            return text("found the keys {}; wanted {}", _keys(value), names)
     found = type(values[0][1]).__name__ if values else "nothing"
-    return f"found {found}; wanted an object with {names}"
+    return text("found {}; wanted an object with {}", found, names)
+
+
+def _keys(value: dict[Any, Any]) -> str:
+    """The first keys of an object, which are whatever somebody called them."""
+    return Quoted(", ".join(excerpt(str(key))[:40] for key in list(value)[:4])) or "(none)"
 
 
 def _skip_blank(text: str, place: int) -> int:
@@ -88,13 +93,12 @@ def _skip_blank(text: str, place: int) -> int:
 
 def what_json_holds(data: bytes) -> str:
     """The first value of a JSON text in words, for a message."""
-    text = data.decode("utf-8-sig", "replace").lstrip()
+    content = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        value, _ = DECODER.raw_decode(text)
+        value, _ = DECODER.raw_decode(content)
     except (json.JSONDecodeError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
         return f"text that begins like JSON and is not: {reason}"
     if isinstance(value, dict):
-        keys = ", ".join(excerpt(str(key))[:40] for key in list(value)[:4])
-        return f"JSON with the keys {keys or '(none)'}"
+        return text("JSON with the keys {}", _keys(value))
     return f"JSON holding a {type(value).__name__}"

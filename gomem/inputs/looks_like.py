@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import excerpt
 from gomem.inputs.json_text import is_json, what_json_holds
 from gomem.inputs.metrics.page import families_of, is_page
+from gomem.text import File, Quoted, Text, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ class Resemblance:
     @property
     def sentence(self) -> str:
         """What it is and the way out, as a message has them."""
-        return f"{self.what}; {self.way_out}" if self.way_out else self.what
+        return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +258,8 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
         return None
     kind = int.from_bytes(head[16:18], "big" if head[5:6] == b"\x02" else "little")
     if kind == CORE:
-        way_out = f"viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {_file(name)}"
-        return Resemblance("a core dump", f"{way_out} --exe PROGRAM histogram")
+        way_out = "viewcore (golang.org/x/debug/cmd/viewcore) reads it: viewcore {} --exe PROGRAM"
+        return Resemblance("a core dump", text(f"{way_out} histogram", _file(name)))
     return Resemblance("an ELF executable", _OF_A_PROCESS)
 
 
@@ -268,8 +269,8 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
         return None
     what = form.what
     if what == "an HTML page" and (title := _TITLE.search(head)):
-        what = f"{what}, titled {excerpt(b' '.join(title[1].split()))!r}"
-    return Resemblance(what, form.way_out.format(file=_file(name)))
+        what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
+    return Resemblance(what, text(form.way_out, file=_file(name)))
 
 
 def _metrics_page(head: bytes, _: str) -> Resemblance | None:
@@ -277,9 +278,9 @@ def _metrics_page(head: bytes, _: str) -> Resemblance | None:
     if not is_page(head):
         return None
     families = families_of(head)
-    of = f" of {' and '.join(map(excerpt, families[:2]))}" if families else ""
+    of = text(" of {}", Quoted(" and ".join(map(excerpt, families[:2])))) * bool(families)
     return Resemblance(
-        f"a page of Prometheus metrics{of}, with none of Go's",
+        text("a page of Prometheus metrics{}, with none of Go's", of),
         "a Go process has go_memstats_… on its own /metrics",
     )
 
@@ -288,7 +289,7 @@ def _refusal(head: bytes, _: str) -> Resemblance | None:
     if len(head) > SHORT_BYTES or _REFUSAL.fullmatch(head) is None:
         return None
     way_out = f"check the path: programs have it after importing net/http/pprof; {_FETCH}"
-    return Resemblance(f"a server's refusal, {_first_line(head)!r}", way_out)
+    return Resemblance(text("a server's refusal, {}", _quoted(_first_line(head))), way_out)
 
 
 def _json(head: bytes, _: str) -> Resemblance | None:
@@ -296,7 +297,7 @@ def _json(head: bytes, _: str) -> Resemblance | None:
         return None
     problem = _json_error(head)
     if problem is not None:
-        return Resemblance(f"a server's error in JSON, {problem!r}", _FETCH)
+        return Resemblance(text("a server's error in JSON, {}", _quoted(problem)), _FETCH)
     return Resemblance(what_json_holds(head), "gomem reads MemStats and runtime/metrics of it")
 
 
@@ -319,8 +320,16 @@ _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
 )  # fmt: skip
 
 
-def _file(name: str) -> str:
-    return shlex.quote(name or "FILE")
+def _file(name: str) -> Text:
+    """A file as a command names it; `FILE` where it has no name."""
+    if not name or shlex.quote(name) == name:
+        return File(name or "FILE")
+    return text("'{}'", File(shlex.quote(name)[1:-1]))
+
+
+def _quoted(line: str) -> Quoted:
+    """Text out of the file, in quotation marks."""
+    return Quoted(repr(line))
 
 
 def _first_line(head: bytes) -> str:

@@ -8,6 +8,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.kinds import WANTED, kind_of
 from gomem.inputs.looks_like import looks_like
 from gomem.sources.artefact import open_source
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from gomem.inputs.kinds import Kind
@@ -52,9 +53,12 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
     except (FormatError, MemoryError):
         raise
     except Exception as error:
-        what = (
-            f"gomem's reader of {kind.wanted} failed unforeseen: {type(error).__name__}: {error}; "
-            "please report it, with the file if it can be shared"
+        what = text(
+            "gomem's reader of {} failed unforeseen: {}: {}; please report it, with the file if it "
+            "can be shared",
+            kind.wanted,
+            type(error).__name__,
+            Quoted(error),
         )
         raise FormatError(source.name, "", what) from error
 
@@ -63,5 +67,5 @@ def not_an_artefact(data: bytes, source: str) -> Damage:
     """Why a file of no kind was passed over: what it looks like, and the way out."""
     seen = looks_like(data, source)
     if not seen.known:
-        return Damage(source, "", f"{seen.what}; wanted {WANTED}", seen.text)
+        return Damage(source, "", text("{}; wanted {}", seen.what, WANTED), seen.text)
     return Damage(source, "", seen.sentence, seen.text)

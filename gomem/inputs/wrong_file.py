@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from gomem.errors import FormatError
 from gomem.inputs.json_text import is_json
 from gomem.sources.artefact import open_source
+from gomem.text import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,5 +81,6 @@ def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: 
         return
     if source.data.startswith(b"\x7fELF") and not OF_ELF.isdisjoint(kinds):
         return
-    way_out = f"; {seen.way_out}" if seen.way_out else ""
-    raise FormatError(source.name, "", f"{seen.what}, wanted {wanted}{way_out}", seen.text)
+    way_out = text("; {}", seen.way_out) * bool(seen.way_out)
+    what = text("{}, wanted {}{}", seen.what, wanted, way_out)
+    raise FormatError(source.name, "", what, seen.text)

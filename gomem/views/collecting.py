@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import missing_from
+from gomem.text import MomentName, Quoted
 from gomem.views.document import Cell, Section, Table
 from gomem.views.words import first_few, how_many
 
@@ -58,13 +59,17 @@ def collecting_sections(capture: Capture) -> Iterator[Section]:
 
 def _tried(capture: Capture) -> Table | None:
     """What the collector noted as missing, once for each reason."""
-    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    reasons: dict[tuple[str, str], list[MomentName]] = defaultdict(list)
     for one in capture.manifest.missing:
-        reasons[one.artefact, one.why].append(one.moment)
+        reasons[one.artefact, one.why].append(MomentName(one.moment))
     if not reasons:
         return None
     rows = tuple(
-        (Cell(artefact, code=True), Cell(first_few(moments, SHOWN_MOMENTS)), Cell(why))
+        (
+            Cell(Quoted(artefact), code=True),
+            Cell(first_few(moments, SHOWN_MOMENTS)),
+            Cell(Quoted(why)),
+        )
         for (artefact, why), moments in list(reasons.items())[:SHOWN_REASONS]
     )
     caption = how_many(len(reasons), "reason")

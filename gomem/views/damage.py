@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.text import File, Quoted
 from gomem.units import format_count
 from gomem.views.document import Cell, Paragraph, Section, Table
-from gomem.views.share import located, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,9 +31,9 @@ def damage_section(damaged: Iterable[Damage]) -> Section | None:
 
 
 def _rows(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:
-    path = Cell(located(source), code=True)
+    path = Cell(File(source), code=True)
     for one in places[:PLACES]:
-        yield path, Cell(one.where or "whole file"), Cell(one.what, note=quoted(one.text))
+        yield path, Cell(one.where or "whole file"), Cell(one.what, note=Quoted(one.text))
     more = len(places) - PLACES
     if more > 0:
         words = f"{format_count(more)} more places; the report as JSON has all of them"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from gomem.text import Text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -348,7 +350,7 @@ class Verdict:
     @property
     def lines(self) -> tuple[str, ...]:
         """All that follows the sentence."""
-        step = f"Next: {self.next_step}" if self.next_step else ""
+        step = "Next: " + Text(self.next_step) if self.next_step else ""
         return tuple(line for line in (*self.details, step, self.further) if line)
 
 

@@ -1,9 +1,11 @@
-"""The names that a diagnosis has, its baseline's among them, and what an output hides of them."""
+"""What an output hides of the names that a diagnosis has, its baseline's among them."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from gomem.text import File, MomentName, Name, Text, joined
 from gomem.views.share import Hidden
 
 if TYPE_CHECKING:
@@ -16,7 +18,28 @@ def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
     return Hidden.of(*(one.capture for one in known if one is not None), redact=redact)
 
 
-def moment_names(diagnosis: Diagnosis) -> frozenset[str]:
-    """The names of the moments, the baseline's too."""
+def typed(sentence: str, diagnosis: Diagnosis) -> Text:
+    """A sentence with its names of moments: of plain words, those behind `at` and the like."""
+    whole = Text(sentence)
     both = (diagnosis, diagnosis.baseline)
-    return frozenset(name for one in both if one is not None for name in one.capture.by_moment)
+    names = {name for one in both if one is not None for name in one.capture.by_moment}
+    if whole.of(Name) or not names:
+        return whole
+    ranked = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    place = rf"(?<=\b(?:at|by|of|to) )({ranked})(?=[,.:;)]|$| (?:and|to|here|has)\b)"
+    pieces = re.split(place, sentence)
+    return Text(*(MomentName(piece) if n % 2 else piece for n, piece in enumerate(pieces)))
+
+
+def typed_paths(paths: str) -> Text:
+    """Paths in a row."""
+    return Text(paths) if isinstance(paths, Text) else joined(", ", map(File, paths.split(", ")))
+
+
+def typed_value(value: str, diagnosis: Diagnosis) -> Text:
+    """Words of evidence, names of moments among them."""
+    if isinstance(value, Text):
+        return value
+    names = diagnosis.capture.by_moment
+    each = value.split(", ")
+    return joined(", ", (MomentName(one) if one in names else one for one in each))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.text import text
 from gomem.units import (
     format_bytes,
     format_change,
@@ -39,7 +40,7 @@ def bytes_cell(size: float | None, note: str = "") -> Cell:
 
 def kind_cell(kind: str, looks_like: str) -> Cell:
     """What a file is; of one of no known kind, that it was not read and what it looks like."""
-    return Cell(kind or (f"not read: {looks_like}" if looks_like else "not readable"))
+    return Cell(kind or (text("not read: {}", looks_like) if looks_like else "not readable"))
 
 
 def change_cell(size: float | None) -> Cell:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+from gomem.text import Text, Words, joined
 from gomem.units import minus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.text import Part
 
 PARTS = {
     "heap_objects": "objects, live or not yet swept",
@@ -88,12 +95,17 @@ def how_many(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def first_few(names: list[str], at_most: int) -> str:
+def first_few(names: Sequence[str], at_most: int) -> Text:
     """Names in a row; of many, how many there are besides."""
     rest = len(names) - at_most
-    return ", ".join(names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
+    return joined(", ", names[:at_most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def minus_signs(sentence: str) -> str:
+def minus_signs(sentence: str) -> Text:
     """A sentence with minus signs before its numbers; names keep their hyphens."""
-    return re.sub(r"(?<=[ (])-(?=\d)", minus("-"), sentence)
+    return Text(sentence).shown(_with_minus)
+
+
+def _with_minus(part: Part) -> Part:
+    is_words = type(part) is Words
+    return Words(re.sub(r"(?<![^ (])-(?=\d)", minus("-"), part)) if is_words else part

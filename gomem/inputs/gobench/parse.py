@@ -27,6 +27,7 @@ import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.unwrap import plain_characters
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,7 +193,7 @@ class _Reader:
             self.abandon_torn()
             self._read_result(number, line)
         elif failed := FAILED.match(line):
-            self._note(number, f"{failed[1]} failed, so it has no result", line)
+            self._note(number, text("{} failed, so it has no result", Quoted(failed[1])), line)
         elif NUMBERS_ALONE.fullmatch(line):
             self._join(number, line)
         elif line.startswith("Unit") and line[4:5].isspace():
@@ -235,7 +236,11 @@ class _Reader:
                 row = _Row(name[len("Benchmark") :], unit, value, int(numbers[0]), config, number)
                 self.rows.append(row)
             else:
-                self._note(number, f"{name}: not a finite number of {unit}", str(value))
+                self._note(
+                    number,
+                    text("{}: not a finite number of {}", Quoted(name), Quoted(unit)),
+                    str(value),
+                )
 
     def _configuration(self) -> int:
         if not self.configurations or self.configurations[-1] != self._current:
@@ -259,7 +264,7 @@ class _Reader:
             if key and equals:
                 self.units.append(UnitNote(unit, key, value, number))
             else:
-                self._note(number, f"{word} where key=value is wanted", line)
+                self._note(number, text("{} where key=value is wanted", Quoted(word)), line)
 
     def _note(self, number: int, what: str, line: str) -> None:
         self.damage.append(self._damage(number, what, line))

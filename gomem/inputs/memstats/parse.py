@@ -119,9 +119,9 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
     if not dumps:
         if damage:
             raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
-        raise FormatError(source, "", f"JSON without MemStats: {describe_json(others, REQUIRED)}")
+        raise FormatError(source, "", "JSON without MemStats: " + describe_json(others, REQUIRED))
     damage += [
-        Damage(source, place, f"not a MemStats dump: {describe_json([(place, item)], REQUIRED)}")
+        Damage(source, place, "not a MemStats dump: " + describe_json([(place, item)], REQUIRED))
         for place, item in others
     ]
     return _columns(dumps, places, source, damage), damage

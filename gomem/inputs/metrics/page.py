@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.metrics.names import MARKS, RUNTIME_PREFIX, Meaning, meaning_of
 from gomem.inputs.metrics.parse import NO_LIMIT, Metrics, looks_like_readings
+from gomem.text import Count, Quoted, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -235,16 +236,19 @@ def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -
         raise FormatError(source, "", "a page of Prometheus metrics without a number of Go's")
     own = next(iter(found)) if len(found) == 1 else ("", ())
     if own not in found:
-        what = (
-            f"numbers of {len(found)} Go processes ({_named(found)}), and nothing says which is "
-            "meant; keep the lines of one: grep LABEL PAGE"
+        what = text(
+            "numbers of {} ({}), and nothing says which is meant; keep the lines of one: "
+            "grep LABEL PAGE",
+            Count(len(found), "Go process", "Go processes"),
+            _named(found),
         )
         raise FormatError(source, "", what)
     others = [one for one in found if one != own]
     if others:
-        what = (
-            f"numbers of more Go processes ({_named(others)}) are not read: those without a label "
-            "are of the process that wrote the page"
+        what = text(
+            "numbers of more Go processes ({}) are not read: those without a label are of the "
+            "process that wrote the page",
+            _named(others),
         )
         damage.append(Damage(source, "", what))
     prefix, apart = own
@@ -274,13 +278,14 @@ def _is_of_client(one: _Sample) -> bool:
     return not one.is_of_go_metrics
 
 
-def _named(processes: Iterable[tuple[str, _Labels]]) -> str:
+def _named(processes: Iterable[tuple[str, _Labels]]) -> Quoted:
     names = [
         ", ".join([f"{prefix}…"] * bool(prefix) + [f"{name}={value!r}" for name, value in labels])
         for prefix, labels in processes
     ]
     more = ["…"] if len(names) > PROCESSES_NAMED else []
-    return excerpt("; ".join([*(name or "no label" for name in names[:PROCESSES_NAMED]), *more]))
+    shown = [*(name or "no label" for name in names[:PROCESSES_NAMED]), *more]
+    return Quoted(excerpt("; ".join(shown)))
 
 
 def _pages(samples: Iterable[_Sample]) -> list[Page]:

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
+from gomem.text import Quoted, text
 
 NAME = re.compile(r"/[a-z0-9/.-]+:[a-z0-9*/-]+", re.IGNORECASE)
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
@@ -64,7 +65,7 @@ def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Dama
         if damage:
             raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
         raise FormatError(
-            source, "", f"JSON without runtime/metrics: {describe_json(values, WANTED)}"
+            source, "", "JSON without runtime/metrics: " + describe_json(values, WANTED)
         )
     return readings, damage
 
@@ -79,7 +80,7 @@ def _reading(value: dict[str, Any], source: str, place: str, damage: list[Damage
         elif (histogram := _histogram(item)) is not None:
             reading.histograms[name] = histogram
         elif item is not None:
-            what = f"{name} is neither a number nor a histogram"
+            what = text("{} is neither a number nor a histogram", Quoted(name))
             damage.append(Damage(source, place, what, excerpt(repr(item)[:200])))
     return reading
 

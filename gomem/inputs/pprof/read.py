@@ -15,6 +15,7 @@ from gomem.inputs.pprof.table import Profile
 from gomem.inputs.unwrap import plain_texts, read_plain
 from gomem.inputs.wrong_file import name_another
 from gomem.sources.artefact import open_source
+from gomem.text import Quoted, text
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
@@ -72,16 +73,16 @@ def _without_dropped(columns: PprofColumns, source: str, damage: list[Damage]) -
     try:
         return drop_uninteresting(columns)
     except ValueError as error:
-        damage.append(Damage(source, "drop_frames", f"{error}; all frames stay"))
+        damage.append(Damage(source, "drop_frames", text("{}; all frames stay", Quoted(error))))
         return columns
 
 
 def _read_pasted(source: Source) -> Profile | None:
     """The profile in text that somebody pasted; None without one."""
-    for text in plain_texts(source.data):
-        if looks_like_heap_text(text.data):
+    for plain in plain_texts(source.data):
+        if looks_like_heap_text(plain.data):
             return _read_heap_text(source)
-        if looks_like_count_text(text.data):
+        if looks_like_count_text(plain.data):
             return _read_count_text(source)
     return None
 

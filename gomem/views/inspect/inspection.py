@@ -6,7 +6,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
-from gomem.units import format_seconds, is_unknown
+from gomem.text import File, MomentName, Seconds, Text, text
+from gomem.units import is_unknown
 from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
 from gomem.views.document import Cell, Document, Section, Table, Verdict
@@ -28,13 +29,13 @@ def inspection_document(capture: Capture) -> Document:
     """List the files of each moment, then the whole capture's; home directories become `~`."""
     release = capture.go_version
     facts = (
-        ("Go release", f"{release} ({release.evidence})"),
+        ("Go release", text("{} ({})", str(release), release.evidence)),
         ("Moments", str(len(capture.moments))),
         ("Files", str(len(capture.artefacts))),
     )
     document = Document(
         kind=KIND,
-        title=capture.name,
+        title=File(capture.name),
         facts=facts,
         verdict=_verdict(capture),
         sections=tuple(_sections(capture)),
@@ -54,31 +55,32 @@ def _sections(capture: Capture) -> Iterator[Section]:
     files = capture.artefacts
     for place, moment in enumerate(rows_of(capture.moments), start=1):
         of_moment = files[files["moment"] == moment["moment"]]
-        yield Section(f"moment-{place}", _heading(moment), (_files_table(of_moment),))
+        yield Section(f"moment-{place}", _heading(moment), (_files_table(of_moment, capture),))
     whole = files[files["moment"] == ""]
     if len(whole):
-        yield Section("whole", "Of the whole capture", (_files_table(whole),))
+        yield Section("whole", "Of the whole capture", (_files_table(whole, capture),))
     unread = damage_section(capture.damaged)
     if unread is not None:
         yield unread
     yield from collecting_sections(capture)
 
 
-def _heading(moment: dict[str, Any]) -> str:
+def _heading(moment: dict[str, Any]) -> Text:
     """A moment's name, and when its files were taken, as far as that is known."""
+    name = MomentName(moment["moment"])
     if is_unknown(moment["time"]):
-        return str(moment["moment"])
-    when = f"{moment['moment']}: {time_cell(moment['time']).text}"
+        return name
+    when = text("{}: {}", name, time_cell(moment["time"]).text)
     if is_unknown(moment["skew_seconds"]):
         return when
-    return f"{when}, within {format_seconds(moment['skew_seconds'])}"
+    return text("{}, within {}", when, Seconds(moment["skew_seconds"]))
 
 
-def _files_table(files: pd.DataFrame) -> Table:
+def _files_table(files: pd.DataFrame, capture: Capture) -> Table:
     rows = tuple(
         (
-            Cell(row["path"], code=True),
-            kind_cell(row["kind"], row["looks_like"]),
+            Cell(File(row["path"]), code=True),
+            kind_cell(row["kind"], capture.looks.get(row["path"], "")),
             bytes_cell(row["bytes"]),
         )
         for row in rows_of(files)

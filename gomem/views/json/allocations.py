@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.text import File, MomentName
 from gomem.views.json.rows import rows_json
-from gomem.views.share import located, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,8 @@ def reasons_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """Allocation lines by moment, with the compiler's words; source files without homes."""
     return [
         {
-            "moment": named(moment),
-            "lines": [row | {"file": located(row["file"])} for row in rows_json(reasons)],
+            "moment": MomentName(moment),
+            "lines": [row | {"file": File(row["file"])} for row in rows_json(reasons)],
         }
         for moment, reasons in diagnosis.facts.profiles.reasons.items()
     ]
@@ -57,7 +57,7 @@ def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
 
 def _by_moment(found: dict[str, pd.DataFrame], word: str) -> list[dict[str, Any]]:
     return [
-        {"moment": named(moment), word: rows_json(frame.head(MOST_ROWS))}
+        {"moment": MomentName(moment), word: rows_json(frame.head(MOST_ROWS))}
         for moment, frame in found.items()
         if len(frame)
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gomem.text import MomentName
 from gomem.views.json.rows import rows_json
-from gomem.views.share import named
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -22,8 +22,8 @@ def changes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
 def _change(change: Change, *, of_baseline: bool) -> dict[str, Any]:
     mappings = change.mappings
     return {
-        "before": named(change.before),
-        "after": named(change.after),
+        "before": MomentName(change.before),
+        "after": MomentName(change.after),
         "before_is_baseline": of_baseline,
         "rss_change_bytes": change.ledger.rss_change_bytes,
         "verdict": change.ledger.verdict,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from gomem.text import MomentName
 from gomem.views.json.rows import rows_json
-from gomem.views.share import named
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.limits import CgroupUse, LimitAdvice
@@ -20,10 +20,10 @@ def limits_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
     if limits is None:
         return None
     return {
-        "moment": named(limits.moment),
+        "moment": MomentName(limits.moment),
         "worst_case": [
             {
-                "moment": named(moment),
+                "moment": MomentName(moment),
                 "rss_bytes": worst.rss_bytes,
                 "worst_rss_bytes": worst.worst_bytes,
                 "retaken_rss_bytes": worst.retaken_bytes,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
 from gomem.inputs.schema import rows_of
+from gomem.text import CaptureName, File, MomentName, Quoted
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.changes import changes_json
@@ -16,8 +17,8 @@ from gomem.views.json.limits import limits_json
 from gomem.views.json.rows import rows_json
 from gomem.views.json.scavenger import scavenger_json
 from gomem.views.json.what_if import what_if_json
-from gomem.views.names import hidden, moment_names
-from gomem.views.share import located, located_all, named, named_all, named_in, quoted, share
+from gomem.views.names import hidden, typed, typed_paths, typed_value
+from gomem.views.share import share
 
 if TYPE_CHECKING:
     from gomem.capture.capture import Capture
@@ -44,7 +45,6 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
 
 
 def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
-    moments = moment_names(diagnosis)
     return {
         "schema": SCHEMA,
         "gomem_version": version("gomem"),
@@ -52,7 +52,9 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
-        "mappings": [row | {"moment": named(row["moment"])} for row in rows_json(diagnosis.kinds)],
+        "mappings": [
+            row | {"moment": MomentName(row["moment"])} for row in rows_json(diagnosis.kinds)
+        ],
         "changes": changes_json(diagnosis),
         "levels": rows_json(diagnosis.facts.level_quantiles),
         "limits": limits_json(diagnosis),
@@ -69,14 +71,14 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "turnover": turnover_json(diagnosis),
         "object_sizes": object_sizes_json(diagnosis),
         "growth": growth_json(diagnosis),
-        "findings": [_finding(finding, moments) for finding in diagnosis.findings],
+        "findings": [_finding(finding, diagnosis) for finding in diagnosis.findings],
         "checked": [cause.code for cause in CAUSES],
         "damage": [
             {
-                "source": located(one.source),
+                "source": File(one.source),
                 "where": one.where,
                 "what": one.what,
-                "text": quoted(one.text),
+                "text": Quoted(one.text),
             }
             for one in diagnosis.capture.damaged
         ],
@@ -90,15 +92,15 @@ def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
 
 
 def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
-    said, known = diagnosis.verdict, moment_names(diagnosis)
+    said = diagnosis.verdict
     return {
-        "sentence": named_in(said.sentence, known),
+        "sentence": typed(said.sentence, diagnosis),
         "code": said.code,
         "severity": None if said.severity is None else str(said.severity),
-        "moment": None if said.moment is None else named(said.moment),
+        "moment": None if said.moment is None else MomentName(said.moment),
         "rss_bytes": said.rss_bytes,
         "whose": list(said.whose),
-        "next_step": named_in(said.next_step, known),
+        "next_step": typed(said.next_step, diagnosis),
         "further": said.further,
     }
 
@@ -106,7 +108,7 @@ def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
 def _capture(capture: Capture) -> dict[str, Any]:
     release = capture.go_version
     return {
-        "name": named(capture.name),
+        "name": CaptureName(capture.name),
         "go_version": release.text,
         "go_version_range": {
             "low": None if release.low is None else str(release.low),
@@ -115,7 +117,7 @@ def _capture(capture: Capture) -> dict[str, Any]:
         "go_version_evidence": release.evidence,
         "moments": [
             {
-                "name": named(row["moment"]),
+                "name": MomentName(row["moment"]),
                 "time": _time(row["time"]),
                 "artefacts": _artefacts(capture, row["moment"]),
             }
@@ -130,13 +132,13 @@ def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
     frame = capture.artefacts
     return [
         {
-            "path": located(row["path"]),
+            "path": File(row["path"]),
             "kind": row["kind"] or None,
             "bytes": row["bytes"],
             "sha256": row["sha256"],
             "time": _time(row["time"]),
             "time_source": row["time_source"] or None,
-            "looks_like": row["looks_like"] or None,
+            "looks_like": capture.looks.get(row["path"]) or None,
         }
         for row in rows_of(frame[frame["moment"] == moment])
     ]
@@ -146,7 +148,7 @@ def _ledger(facts: MomentFacts) -> dict[str, Any]:
     ledger = facts.ledger
     assert ledger is not None
     return {
-        "moment": named(facts.name),
+        "moment": MomentName(facts.name),
         "rss_bytes": ledger.rss_bytes,
         "parts": rows_json(ledger.parts),
         "groups": _groups(facts),
@@ -170,7 +172,7 @@ def _groups(facts: MomentFacts) -> list[dict[str, Any]]:
 
 def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
     return {
-        "moment": named(moment),
+        "moment": MomentName(moment),
         "sample_type": sites.sample_type,
         "unit": sites.unit,
         "total": sites.total,
@@ -179,29 +181,31 @@ def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, moments: frozenset[str]) -> dict[str, Any]:
+def _finding(finding: Finding, diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "code": finding.code,
         "severity": str(finding.severity),
         "confidence": finding.confidence,
-        "moment": None if finding.moment is None else named(finding.moment),
-        "moments": [named(moment) for moment in finding.moments],
+        "moment": None if finding.moment is None else MomentName(finding.moment),
+        "moments": [MomentName(moment) for moment in finding.moments],
         "now": finding.now,
         "over": finding.over,
         "bytes": finding.bytes,
         "cpu_fraction": finding.cpu_fraction,
-        "title": named_in(finding.title, moments),
+        "title": typed(finding.title, diagnosis),
         "evidence": [
             {
-                "artefact": located_all(one.artefact),
+                "artefact": typed_paths(one.artefact),
                 "field": one.field,
-                "value": named_all(one.value, moments) if isinstance(one.value, str) else one.value,
+                "value": typed_value(one.value, diagnosis)
+                if isinstance(one.value, str)
+                else one.value,
                 "unit": one.unit,
             }
             for one in finding.evidence
         ],
         "mechanism": finding.mechanism,
-        "next_step": named_in(finding.next_step, moments),
+        "next_step": typed(finding.next_step, diagnosis),
         "references": list(finding.references),
     }
 

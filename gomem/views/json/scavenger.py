@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from gomem.text import MomentName
 from gomem.views.json.rows import rows_json
-from gomem.views.share import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,5 +35,7 @@ def scavenger_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
 
 
 def _named(frame: pd.DataFrame, *columns: str) -> list[dict[str, Any]]:
-    """Rows with the names of moments marked, so that they can be hidden."""
-    return [row | {column: named(row[column]) for column in columns} for row in rows_json(frame)]
+    """Rows with the names of moments as what they are, so that they can be hidden."""
+    return [
+        row | {column: MomentName(row[column]) for column in columns} for row in rows_json(frame)
+    ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
+from gomem.text import Function, MomentName, text
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.report.flames import flame_blocks, in_use_flame
 from gomem.views.report.shown import drawn_of, of_moments
-from gomem.views.share import named
 from gomem.views.values import NOTHING, between, bytes_cell, count_cell, fraction_cell
 
 if TYPE_CHECKING:
@@ -59,11 +59,12 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
     known = diagnosis.sites[moment]
     sites = next((known[name] for name in SAMPLE_TYPES if name in known), None)
     if sites is None or sites.top.empty:
-        return named(moment)
+        return MomentName(moment)
     row = sites.top.iloc[0]
     said = "in use" if sites.sample_type == SAMPLE_TYPES[0] else "allocated"
     share = format_fraction(row["flat_fraction"])
-    return f"{format_bytes(sites.total)} {said}, {share} of it by {known_name(row['function'])}"
+    function = Function(known_name(row["function"]))
+    return text("{} {}, {} of it by {}", format_bytes(sites.total), said, share, function)
 
 
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
@@ -72,11 +73,11 @@ def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block,
     chosen = [known[name] for name in SAMPLE_TYPES if name in known]
     blocks: list[Block] = []
     for sites in chosen:
-        blocks.append(_sites_table(sites, named(moment), most))
+        blocks.append(_sites_table(sites, MomentName(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.facts.profiles.reasons:
-        blocks.append(_reasons_table(diagnosis.facts.profiles.reasons[moment], named(moment)))
+        blocks.append(_reasons_table(diagnosis.facts.profiles.reasons[moment], MomentName(moment)))
     return tuple(blocks)
 
 
@@ -88,10 +89,10 @@ def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if len(turnover):
         blocks.append(
-            Folded("What was freed again: churn", (_turnover_table(turnover, named(moment)),))
+            Folded("What was freed again: churn", (_turnover_table(turnover, MomentName(moment)),))
         )
     if len(sizes):
-        table, note = _sizes_table(sizes, named(moment)), Notes((_lost(sizes),))
+        table, note = _sizes_table(sizes, MomentName(moment)), Notes((_lost(sizes),))
         blocks.append(Folded("Sizes of objects, and what rounding costs", (table, note)))
     return (*blocks, *flame_blocks(diagnosis, moment))
 
@@ -101,7 +102,7 @@ def _sites_table(sites: AllocationSites, moment: str, most: int | None) -> Table
     cell = bytes_cell if sites.unit == "bytes" else count_cell
     rows = tuple(
         (
-            Cell(known_name(row["function"]), code=True),
+            Cell(Function(known_name(row["function"])), code=True),
             cell(row["flat"]),
             _between(row["flat_low"], row["flat_high"], cell),
             fraction_cell(row["flat_fraction"]),
@@ -112,7 +113,7 @@ def _sites_table(sites: AllocationSites, moment: str, most: int | None) -> Table
     )
     columns = ("function", "flat", "95 % interval", "of total", "with callees", "95 % interval")
     total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)
-    caption = f"{sites.sample_type}, {moment}: {total} in all"
+    caption = text("{}, {}: {} in all", sites.sample_type, moment, total)
     return Table(caption, columns, "<>>>>>", rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
 
 
@@ -127,7 +128,7 @@ def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
         )
         for row in rows_of(reasons)
     )
-    caption = f"alloc_space by line, {moment}, and why it is not on the stack"
+    caption = text("alloc_space by line, {}, and why it is not on the stack", moment)
     return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
 
 
@@ -139,7 +140,7 @@ def _base(path: str) -> str:
 def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
     rows = tuple(
         (
-            Cell(known_name(row["function"]), code=True),
+            Cell(Function(known_name(row["function"])), code=True),
             bytes_cell(row["alloc_bytes"]),
             bytes_cell(row["churned_bytes"]),
             fraction_cell(row["survival_fraction"]),
@@ -149,13 +150,14 @@ def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
         for row in rows_of(turnover.head(SHOWN))
     )
     columns = ("function", "allocated", "of it freed", "survives", "95 % interval", "an object")
-    return Table(f"Allocated and freed, {moment}, the most freed", columns, "<>>>>>", rows)
+    caption = text("Allocated and freed, {}, the most freed", moment)
+    return Table(caption, columns, "<>>>>>", rows)
 
 
 def _sizes_table(sizes: pd.DataFrame, moment: str) -> Table:
     rows = tuple(
         (
-            Cell(known_name(row["function"]), code=True),
+            Cell(Function(known_name(row["function"])), code=True),
             bytes_cell(row["object_bytes"]),
             count_cell(row["objects"]),
             bytes_cell(row["bytes"]),
@@ -168,7 +170,8 @@ def _sizes_table(sizes: pd.DataFrame, moment: str) -> Table:
     columns = (
         "function", "an object", "objects", "in use", "95 % interval", "rounding ≤", "span ends",
     )  # fmt: skip
-    return Table(f"Objects in use by size, {moment}, the most bytes", columns, "<>>>>>>", rows)
+    caption = text("Objects in use by size, {}, the most bytes", moment)
+    return Table(caption, columns, "<>>>>>>", rows)
 
 
 def _lost(sizes: pd.DataFrame) -> str:

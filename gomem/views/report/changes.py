@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
+from gomem.text import File, MomentName, Text, text
 from gomem.units import format_change, is_unknown, minus
 from gomem.views.document import (
     Block,
@@ -18,7 +19,6 @@ from gomem.views.document import (
     in_one_fold,
 )
 from gomem.views.figures.ledger_change import plot_ledger_change
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, change_cell
 from gomem.views.words import minus_signs, part_name
 
@@ -53,7 +53,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
         draw = caption if step in drawn else ""
         own = _change_blocks(step, f"change-{place}", draw)
         change = minus(format_change(step.ledger.rss_change_bytes))
-        each.append(Folded(f"{_from_to(step)}: RSS {change}", own))
+        each.append(Folded(text("{}: RSS {}", _from_to(step), change), own))
     blocks += in_one_fold(each, f"each of the {len(each)} steps")
     if not blocks:
         return None
@@ -63,7 +63,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
 
 def _gist(change: Change) -> str:
     rss = minus(format_change(change.ledger.rss_change_bytes))
-    return f"RSS {rss} from {named(change.before)} to {named(change.after)}"
+    return text("RSS {} from {}", rss, _from_to(change))
 
 
 def _largest(steps: tuple[Change, ...]) -> list[Change]:
@@ -75,8 +75,8 @@ def _moved(step: Change) -> int:
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
-def _from_to(step: Change) -> str:
-    return f"{named(step.before)} to {named(step.after)}"
+def _from_to(step: Change) -> Text:
+    return text("{} to {}", MomentName(step.before), MomentName(step.after))
 
 
 def _steps_table(steps: list[Change]) -> Table:
@@ -85,7 +85,7 @@ def _steps_table(steps: list[Change]) -> Table:
         (
             Cell(_from_to(step)),
             change_cell(step.ledger.rss_change_bytes),
-            Cell(minus_signs(f"{step.ledger.sentence}.")),
+            Cell(minus_signs(text("{}.", step.ledger.sentence))),
         )
         for step in steps
     )
@@ -96,10 +96,14 @@ def _change_blocks(
     change: Change, name: str, caption: str, *, words: str = ""
 ) -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
-    place = f"From {words}{_from_to(change)}"
-    blocks: list[Block] = [Paragraph(minus_signs(f"{place}: {change.ledger.sentence}."))]
+    place = text("From {}{}", words, _from_to(change))
+    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}.", place, change.ledger.sentence)))]
     if caption:
-        names = {"name": name, "before": named(change.before), "after": named(change.after)}
+        names = {
+            "name": name,
+            "before": MomentName(change.before),
+            "after": MomentName(change.after),
+        }
         blocks.append(
             Figure(caption, plot_ledger_change, lambda: {"change": change.ledger, **names})
         )
@@ -115,7 +119,7 @@ def _change_blocks(
     return tuple(blocks)
 
 
-def _parts_table(change: Change, place: str) -> Table:
+def _parts_table(change: Change, place: Text) -> Table:
     """Each part before and after; parts that are 0 on both sides are left out."""
     frame = change.ledger.parts
     moved = frame[(frame[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
@@ -138,10 +142,10 @@ def _parts_table(change: Change, place: str) -> Table:
         Cell(""),
     )
     columns = ("part", "before", "after", "change", "of")
-    return Table(f"{place}, by part", columns, "<>>><", rows, (total,))
+    return Table(place + ", by part", columns, "<>>><", rows, (total,))
 
 
-def _mappings_table(moved: pd.DataFrame, place: str) -> Table:
+def _mappings_table(moved: pd.DataFrame, place: Text) -> Table:
     """Matched mappings, those that moved most first: grew, shrank, new, gone."""
     rows = tuple(
         (
@@ -156,12 +160,12 @@ def _mappings_table(moved: pd.DataFrame, place: str) -> Table:
         for row in rows_of(moved)
     )
     columns = ("kind", "state", "mapped before", "after", "resident before", "after", "change")
-    return Table(f"{place}, by mapping", columns, "<<>>>>>", rows)
+    return Table(place + ", by mapping", columns, "<<>>>>>", rows)
 
 
 def _which(row: dict[str, object]) -> str:
     """The file's name, or the place; between two processes neither may be there."""
     path = str(row["path"]).rsplit("/", 1)[-1]
     if path or is_unknown(row["start"]):
-        return path
+        return File(path)
     return f"{row['start']:x}-{row['end']:x}"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
+from gomem.text import MomentName
 from gomem.units import format_value, minus
 from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
-from gomem.views.names import moment_names
+from gomem.views.names import typed, typed_paths, typed_value
 from gomem.views.report.verdict import TONES
-from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, how_many
 
@@ -29,8 +29,7 @@ NOUNS = {
 
 def findings_section(diagnosis: Diagnosis) -> Section:
     """The findings, then all the causes that were looked for."""
-    moments = moment_names(diagnosis)
-    cards: list[Block] = [_card(one, moments) for one in diagnosis.findings]
+    cards: list[Block] = [_card(finding, diagnosis) for finding in diagnosis.findings]
     looked_for = Codes("Looked for", tuple(cause.code for cause in CAUSES))
     blocks = (*(cards or [Paragraph("None.")]), looked_for)
     return Section("findings", "Findings", blocks, gist=_gist(diagnosis))
@@ -45,17 +44,14 @@ def _gist(diagnosis: Diagnosis) -> str:
     return ", ".join(how_many(count, NOUNS[severity]) for severity, count in each if count)
 
 
-def _card(finding: Finding, moments: frozenset[str]) -> Card:
+def _card(finding: Finding, diagnosis: Diagnosis) -> Card:
     return Card(
-        title=named_in(finding.title, moments),
+        title=typed(finding.title, diagnosis),
         tone=TONES[finding.severity],
         code=finding.code,
         about=(finding.confidence, *_when(finding)),
-        explained=(
-            ("Why", finding.mechanism),
-            ("What to do", named_in(finding.next_step, moments)),
-        ),
-        proof=_evidence_table(finding, moments),
+        explained=(("Why", finding.mechanism), ("What to do", typed(finding.next_step, diagnosis))),
+        proof=_evidence_table(finding, diagnosis),
         references=tuple(finding.references),
     )
 
@@ -64,12 +60,12 @@ def _when(finding: Finding) -> tuple[str, ...]:
     """Where it holds, and whether it still does."""
     if finding.moment is None:
         return ()
-    others = [named(name) for name in finding.moments if name != finding.moment]
-    also = (f"also at {first_few(others, NAMED)}",) if others else ()
-    return (f"at {named(finding.moment)}", *also, *(("over since",) if finding.over else ()))
+    others = [MomentName(name) for name in finding.moments if name != finding.moment]
+    also = ("also at " + first_few(others, NAMED),) if others else ()
+    return ("at " + MomentName(finding.moment), *also, *(("over since",) if finding.over else ()))
 
 
-def _evidence_table(finding: Finding, moments: frozenset[str]) -> Table:
+def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
     words = any(isinstance(one.value, str) and len(one.value) > WORD for one in finding.evidence)
     return Table(
@@ -77,18 +73,18 @@ def _evidence_table(finding: Finding, moments: frozenset[str]) -> Table:
         ("artefact", "field", "value"),
         "<<<" if words else "<<>",
         tuple(
-            (Cell(located_all(one.artefact), code=True), Cell(one.field, code=True),
-             _value_cell(one, moments))
+            (Cell(typed_paths(one.artefact), code=True), Cell(one.field, code=True),
+             _value_cell(one, diagnosis))
             for one in finding.evidence
         ),
     )  # fmt: skip
 
 
-def _value_cell(evidence: Evidence, moments: frozenset[str]) -> Cell:
+def _value_cell(evidence: Evidence, diagnosis: Diagnosis) -> Cell:
     """Rounded by its unit, with all digits of bytes, rates, seconds and fractions behind."""
     value, unit = evidence.value, evidence.unit
     if isinstance(value, str):
-        return Cell(named_all(value, moments))
+        return Cell(typed_value(value, diagnosis))
     if unit == "B":
         return bytes_cell(value)
     if unit == "s":

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import missing_from
 from gomem.inputs.schema import rows_of
+from gomem.text import File
 from gomem.views.document import Block, Cell, Notes, Section, Table
-from gomem.views.share import located
 from gomem.views.values import bytes_cell, kind_cell
 from gomem.views.words import how_many
 
@@ -29,8 +29,8 @@ def inputs_section(diagnosis: Diagnosis) -> Section:
 def _files_table(capture: Capture) -> Table:
     rows = tuple(
         (
-            Cell(located(row["path"]), code=True),
-            kind_cell(row["kind"], row["looks_like"]),
+            Cell(File(row["path"]), code=True),
+            kind_cell(row["kind"], capture.looks.get(row["path"], "")),
             bytes_cell(row["bytes"]),
             Cell(row["sha256"], code=True),
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups import plot_groups
 from gomem.views.figures.waterfall import plot_rss_vs_heap
 from gomem.views.report.shown import first_of, of_moments
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import GROUPS, PARTS, part_name
 
@@ -47,7 +47,7 @@ def ledger_section(diagnosis: Diagnosis) -> Section | None:
         "ledger",
         "Where the resident bytes are",
         (of_moments(blocks, first, sizes),),
-        gist=f"{named(first)}{sizes[first]}",
+        gist=text("{}{}", MomentName(first), sizes[first]),
     )
 
 
@@ -58,7 +58,7 @@ def _size(facts: MomentFacts) -> str:
 def _blocks(
     diagnosis: Diagnosis, facts: MomentFacts, place: int, *, drawn: bool
 ) -> tuple[Block, ...]:
-    ledger, moment = facts.ledger, named(facts.name)
+    ledger, moment = facts.ledger, MomentName(facts.name)
     assert ledger is not None
     blocks: list[Block] = []
     groups: list[Block] = [groups_table(facts, moment, _before(diagnosis, facts.name))]
@@ -120,7 +120,7 @@ def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = N
         total.insert(2, bytes_cell(before.rss_bytes))
         sides = "<>>>>"
     return Table(
-        f"Resident memory by whose it is, {moment}",
+        text("Resident memory by whose it is, {}", moment),
         tuple(columns),
         sides,
         tuple(rows),
@@ -210,7 +210,7 @@ def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Ta
             cells.insert(2, bytes_cell(before.part(part) if before.has(part) else None))
         total.insert(2, bytes_cell(before.rss_bytes))
     return Table(
-        f"Resident memory by part, {moment}",
+        text("Resident memory by part, {}", moment),
         tuple(columns),
         sides,
         tuple(map(tuple, rows)),
@@ -248,7 +248,7 @@ def _sides_table(ledger: Ledger, moment: str) -> Table:
         for row in rows_of(ledger.sides)
     )
     columns = ("where", "the runtime claims", "the kernel sees", "difference")
-    return Table(f"Both sides, {moment}", columns, "<>>>", rows)
+    return Table(text("Both sides, {}", moment), columns, "<>>>", rows)
 
 
 def _totals_table(ledger: Ledger, moment: str) -> Table:
@@ -258,4 +258,4 @@ def _totals_table(ledger: Ledger, moment: str) -> Table:
         for row in rows_of(ledger.checks)
     )
     columns = ("total", "bytes", "difference")
-    return Table(f"The kernel's other totals, {moment}", columns, "<>>", rows)
+    return Table(text("The kernel's other totals, {}", moment), columns, "<>>", rows)

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import minus_signs
 
@@ -84,7 +84,7 @@ def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
     chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
     rows = tuple(
         (
-            Cell(named(name)),
+            Cell(MomentName(name)),
             bytes_cell(worst[name].rss_bytes),
             *(bytes_cell(int(size)) for size in worst[name].steps["bytes"].iloc[1:3]),
             bytes_cell(worst[name].worst_bytes),
@@ -119,7 +119,8 @@ def _cgroup_table(use: CgroupUse, moment: str) -> Table:
         Cell(""),
     )
     columns = ("counter", "bytes", "of the limit", "can be reclaimed")
-    return Table(f"What the cgroup is charged, {named(moment)}", columns, "<>><", rows, (total,))
+    caption = text("What the cgroup is charged, {}", MomentName(moment))
+    return Table(caption, columns, "<>><", rows, (total,))
 
 
 def _cgroup_words(limits: Limits) -> str:
@@ -178,7 +179,7 @@ def _advice_table(advice: LimitAdvice, moment: str) -> Table:
     )
     result = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
     return Table(
-        f"A GOMEMLIMIT for this limit, {named(moment)}",
+        text("A GOMEMLIMIT for this limit, {}", MomentName(moment)),
         ("", "bytes", "from"),
         "<><",
         rows,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_count
 from gomem.views.document import Cell, Figure, Section, Table
 from gomem.views.figures.address_space import plot_address_space
 from gomem.views.report.shown import drawn_of, first_of, of_moments
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, count_cell
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def mappings_section(diagnosis: Diagnosis) -> Section | None:
     blocks = {
         name: (
             *((_strip(diagnosis, name, place),) if name in drawn else ()),
-            kinds_table(rows, named(name)),
+            kinds_table(rows, MomentName(name)),
         )
         for place, (name, rows) in enumerate(own.items(), start=1)
     }
@@ -53,7 +53,7 @@ def _strip(diagnosis: Diagnosis, moment: str, place: int) -> Figure:
         plot_address_space,
         lambda: {
             "regions": diagnosis.facts.regions(moment), "name": f"address-space-{place}",
-            "moment": named(moment),
+            "moment": MomentName(moment),
         },
     )  # fmt: skip
 
@@ -77,4 +77,6 @@ def kinds_table(kinds: pd.DataFrame, moment: str) -> Table:
         for row in rows_of(kinds)
     )
     columns = ("kind", "mappings", *known)
-    return Table(f"Mappings by kind, {moment}", columns, "<" + ">" * (len(columns) - 1), rows)
+    return Table(
+        text("Mappings by kind, {}", moment), columns, "<" + ">" * (len(columns) - 1), rows
+    )

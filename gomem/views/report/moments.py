@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, text
 from gomem.units import format_bytes, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Section, Table
 from gomem.views.figures.groups_over_moments import plot_groups_over_moments
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, narrow_time_cell, seconds_cell
 from gomem.views.words import PARTS, first_few, how_many, part_name
 
@@ -39,7 +39,7 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
     if len(known) < 2:
         return None
     moments = {
-        named(facts.name): (facts.groups, facts.rss_bytes)
+        MomentName(facts.name): (facts.groups, facts.rss_bytes)
         for facts in known
         if facts.groups is not None
     }
@@ -51,13 +51,13 @@ def moments_section(diagnosis: Diagnosis) -> Section | None:
 
 def _gist(known: Sequence[MomentFacts]) -> str:
     """RSS at the first and at the last, and where it was highest."""
-    sizes = [(one.rss_bytes, named(one.name)) for one in known if one.rss_bytes is not None]
+    sizes = [(one.rss_bytes, MomentName(one.name)) for one in known if one.rss_bytes is not None]
     if not sizes:
         return how_many(len(known), "moment")
     (first, _), (last, _), highest = sizes[0], sizes[-1], max(sizes)
     said = f"RSS {format_bytes(first)} at first, {format_bytes(last)} at last"
     if highest[0] > max(first, last):
-        said += f", at most {format_bytes(highest[0])} at {highest[1]}"
+        said += text(", at most {} at {}", format_bytes(highest[0]), highest[1])
     return said
 
 
@@ -71,9 +71,9 @@ def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     few = few_moments([facts.rss_bytes for facts in known])
     lines = [(label, [cells[place] for place in few]) for label, cells in _lines(known, groups)]
     blocks: list[Block] = [_across([known[place] for place in few], lines)]
-    others = [named(facts.name) for place, facts in enumerate(known) if place not in few]
+    others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
-        blocks.append(Notes((f"left out of this table: {first_few(others, MOST_NAMED)}",)))
+        blocks.append(Notes(("left out of this table: " + first_few(others, MOST_NAMED),)))
         blocks.append(Folded(f"all {len(known)} moments", (_down(known, _lines(known, groups)),)))
     parts = parts_lines([_ledger(facts) for facts in known])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
@@ -94,7 +94,7 @@ def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
 def _across(known: Sequence[MomentFacts], lines: _Lines) -> Table:
     """A column a moment."""
     rows = tuple((Cell(label), *cells) for label, cells in lines)
-    columns = ("", *(named(facts.name) for facts in known))
+    columns = ("", *(MomentName(facts.name) for facts in known))
     return Table(CAPTION, columns, "<" + ">" * len(known), rows)
 
 
@@ -102,7 +102,7 @@ def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -
     """The same of any number of moments: a row each."""
     labels, cells = zip(*lines, strict=True)
     rows = zip(known, *cells, strict=True)
-    down = tuple((Cell(named(facts.name)), *row) for facts, *row in rows)
+    down = tuple((Cell(MomentName(facts.name)), *row) for facts, *row in rows)
     return Table(caption, ("moment", *labels), "<" + ">" * len(labels), down)
 
 

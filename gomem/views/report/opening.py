@@ -14,6 +14,7 @@ from gomem.charts.look import BLUE, GROUP_LOOK
 from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.verdict import MISSING
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName, Text, Words, joined, text
 from gomem.units import (
     format_bytes,
     format_count,
@@ -25,11 +26,10 @@ from gomem.units import (
 from gomem.views.document import Bar, Bars, Block, Figure, Key, Lead, Piece, Tile, Tiles
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.gc_timeline import plot_gc_timeline
-from gomem.views.names import moment_names
+from gomem.views.names import typed, typed_paths
 from gomem.views.report.allocations import SAMPLE_TYPES
 from gomem.views.report.ledger import OTHERS, SMALL
 from gomem.views.report.verdict import TONES, together
-from gomem.views.share import located_all, named, named_all, named_in
 from gomem.views.words import CLAIMED, GROUPS
 
 if TYPE_CHECKING:
@@ -83,9 +83,10 @@ def _moments(diagnosis: Diagnosis) -> list[_Labelled]:
     if against is not None and diagnosis.baseline is not None:
         old = diagnosis.baseline.by_moment[against]
         if old.groups is not None:
-            return [(f"baseline, {named(old.name)}", old), (named(shown.name), shown)]
+            before = text("baseline, {}", MomentName(old.name))
+            return [(before, old), (MomentName(shown.name), shown)]
     chosen = dict.fromkeys([known[0].name, *_peak(known), known[-1].name])
-    return [(named(name), by_name[name]) for name in chosen]
+    return [(MomentName(name), by_name[name]) for name in chosen]
 
 
 def _peak(known: list[MomentFacts]) -> list[str]:
@@ -175,9 +176,9 @@ def _sites(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
         if row["flat"] > 0
     )  # fmt: skip
     whole = format_bytes(known[sample_type].total)
-    at = f" at {named(moment)}" if len(diagnosis.capture.moments) > 1 else ""
+    at = text(" at {}", MomentName(moment)) if len(diagnosis.capture.moments) > 1 else ""
     said = "Who holds what is in use" if sample_type == SAMPLE_TYPES[0] else "Who allocated most"
-    return (Bars(f"{said}{at}, of {whole} in all", bars),) if bars else ()
+    return (Bars(text("{}{}, of {} in all", said, at, whole), bars),) if bars else ()
 
 
 def _interval(row: dict[str, Any]) -> str:
@@ -216,42 +217,43 @@ def _told(words: Any, value: float | None) -> str:
 
 def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
     """The first findings; those about the data only where there is room."""
-    moments, told = moment_names(diagnosis), diagnosis.verdict.code
+    told = diagnosis.verdict.code
     ranked = sorted(diagnosis.findings, key=lambda one: one.code.startswith(OF_DATA))
     if told is None:  # then the verdict says what to collect
         ranked = [one for one in ranked if one.code != MISSING]
-    return tuple(_lead(one, moments, is_told=one.code == told) for one in ranked[:LEADS])
+    return tuple(
+        _lead(finding, diagnosis, is_told=finding.code == told) for finding in ranked[:LEADS]
+    )
 
 
-def _lead(finding: Finding, moments: frozenset[str], *, is_told: bool) -> Lead:
+def _lead(finding: Finding, diagnosis: Diagnosis, *, is_told: bool) -> Lead:
     """A finding cut short; what to do about the one that the verdict names stands there."""
-    step = "" if is_told else first_sentence(finding.next_step)
+    step = "" if is_told else first_sentence(typed(finding.next_step, diagnosis))
     return Lead(
-        title=together(named_in(finding.title, moments)),
+        title=together(typed(finding.title, diagnosis)),
         tone=TONES[finding.severity],
         code=finding.code,
-        proof=_proof(finding.evidence, moments),
-        next_step=together(named_in(step, moments)),
+        proof=_proof(finding.evidence),
+        next_step=together(step),
         section="findings",
     )
 
 
-def _proof(evidence: tuple[Evidence, ...], moments: frozenset[str]) -> str:
+def _proof(evidence: tuple[Evidence, ...]) -> str:
     """The first number, with the second where it stands in the same file."""
-    first = evidence[:1]
-    same = [one for one in evidence[1:2] if one.artefact == first[0].artefact]
-    said = "; ".join(f"{one.field} = {_value(one, moments)}" for one in (*first, *same))
-    return together(f"{located_all(first[0].artefact)}: {said}") if first else ""
+    if not evidence:
+        return ""
+    same = [one for one in evidence[:2] if one.artefact == evidence[0].artefact]
+    said = (text("{} = {}", one.field, format_value(one.value, one.unit)) for one in same)
+    return together(text("{}: {}", typed_paths(evidence[0].artefact), joined("; ", said)))
 
 
-def _value(evidence: Evidence, moments: frozenset[str]) -> str:
-    value = evidence.value
-    if isinstance(value, str):
-        return named_all(value, moments)
-    return format_value(value, evidence.unit)
-
-
-def first_sentence(text: str) -> str:
-    """A text's first sentence: up to what ends one, before a space and a capital."""
-    end = re.search(r"[.?!](?= [A-Z])", text)
-    return text if end is None else text[: end.end()]
+def first_sentence(whole: str) -> Text:
+    """A text's first sentence: up to what ends one in our own words, before a capital."""
+    parts: list[str] = []
+    for part in Text(whole).parts:
+        end = re.search(r"[.?!](?= [A-Z])", part) if type(part) is Words else None
+        parts.append(part if end is None else part[: end.end()])
+        if end is not None:
+            break
+    return Text(*parts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS
 from gomem.comparison.programs import program_of
+from gomem.text import CaptureName, MomentName, Program, Text, text
 from gomem.units import format_count
 from gomem.views.document import Document
 from gomem.views.figures.flame_graph import known_name
@@ -29,7 +30,7 @@ from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
 from gomem.views.report.what_if import what_if_section
-from gomem.views.share import named, share
+from gomem.views.share import share
 from gomem.views.values import time_cell
 from gomem.views.words import first_few
 
@@ -92,24 +93,25 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         sections=unfolded(sections_of(SECTIONS, diagnosis), diagnosis),
         made_by=f"gomem {version('gomem')}",
         opening=opening(diagnosis),
-        moments=tuple(named(name) for name in diagnosis.capture.moments["moment"]),
+        moments=tuple(MomentName(name) for name in diagnosis.capture.moments["moment"]),
     )
     return share(document, hidden(diagnosis, redact=redact))
 
 
-def _title(diagnosis: Diagnosis) -> str:
+def _title(diagnosis: Diagnosis) -> Text:
     """The program and its release; the capture's name where nothing says the program's."""
     capture = diagnosis.capture
     release = f", {capture.go_version}" if capture.go_version.exact is not None else ""
-    return f"{known_name(program_of(diagnosis)) or named(capture.name)}{release}"
+    program = Program(known_name(program_of(diagnosis)))
+    return text("{}{}", program or CaptureName(capture.name), release)
 
 
 def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
     capture = diagnosis.capture
     release = capture.go_version
     facts = [
-        ("Capture", named(capture.name)),
-        ("Go release", f"{release} ({release.evidence})"),
+        ("Capture", CaptureName(capture.name)),
+        ("Go release", text("{} ({})", str(release), release.evidence)),
         ("Moments", _moments(capture)),
     ]
     taken = _taken(capture)
@@ -118,7 +120,8 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
     facts.append(("Files", format_count(len(capture.artefacts))))
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture
-        facts.append(("Held against", f"{named(other.name)} ({other.go_version})"))
+        against = text("{} ({})", CaptureName(other.name), str(other.go_version))
+        facts.append(("Held against", against))
     return tuple(facts)
 
 
@@ -129,5 +132,5 @@ def _taken(capture: Capture) -> str:
 
 
 def _moments(capture: Capture) -> str:
-    names = [named(name) for name in capture.moments["moment"]]
-    return f"{len(names)}: {first_few(names, NAMED)}" if names else "none"
+    names = [MomentName(name) for name in capture.moments["moment"]]
+    return f"{len(names)}: " + first_few(names, NAMED) if names else "none"

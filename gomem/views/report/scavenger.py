@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from gomem.inputs.schema import rows_of
+from gomem.text import MomentName
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, Table
 from gomem.views.figures.retention import plot_release, plot_retention
-from gomem.views.share import named
 from gomem.views.values import bytes_cell, count_cell, fraction_cell, rate_cell, seconds_cell
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
 def _episode(row: dict[str, Any]) -> tuple[Cell, ...]:
     begin = row["from_seconds"]
     return (
-        Cell(named(row["before"]) if is_unknown(begin) else format_seconds(begin)),
+        Cell(MomentName(row["before"]) if is_unknown(begin) else format_seconds(begin)),
         seconds_cell(row["seconds"]),
         Cell(row["code"], code=True),
         bytes_cell(_at_least_none(row["released_change_bytes"])),
@@ -136,7 +136,7 @@ def _retention_table(answer: Scavenger) -> Table:
     shown = _few(known)
     rows = tuple(
         (
-            Cell(named(row["moment"])),
+            Cell(MomentName(row["moment"])),
             seconds_cell(row["seconds"]),
             bytes_cell(row["HeapInuse"]),
             bytes_cell(row["idle_kept_bytes"]),
@@ -221,7 +221,7 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
         return ()
     rows = tuple(
         (
-            Cell(named(row["moment"])),
+            Cell(MomentName(row["moment"])),
             seconds_cell(row["seconds"]),
             rate_cell(row["release_bytes_per_second"]),
             bytes_cell(row["above_goal_bytes"]),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.text import MomentName
 from gomem.views.document import Block, Choice, Option
-from gomem.views.share import named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ def of_moments(
         words: A few words of a moment, where there are any.
     """
     options = tuple(
-        Option(named(name), f"{named(name)}{(words or {}).get(name, '')}", shown)
+        Option(MomentName(name), MomentName(name) + (words or {}).get(name, ""), shown)
         for name, shown in blocks.items()
     )
     return Choice(options, list(blocks).index(first))

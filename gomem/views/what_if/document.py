@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from gomem.text import CaptureName, text
 from gomem.views.document import Document, Section, Verdict
 from gomem.views.names import hidden
-from gomem.views.share import named, share
+from gomem.views.share import share
 from gomem.views.what_if.blocks import advice_words, what_if_blocks
 from gomem.views.words import minus_signs
 
@@ -29,8 +30,8 @@ def what_if_document(diagnosis: Diagnosis, answer: WhatIf) -> Document:
     release = diagnosis.capture.go_version
     document = Document(
         kind=KIND,
-        title=named(diagnosis.capture.name),
-        facts=(("Go release", f"{release} ({release.evidence})"),),
+        title=CaptureName(diagnosis.capture.name),
+        facts=(("Go release", text("{} ({})", str(release), release.evidence)),),
         verdict=_verdict(answer),
         sections=(Section("what-if", "What would happen", what_if_blocks(answer, advised=True)),),
         made_by=f"gomem {version('gomem')}",
