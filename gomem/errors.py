@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.text import File, Quoted, Text, text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,14 +31,24 @@ class Damage:
     what: str
     text: str = ""
 
+    def __post_init__(self) -> None:
+        """Say of names what they are, so that whoever shows them need not."""
+        object.__setattr__(self, "source", File(self.source))
+        object.__setattr__(self, "text", Quoted(self.text))
+
     @property
-    def place(self) -> str:
+    def place(self) -> Text:
         """Source and place, as messages begin."""
-        return f"{self.source}: {self.where}" if self.where else self.source
+        return Text(self.source, f": {self.where}" * bool(self.where))
+
+    @property
+    def message(self) -> Text:
+        """What is wrong and where, on one line."""
+        quoted = Quoted(repr(str(self.text))) if self.text else ""
+        return text("{}: {}{}{}", self.place, self.what, ": " if quoted else "", quoted)
 
     def __str__(self) -> str:
-        quoted = f": {self.text!r}" if self.text else ""
-        return f"{self.place}: {self.what}{quoted}"
+        return str(self.message)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

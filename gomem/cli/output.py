@@ -18,9 +18,10 @@ from gomem.errors import CaptureError, printable
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from gomem.errors import Damage
+    from gomem.text import Text
 
 TOLD_PLACES = 20
 STANDARD_OUTPUT = Path("/dev/stdout")
@@ -43,16 +44,18 @@ class DamageReport:
 
     Attributes:
         places: How many it was given.
+        shown: What may be printed of a message.
     """
 
     places: int = 0
+    shown: Callable[[Text], str] = str
 
     def tell(self, damaged: Iterable[Damage]) -> None:
         """Print some, unless enough were printed."""
         for one in damaged:
             self.places += 1
             if self.places <= TOLD_PLACES:
-                tell(str(one))
+                tell(self.shown(one.message))
 
     def end(self) -> None:
         """Print how many were left out."""
@@ -60,9 +63,9 @@ class DamageReport:
             tell(f"and {self.places - TOLD_PLACES} more places")
 
 
-def tell_damage(damaged: Iterable[Damage]) -> None:
+def tell_damage(damaged: Iterable[Damage], shown: Callable[[Text], str] = str) -> None:
     """Print on standard error what could not be read; if that is a lot, the first places."""
-    report = DamageReport()
+    report = DamageReport(shown=shown)
     report.tell(damaged)
     report.end()
 

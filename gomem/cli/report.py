@@ -165,13 +165,21 @@ def _write(
     redact: bool,
     full: bool,
 ) -> None:
-    tell_damage(diagnosis.capture.damaged)
+    _tell_damage(diagnosis, redact=redact)
     if output_format is None:
         _write_both(diagnosis, target, redact=redact, full=full)
     else:
         write(_RENDER[output_format](diagnosis, redact=redact), target)
     if target is not None:
         tell_where(target)
+
+
+def _tell_damage(diagnosis: Diagnosis, *, redact: bool) -> None:
+    """Print what could not be read; redacted, since whoever keeps the report keeps that, too."""
+    from gomem.views.names import hidden
+
+    shown = hidden(diagnosis, redact=True).text if redact else str
+    tell_damage(diagnosis.capture.damaged, shown)
 
 
 def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool, full: bool) -> None:
@@ -191,12 +199,15 @@ def _write_notebook(
 ) -> None:
     """The report as a notebook, which finds the capture from where it lies."""
     from gomem.views.report.report import report_document
+    from gomem.views.share import UNNAMED
     from gomem.views.writers.report_notebook import write_notebook
 
     def beside(path: Path) -> str:
-        return path.name if redact else os.path.relpath(path, target.parent)
+        if redact:
+            return UNNAMED if _is_whole(path) else path.name
+        return os.path.relpath(path, target.parent)
 
-    tell_damage(diagnosis.capture.damaged)
+    _tell_damage(diagnosis, redact=redact)
     paths = [beside(path) for path in group]
     document = report_document(diagnosis, redact=redact)
     other = None if baseline is None else beside(baseline)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.text import File, Quoted
 from gomem.units import format_count
 from gomem.views.document import Cell, Paragraph, Section, Table
 
@@ -31,9 +30,9 @@ def damage_section(damaged: Iterable[Damage]) -> Section | None:
 
 
 def _rows(source: str, places: list[Damage]) -> Iterator[tuple[Cell, ...]]:
-    path = Cell(File(source), code=True)
+    path = Cell(source, code=True)
     for one in places[:PLACES]:
-        yield path, Cell(one.where or "whole file"), Cell(one.what, note=Quoted(one.text))
+        yield path, Cell(one.where or "whole file"), Cell(one.what, note=one.text)
     more = len(places) - PLACES
     if more > 0:
         words = f"{format_count(more)} more places; the report as JSON has all of them"

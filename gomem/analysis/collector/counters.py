@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.text import MomentName, text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -281,8 +283,10 @@ def _cpu_of(run: Sequence[CounterReading]) -> tuple[_Shares, str, str]:
     before, after = told[0], told[-1]
     known = before.metrics.keys() & after.metrics.keys() & _CLASSES
     shares = _shares({name: after.metrics[name] - before.metrics[name] for name in known})
-    until = "" if after is run[-1] else f", until {after.moment}"
-    return shares, f"{GC_CPU}, since {before.moment}{until}", after.metrics_path
+    field = text("{}, since {}", GC_CPU, MomentName(before.moment))
+    if after is not run[-1]:
+        field += text(", until {}", MomentName(after.moment))
+    return shares, field, after.metrics_path
 
 
 def _shares(spent: Mapping[str, float]) -> _Shares:

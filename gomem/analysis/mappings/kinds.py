@@ -32,7 +32,7 @@ from gomem.analysis.mappings.runtime import (
     metadata_claim,
 )
 from gomem.inputs.schema import Column, build
-from gomem.units import format_bytes
+from gomem.text import Bytes, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -204,10 +204,11 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
         return
     if not legacy and work_buffer_bytes(rows, memstats) is None:
         claimed = int(memstats["HeapSys"]) + int(memstats["StackInuse"])
-        yield (
-            f"the arenas in smaps hold {format_bytes(arena_bytes(rows))}, HeapSys + StackInuse "
-            f"say {format_bytes(claimed)}: the two files are of different moments, or a mapping "
-            "was mistaken for an arena"
+        yield text(
+            "the arenas in smaps hold {}, HeapSys + StackInuse say {}: the two files are of "
+            "different moments, or a mapping was mistaken for an arena",
+            Bytes(arena_bytes(rows)),
+            Bytes(claimed),
         )
 
 

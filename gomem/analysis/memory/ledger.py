@@ -23,7 +23,7 @@ from gomem.analysis.mappings.kinds import (
 from gomem.analysis.memory.totals import SCRAPED, ResidentTotals, resident_totals
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows
-from gomem.units import format_bytes, format_seconds
+from gomem.text import Bytes, Count, Seconds, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -422,9 +422,11 @@ def _checks(
 
 def _disagreements(checks: pd.DataFrame) -> list[str]:
     return [
-        (
-            f"{row.total} differs from the sum of smaps by {format_bytes(row.difference_bytes)}: "
-            "the files are of different moments, or one is cut"
+        text(
+            "{} differs from the sum of smaps by {}: the files are of different moments, or one is "
+            "cut",
+            row.total,
+            Bytes(row.difference_bytes),
         )
         for row in checks.itertuples()
         if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)
@@ -432,19 +434,18 @@ def _disagreements(checks: pd.DataFrame) -> list[str]:
 
 
 def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
-    apart = "" if skew_seconds is None else f" {format_seconds(skew_seconds)}"
-    if collections:
-        ran = "1 collection" if collections == 1 else f"{collections} collections"
-        return [f"MemStats and smaps lie{apart} apart, and {ran} ended between them"]
-    if skew_seconds is None or skew_seconds < 1:
+    if not collections and (skew_seconds is None or skew_seconds < 1):
         return []
+    apart = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""
+    lie = text("MemStats and smaps lie{} apart", apart)
+    if collections:
+        return [text("{}, and {} ended between them", lie, Count(collections, "collection"))]
     if collections == 0:
-        return [f"MemStats and smaps lie{apart} apart; no collection ended between them"]
-    note = (
-        f"MemStats and smaps lie{apart} apart; a collection between them moves hundreds of "
-        "megabytes from one part to another, and nothing here says whether there was one"
-    )
-    return [note]
+        return [lie + "; no collection ended between them"]
+    return [
+        lie + "; a collection between them moves hundreds of megabytes from one part to another, "
+        "and nothing here says whether there was one"
+    ]
 
 
 __all__ = [

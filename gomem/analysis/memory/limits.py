@@ -19,7 +19,8 @@ import pandas as pd
 
 from gomem.analysis.series.trends import SURE_FROM, trend_of
 from gomem.inputs.schema import Column, build_rows
-from gomem.units import MIB, format_bytes
+from gomem.text import Bytes, Text, text
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -391,18 +392,21 @@ def advise_gomemlimit(
     )
 
 
-def _note(needed: int, advised: int, divided: bool) -> str:
+def _note(needed: int, advised: int, divided: bool) -> Text:
     if not divided:
-        return (
-            f"Go has {format_bytes(needed)} resident now; how much of it is in use, and so needs "
-            "room, only MemStats say"
+        return text(
+            "Go has {} resident now; how much of it is in use, and so needs room, only MemStats "
+            "say",
+            Bytes(needed),
         )
     if advised > needed:
-        return (
-            f"Go holds {format_bytes(needed)} now, which leaves {format_bytes(advised - needed)} "
-            "for garbage between collections"
+        return text(
+            "Go holds {} now, which leaves {} for garbage between collections",
+            Bytes(needed),
+            Bytes(advised - needed),
         )
-    return (
-        f"Go holds {format_bytes(needed)} now, more than that: under such a GOMEMLIMIT the "
-        "collector would never rest; raise the container's limit, or hold less"
+    return text(
+        "Go holds {} now, more than that: under such a GOMEMLIMIT the collector would never rest; "
+        "raise the container's limit, or hold less",
+        Bytes(needed),
     )

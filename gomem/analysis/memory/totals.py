@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.units import KIB, format_bytes
+from gomem.text import Bytes, text
+from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,8 +113,12 @@ def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
         "statm does not separate shared memory from files; both count as files",
     )
     if page_bytes is None:
-        assumed = f"{format_bytes(size)} is assumed, as on amd64: on arm64 it may be 16 or 64 KiB"
-        notes += (f"statm counts pages, and no file here says how large one is; {assumed}",)
+        assumed = text(
+            "statm counts pages, and no file here says how large one is; {} is assumed, as on "
+            "amd64: on arm64 it may be 16 or 64 KiB",
+            Bytes(size),
+        )
+        notes += (assumed,)
     files = (int(statm["shared"]) * size, "statm shared: files and shared memory")
     return ResidentTotals(int(statm["resident"]) * size, "statm resident", files, notes=notes)
 

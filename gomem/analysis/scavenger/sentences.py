@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from gomem.units import format_bytes, format_fraction, format_seconds
+from gomem.text import Bytes, Seconds, Share, Text, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Row = dict[str, Any]
 LITTLE = ("as-intended", "little")
@@ -55,7 +59,7 @@ BY = {
 }
 
 
-def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None) -> str:
+def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None) -> Text:
     """The sentence of a verdict.
 
     Args:
@@ -64,7 +68,10 @@ def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None
         case: The verdict's code and rule.
         size: How much it is about, in bytes.
     """
-    return SAID[case].format_map(_Numbers(before, after, size))
+    interval = _Interval(before, after, size)
+    named = {name: value(interval) for name, value in VALUES.items() if f"{{{name}}}" in SAID[case]}
+    fields = {name: Bytes(after[name]) for name in FIELDS if f"{{{name}}}" in SAID[case]}
+    return text(SAID[case], **named, **fields)
 
 
 def seconds_between(one: Row, other: Row) -> float | None:
@@ -93,64 +100,89 @@ def change(before: Row, after: Row, field: str) -> int | None:
     return int(after[field] - before[field])
 
 
-class _Numbers(dict[str, str]):
-    """The numbers that a sentence names, put into words when it does."""
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """What a sentence is about: two readings, and how many bytes."""
 
-    def __init__(self, before: Row, after: Row, size: int | None) -> None:
-        super().__init__(size=format_bytes(size))
-        self._before, self._after, self._above = before, after, size
+    before: Row
+    after: Row
+    size: int | None
 
-    def __missing__(self, name: str) -> str:
-        made = getattr(self, f"_{name}", None)
-        return str(made()) if made is not None else format_bytes(self._after[name])
+    @property
+    def seconds(self) -> float | None:
+        return seconds_between(self.before, self.after)
 
-    def _lasting(self) -> str:
-        seconds = seconds_between(self._before, self._after)
-        return "in between" if seconds is None else f"in {format_seconds(seconds)}"
+    @property
+    def released(self) -> int:
+        return max(0, given_back(self.before, self.after) or 0)
 
-    def _released(self) -> int:
-        return max(0, given_back(self._before, self._after) or 0)
 
-    def _gone(self) -> str:
-        moved = given_back(self._before, self._after) or 0
-        if moved < 0:
-            return "More was taken again than went back"
-        if not moved:
-            return "Nothing went back"
-        return f"{format_bytes(self._released())} went back"
+def _lasting(interval: _Interval) -> Text:
+    seconds = interval.seconds
+    return Text("in between") if seconds is None else text("in {}", Seconds(seconds))
 
-    def _to_go(self) -> str:
-        seconds = seconds_between(self._before, self._after)
-        if not self._released():
-            return ", and the scavenger sleeps between its steps"
-        if not seconds or not self._above:
-            return ", on its way"
-        left = self._above * seconds / self._released()
-        return f", on its way: {format_seconds(left)} at this rate"
 
-    def _idle(self) -> str:
-        return format_bytes(self._above) if self._above else "nothing"
+def _gone(interval: _Interval) -> Text:
+    moved = given_back(interval.before, interval.after) or 0
+    if moved < 0:
+        return Text("More was taken again than went back")
+    return text("{} went back", Bytes(moved)) if moved else Text("Nothing went back")
 
-    def _goal(self) -> str:
-        """Before Go 1.13 it is what the heap is filled to again."""
-        goal = self._after["goal_bytes"]
-        return format_bytes(self._after["NextGC"] if goal is None else goal)
 
-    def _near(self) -> str:
-        above = self._after["retained_bytes"] > self._after["goal_bytes"]
-        return "hardly above" if above else "not above"
+def _to_go(interval: _Interval) -> Text:
+    if not interval.released:
+        return Text(", and the scavenger sleeps between its steps")
+    if not interval.seconds or not interval.size:
+        return Text(", on its way")
+    left = interval.size * interval.seconds / interval.released
+    return text(", on its way: {} at this rate", Seconds(left))
 
-    def _by(self) -> str:
-        by_limit = self._after["paced_goal_bytes"] != self._after["goal_bytes"]
-        return "what GOMEMLIMIT leaves" if by_limit else BY[self._after["paced_by"] or "steady"]
 
-    def _filled(self) -> str:
-        return format_fraction(self._after["HeapAlloc"] / max(1, self._after["HeapInuse"]))
+def _idle(interval: _Interval) -> Text:
+    return Bytes(interval.size) if interval.size else Text("nothing")
 
-    def _limit_rule(self) -> str:
-        if self._after["limit_goal_bytes"] is None:
-            return (
-                "allocation gives memory back at the limit itself, as Go 1.19 to 1.21 never "
-                "reach their background goal, by a fault (golang/go#62449)"
-            )
-        return "the background scavenger works to 0.95 of it"
+
+def _goal(interval: _Interval) -> Text:
+    """Before Go 1.13 it is what the heap is filled to again."""
+    goal = interval.after["goal_bytes"]
+    return Bytes(interval.after["NextGC"] if goal is None else goal)
+
+
+def _near(interval: _Interval) -> Text:
+    above = interval.after["retained_bytes"] > interval.after["goal_bytes"]
+    return Text("hardly above" if above else "not above")
+
+
+def _by(interval: _Interval) -> Text:
+    by_limit = interval.after["paced_goal_bytes"] != interval.after["goal_bytes"]
+    paced_by = interval.after["paced_by"] or "steady"
+    return Text("what GOMEMLIMIT leaves" if by_limit else BY[paced_by])
+
+
+def _filled(interval: _Interval) -> Text:
+    return Share(interval.after["HeapAlloc"] / max(1, interval.after["HeapInuse"]))
+
+
+def _limit_rule(interval: _Interval) -> Text:
+    if interval.after["limit_goal_bytes"] is None:
+        return Text(
+            "allocation gives memory back at the limit itself, as Go 1.19 to 1.21 never reach "
+            "their background goal, by a fault (golang/go#62449)"
+        )
+    return Text("the background scavenger works to 0.95 of it")
+
+
+# What the sentences name: fields of the later reading as they are, and what is made of both.
+FIELDS = ("retained_bytes", "NextGC", "HeapInuse", "mapped_bytes", "memory_limit_bytes")
+VALUES: dict[str, Callable[[_Interval], Text]] = {
+    "size": lambda interval: Bytes(interval.size),
+    "lasting": _lasting,
+    "gone": _gone,
+    "to_go": _to_go,
+    "idle": _idle,
+    "goal": _goal,
+    "near": _near,
+    "by": _by,
+    "filled": _filled,
+    "limit_rule": _limit_rule,
+}

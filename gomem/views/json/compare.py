@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.text import File
 from gomem.views.json.rows import rows_json
 from gomem.views.share import Hidden, share
 
@@ -57,7 +56,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         "site_rates": rows_json(comparison.site_rates),
         "notes": list(comparison.notes),
         "damage": [
-            {"source": File(one.source), "where": one.where, "what": one.what}
+            {"source": one.source, "where": one.where, "what": one.what}
             for one in comparison.damaged
         ],
     }

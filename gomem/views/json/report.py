@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
 from gomem.inputs.schema import rows_of
-from gomem.text import CaptureName, File, MomentName, Quoted
+from gomem.text import CaptureName, File, MomentName
 from gomem.units import is_unknown
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.changes import changes_json
@@ -75,10 +75,10 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "checked": [cause.code for cause in CAUSES],
         "damage": [
             {
-                "source": File(one.source),
+                "source": one.source,
                 "where": one.where,
                 "what": one.what,
-                "text": Quoted(one.text),
+                "text": one.text,
             }
             for one in diagnosis.capture.damaged
         ],
