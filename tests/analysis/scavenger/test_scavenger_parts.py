@@ -220,15 +220,15 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
     said = words_of(("limit-driven", ""), mapped_bytes=60 * MIB, memory_limit_bytes=64 * MIB,
                     limit_goal_bytes=goal)  # fmt: skip
 
-    assert "60.0 MiB, is bounded by GOMEMLIMIT, 64.0 MiB: " in said
+    assert "60 MiB, is bounded by GOMEMLIMIT, 64 MiB: " in said
     assert words in said
 
 
 @pytest.mark.parametrize(
     ("retained", "paced", "by", "words"),
     [
-        (22, 22, "steady", "is not above the goal of 22.0 MiB (at most 1.1 × NextGC and the free"),
-        (23, 22, "collection", "is hardly above the goal of 22.0 MiB (1.1 × HeapInuse at the last"),
+        (22, 22, "steady", "is not above the goal of 22 MiB (at most 1.1 × NextGC and the free"),
+        (23, 22, "collection", "is hardly above the goal of 22 MiB (1.1 × HeapInuse at the last"),
         (22, 22, None, "(at most 1.1 × NextGC"),
         (22, 30, "steady", "(what GOMEMLIMIT leaves)"),
     ],
@@ -241,7 +241,7 @@ def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by,
 
 
 @pytest.mark.parametrize(
-    ("in_use", "alloc", "filled"), [(8 * MIB, 2 * MIB, "25.0 %"), (0, 0, "0.0 %")]
+    ("in_use", "alloc", "filled"), [(8 * MIB, 2 * MIB, "25 %"), (0, 0, "0 %")]
 )
 def test_how_full_spans_are_is_said(in_use, alloc, filled):
     assert f"fill {filled} of" in words_of(("fragmented", ""), HeapInuse=in_use, HeapAlloc=alloc)
@@ -250,16 +250,16 @@ def test_how_full_spans_are_is_said(in_use, alloc, filled):
 @pytest.mark.parametrize(
     ("released", "seconds", "words"),
     [
-        (4, 2.0, ("4.00 MiB went back in 2.00 s; ", ", on its way: 4.00 s at this rate.")),
-        (4, None, ("4.00 MiB went back in between; ", ", on its way.")),
-        (0, 2.0, ("Nothing went back in 2.00 s; ",
+        (4, 2.0, ("4 MiB went back in 2 s; ", ", on its way: 4 s at this rate.")),
+        (4, None, ("4 MiB went back in between; ", ", on its way.")),
+        (0, 2.0, ("Nothing went back in 2 s; ",
                   ", and the scavenger sleeps between its steps.")),
     ],
 )  # fmt: skip
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
     before = {"retained_bytes": 90 * MIB}
 
-    assert "8.00 MiB lies above the goal of 22.0 MiB".join(words) == words_of(
+    assert "8 MiB lies above the goal of 22 MiB".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
         retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB,
     )  # fmt: skip
