@@ -83,6 +83,6 @@ def test_a_value_is_shown_by_its_unit_whatever_its_field_is_called(value, unit, 
     evidence = Evidence("1/smaps", "so many", value, unit)
     finding = Finding("x", Severity.INFO, "", None, None, (evidence,), "", "")
 
-    (row,) = _evidence_table(finding, frozenset()).rows
+    (row,) = _evidence_table(finding, diagnosed(CAPTURES[0])).rows
 
     assert (shown, exact) == (row[2].text, row[2].exact)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.text import File, MomentName
+from gomem.text import File, MomentName, Quoted
 from gomem.views.json.rows import rows_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ def reasons_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     return [
         {
             "moment": MomentName(moment),
-            "lines": [row | {"file": File(row["file"])} for row in rows_json(reasons)],
+            "lines": [
+                row | {"file": File(row["file"]), "why": Quoted(row["why"])}
+                for row in rows_json(reasons)
+            ],
         }
         for moment, reasons in diagnosis.facts.profiles.reasons.items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
-from gomem.text import Function, MomentName, text
+from gomem.text import Function, MomentName, Quoted, text
 from gomem.units import format_bytes, format_count, format_fraction, is_unknown
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
@@ -124,7 +124,7 @@ def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
             Cell(known_name(f"{row['function']} {_base(row['file'])}:{row['line']}"), code=True),
             bytes_cell(row["flat"]),
             _between(row["flat_low"], row["flat_high"], bytes_cell),
-            Cell(row["why"]) if row["why"] else NOTHING,
+            Cell(Quoted(row["why"])) if row["why"] else NOTHING,
         )
         for row in rows_of(reasons)
     )

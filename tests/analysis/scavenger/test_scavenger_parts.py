@@ -240,9 +240,7 @@ def test_what_is_kept_for_a_goal_is_said_with_what_makes_it(retained, paced, by,
     assert words in said
 
 
-@pytest.mark.parametrize(
-    ("in_use", "alloc", "filled"), [(8 * MIB, 2 * MIB, "25 %"), (0, 0, "0 %")]
-)
+@pytest.mark.parametrize(("in_use", "alloc", "filled"), [(8 * MIB, 2 * MIB, "25 %"), (0, 0, "0 %")])
 def test_how_full_spans_are_is_said(in_use, alloc, filled):
     assert f"fill {filled} of" in words_of(("fragmented", ""), HeapInuse=in_use, HeapAlloc=alloc)
 

@@ -76,10 +76,7 @@ def test_what_goes_back_is_as_intended():
 
     assert ["as-intended/going-back"] == codes(frame)
     assert "50 MiB went back in 1 s" in frame["sentence"].iloc[0]
-    assert (
-        "49 MiB lies above the goal of 11 MiB, on its way: 980 ms"
-        in (frame["sentence"].iloc[0])
-    )
+    assert "49 MiB lies above the goal of 11 MiB, on its way: 980 ms" in (frame["sentence"].iloc[0])
 
 
 @pytest.mark.parametrize(

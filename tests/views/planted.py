@@ -1,0 +1,191 @@
+"""A capture with a name that must not be shared in every place where a name can stand.
+
+What a redacted report hides begins with `psst`; what it keeps, functions and the names of files,
+with `kept`. So an output says itself what it gives away.
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+from tests.builders import FIXTURES
+from tests.pprof_messages import field, function, location, message, strings
+
+RECORDED = FIXTURES / "captures/alloc-pressure-before-go1.27.3"
+DOORS = FIXTURES / "doors/go1.27.3"
+CAPTURE, FOLDER = "psstcapture", "psstfolder"
+MOMENTS = {"1-warm": "psstone", "2-loaded": "pssttwo"}
+# Of one length, so that a profile's messages stay whole.
+REPLACED = {
+    b"/app/alloc-pressure/alloc-pressure": b"/psstmappingfolder-/keptexecutable",
+    b"/app/alloc-pressure/": b"/psstsourcefolder--/",
+    b"main.render": b"main.keptfn",
+    b'fields["user"]': b'fields["psst"]',
+}
+IN_TEXT = {
+    b"./main.go": b"./psstfolder/main.go",
+    b"# alloc-pressure": b"# psst.example/alloc-pressure",
+    b" render": b" keptfn",
+}
+assert all(len(old) == len(new) for old, new in REPLACED.items())
+
+
+def plant(place: Path) -> Path:
+    """Write the capture below a folder, and return its path."""
+    capture = place / CAPTURE
+    for moment, name in MOMENTS.items():
+        for path in (RECORDED / moment).iterdir():
+            write(capture / FOLDER / name / path.name, planted(path.read_bytes(), REPLACED))
+    for name in ("bench.txt", "escapes.txt.gz"):
+        write(capture / name, planted((RECORDED / name).read_bytes(), REPLACED | IN_TEXT))
+    for name, content in (OF_A_MOMENT | OF_THE_WHOLE).items():
+        write(capture / name, content)
+    write(capture / "gomem.json", json.dumps(MANIFEST).encode())
+    return capture
+
+
+def write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def planted(data: bytes, replaced: dict[bytes, bytes]) -> bytes:
+    """A recorded file with names in the place of its own."""
+    is_packed = data.startswith(b"\x1f\x8b")
+    plain = gzip.decompress(data) if is_packed else data
+    for old, new in replaced.items():
+        plain = plain.replace(old, new)
+    return gzip.compress(plain, mtime=0) if is_packed else plain
+
+
+def labelled_profile() -> bytes:
+    """A profile whose only sample has a label, of a function in a package of the program's own."""
+    texts = (
+        "", "delay", "nanoseconds", "kept.example/keptpackage.keptFunction",
+        "/psstsources/kept.go", "psstlabel", "psstvalue", "psstbinary", "psstbuildid",
+    )  # fmt: skip
+    label = message(3, field(1, 5), field(2, 6))
+    mapping = message(3, field(1, 1), field(5, 7), field(6, 8))
+    return b"".join(
+        (
+            message(1, field(1, 1), field(2, 2)),
+            message(2, field(1, 1), field(2, 7), label),
+            mapping,
+            location(1, 1),
+            function(1, 3, file=4),
+            strings(*texts),
+        )
+    )
+
+
+HEAP_TEXT = b"""heap profile: 1: 65536 [1: 65536] @ heap/1048576
+1: 65536 [1: 65536] @ 0x61b7a5
+#\t0x61b7a4\tkept.example/keptpackage.keptStart+0x3e4\t/psstsources/kept.go:97
+
+# runtime.MemStats
+# Alloc = 9644616
+# psstfield = 1
+"""
+GOROUTINES = b"""goroutine 1 [psststate]:
+kept.example/keptpackage.keptWait(0x1)
+\t/psstsources/kept.go:816 +0x69
+created by kept.example/keptpackage.keptStarter in goroutine 7
+\t/psstsources/kept.go:12 +0x1
+
+psstline that is none of a stack
+"""
+COUNTS = b"""goroutine profile: total 2
+1 @ 0x48e7ca
+#\t0x48e7c9\tkept.example/keptpackage.keptWait+0x1b\t/psstsources/kept.go:40
+
+psstline that is none of a profile
+"""
+PAGE = b"""# TYPE go_memstats_heap_alloc_bytes gauge
+go_memstats_heap_alloc_bytes{pod="psstpod-a"} 1e6
+go_memstats_heap_alloc_bytes{pod="psstpod-b"} 2e6
+go_memstats_heap_alloc_bytes 3e6
+psstsample{of=
+"""
+LIMITS = b"""Limit                     Soft Limit           Hard Limit           Units
+Max address space         unlimited            unlimited            bytes
+psstlimit of no known form
+"""
+OF_A_MOMENT = {
+    "psstextra/status": b"Name:\tpsstprogram\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t4242\n"
+    b"VmRSS:\t   20000 kB\npsststatus without a colon\n",
+    "psstextra/limits": LIMITS,
+    "psstextra/memory.stat": b"anon 20000\npsstcounter 5\npsstbroken number\n",
+    "psstextra/maps": b"00400000-0061c000 r-xp 00000000 fe:00 7 /psstmapsfolder/keptexecutable\n"
+    b"psstmapping of no form\n",
+    "psstextra/mutex.pb.gz": gzip.compress(labelled_profile(), mtime=0),
+    "psstextra/heap-1.txt": HEAP_TEXT,
+    "psstextra/goroutine-1.txt": COUNTS,
+    "psstextra/goroutine-2.txt": GOROUTINES,
+    "psstextra/runtime.json": b'{"/memory/classes/heap/objects:bytes": 5, '
+    b'"/psst/metric:bytes": "pssttext", "/psst/number:bytes": 5}',
+    "psstextra/metrics.prom": PAGE,
+    "psstextra/broken.json": b'{"psstkey": 1, "HeapAlloc": "psstnumber"}\n{"psstother": ',
+    "psstextra/page.html": b"<!DOCTYPE html><html><title>pssttitle of a page</title></html>",
+    "psstextra/error.json": b'{"error": "pssterror of a server"}',
+    "psstextra/refused": b"404 psstrefusal not found\n",
+}  # fmt: skip
+LOG = b"""psstprogramline of the program's own
+gc 1 @0.019s 2%: 0.025+0.45+0.003 ms clock, 0.050+0.13/0.32/0.38+0.007 ms cpu, 4->4->1 MB, pssttorn
+psstmessage gc 2 @0.0
+"""
+BUILD = b"""/psstexefolder/keptexecutable: go1.27.3
+\tpath\tpsst.example/psstmain/kept
+\tmod\tpsst.example/psstmodule\tv0.0.0-psstversion\th1:psstsum
+\tdep\tpsst.example/psstdependency\tv1.0.0-psstversion\th1:psstsum
+\tbuild\t-ldflags=-X main.token=pssttoken
+\tbuild\tpsstsetting=psstvalue
+\tbuild\tvcs.revision=psstrevision
+psstline of no form
+"""
+BENCH = b"""goos: linux
+pkg: psst.example/psstpackage
+psstkey: psstvalue
+Unit psst/op better=psstbetter psstword
+BenchmarkPsst/psstcase-2 \t 100 \t 12 ns/op \t 7 psst/op
+BenchmarkPsst/psstcut-2 \t 100 \t 12
+--- FAIL: BenchmarkPsst/psstfailed
+PASS
+"""
+LOAD = b"""Server Software:        psstserver
+Server Hostname:        pssthost.example
+Document Path:          /psstpath
+Concurrency Level:      2
+Complete requests:      20
+Failed requests:        0
+Requests per second:    500.00 [#/sec] (mean)
+"""
+OF_THE_WHOLE = {
+    "gctrace.log": LOG,
+    "buildinfo.txt": BUILD,
+    "more-bench.txt": BENCH,
+    "ab.txt": b"This is ApacheBench, Version 2.3\n" + LOAD,
+    "psstdir/cut.pb.gz": b"\x1f\x8bpsstpacked",
+}
+MANIFEST = {
+    "schema": "gomem.capture/1",
+    "program": "/psstprogramfolder/keptexecutable",
+    "main": "psst.example/psstmain v1",
+    "endpoints": ["http://pssthost.example:6060"],
+    "collector": "psstcollector",
+    "kernel": "psstkernel",
+    "environment": {"PSST": "psstvalue"},
+    "moments": [
+        {
+            "name": name,
+            "artefacts": {
+                **{
+                    path.name: {"path": f"{FOLDER}/{name}/{path.name}"}
+                    for path in (RECORDED / moment).iterdir()
+                },
+                "psstkind": {"path": f"psstmissing/{name}/smaps_rollup"},
+            },
+            "missing": [{"artefact": "psstartefact", "why": "psstreason at pssthost"}],
+        }
+        for moment, name in MOMENTS.items()
+    ],
+}
