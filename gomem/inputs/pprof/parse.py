@@ -29,8 +29,10 @@ from gomem.inputs.pprof.columns import (
     RowArray,
     ValueType,
 )
+from gomem.inputs.pprof.protobuf.messages import Fields, Messages
 from gomem.inputs.pprof.protobuf.rows import Rows
 from gomem.inputs.pprof.protobuf.samples import SampleError, Samples, read_samples
+from gomem.inputs.pprof.protobuf.scan import scan
 from gomem.inputs.pprof.protobuf.schema import (
     FUNCTION,
     FUNCTION_FIELDS,
@@ -52,7 +54,7 @@ from gomem.inputs.pprof.protobuf.schema import (
     value_type,
 )
 from gomem.inputs.pprof.protobuf.top_level import split
-from gomem.inputs.pprof.protobuf.wire import Fields, Messages, WireError, scan, walk
+from gomem.inputs.pprof.protobuf.wire import WireError, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

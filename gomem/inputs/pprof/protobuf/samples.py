@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.inputs.pprof.columns import IntArray, Labels, RowArray
+from gomem.inputs.pprof.protobuf.messages import Fields, Messages
+from gomem.inputs.pprof.protobuf.scan import scan
 from gomem.inputs.pprof.protobuf.schema import LABEL_FIELDS, SAMPLE_FIELDS
 from gomem.inputs.pprof.protobuf.varints import CHUNK_BYTES
-from gomem.inputs.pprof.protobuf.wire import Fields, Messages, WireError, scan
+from gomem.inputs.pprof.protobuf.wire import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,17 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.inputs.pprof.protobuf.wire import (
-    BYTES,
-    FEW,
-    ROUNDS,
-    VARINT,
-    Messages,
-    WireError,
-    field_at,
-    scan,
-    walk,
-)
+from gomem.inputs.pprof.protobuf.messages import Messages
+from gomem.inputs.pprof.protobuf.scan import FEW, ROUNDS, scan
+from gomem.inputs.pprof.protobuf.wire import BYTES, VARINT, WireError, field_at, walk
 from tests.pprof_messages import field, message, packed
 
 WANTED = {1: (VARINT,), 2: (VARINT, BYTES), 3: (BYTES,)}

@@ -1,0 +1,242 @@
+"""Many protobuf messages of one type in one buffer, and the fields that were found in them.
+
+Quirks        A repeated number may come packed, unpacked, or both in one message.
+              A field that should come once may come again; the last one counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gomem.inputs.pprof.protobuf.varints import (
+    CHUNK_BYTES,
+    PADDING,
+    IntArray,
+    Numbers,
+    VarintError,
+    read_each,
+    read_runs,
+)
+from gomem.inputs.pprof.protobuf.wire import BYTES, VARINT, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+WINDOW_BYTES = 4 * CHUNK_BYTES  # of a buffer whose numbers are worth to be found all at once
+NARROW = 8  # numbers of a run: up to here, reading one of each run at a time is faster
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one type in one buffer, in ascending order and without overlap.
+
+    Attributes:
+        raw: The buffer, with `PADDING` zeros before and after the messages.
+        starts: First byte of each message.
+        stops: One past the last byte of each.
+    """
+
+    raw: bytes
+    starts: IntArray
+    stops: IntArray
+
+    @classmethod
+    def join(cls, parts: Sequence[bytes]) -> Messages:
+        """Lay messages end to end."""
+        lengths = np.fromiter(map(len, parts), np.int64, len(parts))
+        stops = PADDING + np.cumsum(lengths)
+        padding = bytes(PADDING)
+        return cls(b"".join([padding, *parts, padding]), stops - lengths, stops)
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """The buffer as an array."""
+        return np.frombuffer(self.raw, np.uint8)
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """All numbers of the buffer."""
+        return Numbers(self.data)
+
+    def error(self, message: int, place: int, what: str) -> WireError:
+        """What is wrong at a place of the buffer, as one of a message's."""
+        return WireError(message, place - int(self.starts[message]), what)
+
+    def number_error(self, error: VarintError) -> WireError:
+        """A number's error, as one of the message that it is in."""
+        message = int(np.searchsorted(self.starts, error.place, side="right")) - 1
+        return self.error(message, error.place, str(error))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Fields that were found, one each: a round's, or those of many rounds.
+
+    Attributes:
+        message: The message of each.
+        tag: Field number and wire type, as encoded: `number << 3 | type`; one for all if they
+            have the same.
+        start: First byte of the field's content: of the number, or of what its length announces.
+        stop: One past the content's last byte.
+        number: The number, or the length.
+    """
+
+    message: IntArray
+    tag: NDArray[np.int16] | int
+    start: IntArray
+    stop: IntArray
+    number: IntArray
+
+    def __len__(self) -> int:
+        return len(self.message)
+
+    @property
+    def is_of_one_round(self) -> bool:
+        """Whether they are known to be one of a message at most, in the messages' order."""
+        return isinstance(self.tag, int)
+
+    def is_of_all(self, messages: int) -> bool:
+        """Whether they are known to be one of each message, in the messages' order."""
+        return self.is_of_one_round and len(self) == messages
+
+    def of(self, tags: tuple[int, ...]) -> Records | None:
+        """Those with one of some tags, None if there are none."""
+        if isinstance(self.tag, int):
+            return self if self.tag in tags else None
+        wanted = self.tag == tags[0]
+        for tag in tags[1:]:
+            wanted |= self.tag == tag
+        chosen = wanted.nonzero()[0]
+        if len(chosen) == len(wanted):
+            return self
+        return self.take(chosen) if len(chosen) else None
+
+    def take(self, chosen: IntArray) -> Records:
+        """Some of them, by index."""
+        tag = self.tag if isinstance(self.tag, int) else self.tag.take(chosen)
+        columns = (self.start, self.stop, self.number)
+        return Records(self.message.take(chosen), tag, *(column.take(chosen) for column in columns))
+
+    @staticmethod
+    def joined(rounds: list[Records]) -> Records:
+        """Those of many rounds; the list is emptied."""
+        tags = [
+            np.full(len(one), one.tag, np.int16) if isinstance(one.tag, int) else one.tag
+            for one in rounds
+        ]
+        columns = [[one.message, one.start, one.stop, one.number] for one in rounds]
+        rounds.clear()
+        message, start, stop, number = (
+            np.concatenate(column) for column in zip(*columns, strict=True)
+        )
+        return Records(message, np.concatenate(tags), start, stop, number)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The wanted fields of many messages, those of a message by place.
+
+    Attributes:
+        messages: Where they were read.
+        rounds: The records, those of a round or of many.
+    """
+
+    messages: Messages
+    rounds: list[Records]
+
+    def one(self, number: int) -> IntArray:
+        """The number that each message has for a field, 0 where it has none.
+
+        Unsigned numbers from 2**63 on come out negative: view them as uint64.
+        """
+        count = len(self.messages)
+        values: IntArray | None = None
+        # Of two numbers for one message the later counts: it stands later in the records.
+        for found in self._of((number << 3 | VARINT,)):
+            if found.is_of_all(count):
+                values = found.number
+            else:
+                values = np.zeros(count, np.int64) if values is None else values.copy()
+                values[found.message] = found.number
+        return np.zeros(count, np.int64) if values is None else values
+
+    def many(self, number: int) -> tuple[NDArray[Any], IntArray]:
+        """The numbers that each message has for a repeated field, packed or not.
+
+        Returns:
+            All values in order, as unsigned numbers of two or four bytes if all were written in
+            as many and as int64 otherwise, and the offsets that divide them: message i has
+            `values[offsets[i]:offsets[i + 1]]`.
+
+        Raises:
+            WireError: A packed field ends within a number, or holds one that is too long.
+        """
+        offsets = np.zeros(len(self.messages) + 1, np.int64)
+        # An unpacked number is a run of one: its content looks no different.
+        runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
+        if runs is None:
+            return np.zeros(0, np.uint16), offsets
+        try:
+            if len(self.messages.raw) <= WINDOW_BYTES:
+                values, counts = self.messages.numbers.runs(runs.start, runs.stop)
+            else:
+                values, counts = read_runs(self.messages.data, runs.start, runs.stop)
+        except VarintError as error:
+            raise self.messages.number_error(error) from None
+        if not runs.is_of_all(len(self.messages)):
+            counts = np.bincount(runs.message, counts, len(self.messages))
+        offsets[1:] = counts
+        return values, np.cumsum(offsets, out=offsets)
+
+    def of_width(self, number: int, width: int) -> IntArray | None:
+        """The numbers of a repeated field of which every message has just so many, in one run.
+
+        Where these are few, to read the first of all runs, then the second, is faster than `many`.
+
+        Returns:
+            A row a message; None if the field is not laid out so, or cannot be read.
+        """
+        runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
+        if width > NARROW or runs is None or not runs.is_of_all(len(self.messages)):
+            return None
+        rows, at = np.empty((len(runs), width), np.int64), runs.start
+        try:
+            for column in range(width):
+                rows[:, column], at = read_each(self.messages.data, at)
+        except VarintError:
+            return None
+        return rows if (at == runs.stop).all() else None
+
+    def nested(self, number: int) -> tuple[Messages, NDArray[np.int32]]:
+        """The messages inside a field, and the outer message that each of them is in."""
+        found = self._by_place((number << 3 | BYTES,))
+        if found is None:
+            none = np.zeros(0, np.int64)
+            return Messages(self.messages.raw, none, none), none.astype(np.int32)
+        inner = Messages(self.messages.raw, found.start, found.stop)
+        return inner, found.message.astype(np.int32)
+
+    def _by_place(self, tags: tuple[int, ...]) -> Records | None:
+        """Records of some tags in the order of the buffer, hence of the messages."""
+        chosen = list(self._of(tags))
+        if not chosen:
+            return None
+        found = chosen[0] if len(chosen) == 1 else Records.joined(chosen)
+        if not found.is_of_one_round and (found.start[1:] < found.start[:-1]).any():
+            return found.take(np.argsort(found.start, kind="stable"))
+        return found
+
+    def _of(self, tags: tuple[int, ...]) -> Iterator[Records]:
+        for records in self.rounds:
+            found = records.of(tags)
+            if found is not None:
+                yield found
