@@ -21,8 +21,8 @@ from gomem.capture.moment import (
     with_place,
 )
 from gomem.errors import did_you_mean
+from gomem.inputs.pprof.about import HEAP_TYPES
 from gomem.inputs.pprof.sites import SITES, top_sites
-from gomem.inputs.pprof.table import HEAP_TYPES
 from gomem.inputs.schema import Column, WithDamage, build_rows, empty
 from gomem.sources.names import natural_key
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.grammar import (
     GRAMMARS,
     INTEGER_KINDS,
@@ -18,19 +17,23 @@ from gomem.inputs.gctrace.grammar import (
     Release,
     releases,
 )
+from gomem.inputs.gctrace.log_damage import (
+    NO_DURATION_FROM_MS,
+    broken_lines,
+    impossible_durations,
+    missing_cycles,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gomem.errors import Damage
     from gomem.inputs.gctrace.unwrap import Unwrapped
 
 Columns = dict[str, np.ndarray]
 
 NO_SIZE_FROM = {"MB": 1 << 40, "KiB": 1 << 50, "B": 1 << 60}
 """Sizes from here on are no sizes: no goal (GOGC=off), or a difference below zero, unsigned."""
-NO_DURATION_FROM_MS = 1e9
-"""The runtime prints a negative duration as a huge one; 11 days is no pause."""
-_EVENTS = ("gc", "scav", "scvg", "pacer")
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,9 @@ def lay_out(
     cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
     for events in (scavenges, pacer):
         _place(events, cycles, so_far)
-    damage = _broken(readings, unwrapped, source) + _impossible(cycles, unwrapped, source)
-    damage += _missing(cycles, readings, unwrapped, so_far)
+    damage = broken_lines(readings, unwrapped, source)
+    damage += impossible_durations(cycles, unwrapped, source)
+    damage += missing_cycles(cycles, readings, unwrapped, so_far)
     so_far.go_on(cycles, announced, readings)
     so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
@@ -347,57 +351,6 @@ def _place(events: Columns, cycles: Columns, so_far: LogSoFar) -> None:
     events["run"] = runs[before]
     none = (before == 0) & (so_far.number is None)
     events["after_cycle"] = np.ma.array(numbers[before], mask=none)
-
-
-def _broken(readings: Readings, unwrapped: Unwrapped, source: str) -> list[Damage]:
-    what = "a line of the collector's that is torn, or of no known release"
-    return [
-        Damage(source, unwrapped.place_of(one.line), what, excerpt(one.text))
-        for one in readings.broken
-    ]
-
-
-def _impossible(cycles: Columns, unwrapped: Unwrapped, source: str) -> list[Damage]:
-    """Durations that cannot be, made unknown."""
-    damage = []
-    for name, values in cycles.items():
-        if values.dtype.kind == "f" and np.isinf(values).any():
-            for line in cycles["line"][np.isinf(values)]:
-                what = f"{name} is more than {NO_DURATION_FROM_MS / 1000:.0f} s; left unknown"
-                damage.append(Damage(source, unwrapped.place_of(int(line)), what))
-            values[np.isinf(values)] = np.nan
-    return damage
-
-
-def _missing(
-    cycles: Columns, readings: Readings, unwrapped: Unwrapped, so_far: LogSoFar
-) -> list[Damage]:
-    """Collections whose numbers are skipped, where nothing accounts for them.
-
-    Broken lines may be theirs, and a person who quotes a log may say that lines are left out.
-
-    A log may begin late; so nothing is missing before the first collection of its first run.
-    """
-    if not len(cycles["line"]):
-        return []
-    number, line, run = cycles["number"].data, cycles["line"], cycles["run"]
-    earlier = number[0] - 1 if so_far.number is None else so_far.number
-    previous = np.concatenate(([earlier], number[:-1]))
-    previous[np.diff(run, prepend=so_far.run) > 0] = 0
-    broken, gaps = np.sort([one.line for one in readings.broken]), np.sort(readings.gaps)
-    damage = []
-    for row in np.flatnonzero(number - previous > 1):
-        first, last = int(previous[row]) + 1, int(number[row]) - 1
-        since = line[row - 1] if row else -1
-        noted = int(np.diff(np.searchsorted(broken, [since, line[row]], side="right"))[0])
-        noted += 0 if row else so_far.broken
-        left_out = bool(np.diff(np.searchsorted(gaps, [since, line[row]]))[0])
-        left_out = left_out or (not row and so_far.gap)
-        if noted < last - first + 1 and not left_out:
-            which = f"collection {first}" if first == last else f"collections {first} to {last}"
-            what = f"{which} of run {run[row]} not found before this line"
-            damage.append(Damage(so_far.source, unwrapped.place_of(int(line[row])), what))
-    return damage
 
 
 def _others(readings: Readings, events: Sequence[Columns]) -> dict[str, int]:

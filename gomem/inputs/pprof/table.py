@@ -6,21 +6,19 @@ and, in CPU, block and mutex profiles, nanoseconds. They are whole numbers and a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gomem.errors import did_you_mean
 from gomem.inputs.pprof import frames
-from gomem.inputs.pprof.calls.nodes import Nodes, function_files, nodes_of
+from gomem.inputs.pprof.about import html_of, kind_of, release_in
+from gomem.inputs.pprof.calls.nodes import Nodes, nodes_of
 from gomem.inputs.pprof.calls.top import Top, top_of
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage
-from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +27,6 @@ if TYPE_CHECKING:
     from gomem.errors import Damage
     from gomem.inputs.memstats.table import MemStats
     from gomem.inputs.pprof.columns import PprofColumns, ValueType
-
-HEAP_TYPES = frozenset({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"})
-
-_KINDS = {
-    ("goroutine",): "goroutine",
-    ("goroutineleak",): "goroutineleak",
-    ("threadcreate",): "threadcreate",
-    ("samples", "cpu"): "cpu",
-}
-_GOROOT = re.compile(
-    r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
-)
 
 
 @dataclass(frozen=True)
@@ -81,9 +67,8 @@ class Profile(WithDamage):
     @cached_property
     def default_sample_type(self) -> str:
         """The sample type meant when none is named: the profile's own choice, or its last."""
-        names = self.sample_type_names
         wanted = self.columns.default_sample_type
-        return wanted if wanted in names else names[-1]
+        return wanted if wanted in self.sample_type_names else self.sample_type_names[-1]
 
     @cached_property
     def time(self) -> pd.Timestamp | None:
@@ -109,25 +94,12 @@ class Profile(WithDamage):
 
         One of heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block and other.
         """
-        types = tuple(self.sample_type_names)
-        if types == ("contentions", "delay"):
-            return self._kind_of_contention()
-        if set(types) >= HEAP_TYPES:
-            return "allocs" if self.default_sample_type.startswith("alloc_") else "heap"
-        return _KINDS.get(types, "heap" if "inuse_space" in types else "other")
+        return kind_of(self)
 
     @cached_property
     def go_version(self) -> str | None:
-        """The Go release that its paths name, such as `go1.24.2`.
-
-        The standard library's files lie under the GOROOT of the release that built the program,
-        unless it was built with -trimpath or its GOROOT is called otherwise.
-        """
-        for file in dict.fromkeys(function_files(self.columns)):
-            match = _GOROOT.search(file)
-            if match:
-                return match[1]
-        return None
+        """The Go release that its paths name, such as `go1.24.2`; see `about.release_in`."""
+        return release_in(self.columns)
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -263,7 +235,7 @@ class Profile(WithDamage):
         from gomem.inputs.pprof.calls.graph import tree_of
 
         values, nodes = self.values(sample_type), self.nodes(granularity)
-        rows = top_of(nodes, nodes.flat(values), nodes.cum(values), by_cum=cum, n=n).node
+        rows = self.top_rows(sample_type, granularity, cum=cum, n=n).node
         return frames.tree_table(tree_of(nodes, values, rows, self.total(sample_type), pattern))
 
     def peek(
@@ -361,20 +333,16 @@ class Profile(WithDamage):
         Raises:
             ValueError: The two do not count the same.
         """
-        from gomem.inputs.pprof.calls import merge
+        from gomem.inputs.pprof.calls.filters import without_dropped
+        from gomem.inputs.pprof.calls.merge import difference
 
         own, other = self.undropped or self.columns, base.undropped or base.columns
-        merge.check_alike(own, other)
-        if normalize:
-            own = merge.scaled(own, merge.normalizing(own, other))
-        negated = merge.scaled(other, [-1.0] * len(self.sample_types))
-        columns = _without_dropped(merge.merged([own, negated]))
-        totals = tuple(int(total) for total in np.abs(negated.value).sum(axis=0))
+        columns = without_dropped(difference(own, other, normalize=normalize))
         damaged = (*self.damaged, *base.damaged)
-        if not as_diff_base or not any(totals):
-            return Profile(self.source, columns, damaged, is_difference=True)
-        own_totals = np.abs(columns.value).sum(axis=0).tolist()
-        totals = tuple(total or int(own) for total, own in zip(totals, own_totals, strict=True))
+        of_base, of_all = (np.abs(one.value).sum(axis=0).tolist() for one in (other, columns))
+        totals = None
+        if as_diff_base and any(of_base):
+            totals = tuple(total or own for total, own in zip(of_base, of_all, strict=True))
         return Profile(self.source, columns, damaged, totals=totals, is_difference=True)
 
     def merge(self, *others: Profile) -> Profile:
@@ -383,10 +351,11 @@ class Profile(WithDamage):
         Raises:
             ValueError: They do not count the same.
         """
+        from gomem.inputs.pprof.calls.filters import without_dropped
         from gomem.inputs.pprof.calls.merge import merged
 
         profiles = (self, *others)
-        columns = _without_dropped(merged([one.undropped or one.columns for one in profiles]))
+        columns = without_dropped(merged([one.undropped or one.columns for one in profiles]))
         return Profile(
             self.source, columns, tuple(one for each in profiles for one in each.damaged)
         )
@@ -419,37 +388,8 @@ class Profile(WithDamage):
         near = did_you_mean(wanted, names)
         raise ValueError(f"sample type {name!r}, the profile has {', '.join(names)}{near}")
 
-    def _kind_of_contention(self) -> str:
-        """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
-        top = self.top_rows()
-        leaves = [name for name, flat in zip(top.function, top.flat.tolist(), strict=True) if flat]
-        if not leaves:
-            return "other"
-        return "mutex" if any("nlock" in name for name in leaves) else "block"
-
     def __repr__(self) -> str:
         return f"<Profile {self.source}: {self.kind}, {len(self.columns.value)} samples>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(one.type)}</th><td>{_shown(self.total(one.type), one.unit)}</td></tr>"
-            for one in self.sample_types
-        )
-        taken = f", {self.time:%Y-%m-%d %H:%M:%S} UTC" if self.time is not None else ""
-        head = f"{self.kind} profile, {len(self.columns.value)} samples{taken}"
-        damage = f"<p>{len(self.damaged)} parts could not be read</p>" if self.damaged else ""
-        return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
-
-
-def _without_dropped(columns: PprofColumns) -> PprofColumns:
-    """Leave out what a merged profile asks to leave out; its patterns have been read before."""
-    from gomem.inputs.pprof.calls.filters import drop_uninteresting
-
-    try:
-        return drop_uninteresting(columns)
-    except ValueError:
-        return columns
-
-
-def _shown(value: int, unit: str) -> str:
-    return format_bytes(value) if unit == "bytes" else f"{format_count(value)} {escape(unit)}"
+        return html_of(self)

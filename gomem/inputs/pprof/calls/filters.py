@@ -137,6 +137,14 @@ def drop_uninteresting(columns: PprofColumns) -> PprofColumns:
     return keep_entries(columns, entry >= first[sample])
 
 
+def without_dropped(columns: PprofColumns) -> PprofColumns:
+    """The same of profiles that were put together, whose patterns have been read before."""
+    try:
+        return drop_uninteresting(columns)
+    except ValueError:
+        return columns
+
+
 def without_inlined(columns: PprofColumns) -> PprofColumns:
     """Count inlined calls to the function that they were inlined into."""
     offsets = columns.locations.line_offsets

@@ -45,6 +45,18 @@ def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
     return merger.columns(profiles)
 
 
+def difference(own: PprofColumns, base: PprofColumns, *, normalize: bool) -> PprofColumns:
+    """What a profile has more than a base; scaled first, if asked, so that both have the same sums.
+
+    Raises:
+        ValueError: The two do not count the same.
+    """
+    check_alike(own, base)
+    if normalize:
+        own = scaled(own, normalizing(own, base))
+    return merged([own, scaled(base, [-1.0] * len(base.sample_types))])
+
+
 def scaled(columns: PprofColumns, factors: Sequence[float]) -> PprofColumns:
     """A profile with its values times a factor for each sample type, rounded, halves away from 0.
 

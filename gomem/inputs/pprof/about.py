@@ -1,0 +1,74 @@
+"""What a profile is about: what was profiled, under which release, and how much of it there is."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from gomem.inputs.pprof.calls.nodes import function_files
+from gomem.units import format_bytes, format_count
+
+if TYPE_CHECKING:
+    from gomem.inputs.pprof.columns import PprofColumns
+    from gomem.inputs.pprof.table import Profile
+
+HEAP_TYPES = frozenset({"alloc_objects", "alloc_space", "inuse_objects", "inuse_space"})
+
+_KINDS = {
+    ("goroutine",): "goroutine",
+    ("goroutineleak",): "goroutineleak",
+    ("threadcreate",): "threadcreate",
+    ("samples", "cpu"): "cpu",
+}
+_GOROOT = re.compile(
+    r"(?:/|@v0\.0\.1-)(go1\.\d+(?:\.\d+)?(?:rc\d+|beta\d+)?)(?:\.[a-z0-9]+-[a-z0-9]+)?/src/"
+)
+
+
+def kind_of(profile: Profile) -> str:
+    """What was profiled; see `Profile.kind`."""
+    types = tuple(profile.sample_type_names)
+    if types == ("contentions", "delay"):
+        return _kind_of_contention(profile)
+    if set(types) >= HEAP_TYPES:
+        return "allocs" if profile.default_sample_type.startswith("alloc_") else "heap"
+    return _KINDS.get(types, "heap" if "inuse_space" in types else "other")
+
+
+def _kind_of_contention(profile: Profile) -> str:
+    """Mutex profiles name who let others wait, at the unlock; block profiles who waited."""
+    top = profile.top_rows()
+    leaves = [name for name, flat in zip(top.function, top.flat.tolist(), strict=True) if flat]
+    if not leaves:
+        return "other"
+    return "mutex" if any("nlock" in name for name in leaves) else "block"
+
+
+def release_in(columns: PprofColumns) -> str | None:
+    """The Go release that a profile's paths name.
+
+    The standard library's files lie under the GOROOT of the release that built the program,
+    unless it was built with -trimpath or its GOROOT is called otherwise.
+    """
+    for file in dict.fromkeys(function_files(columns)):
+        match = _GOROOT.search(file)
+        if match:
+            return match[1]
+    return None
+
+
+def html_of(profile: Profile) -> str:
+    """What a notebook shows of a profile: its kind, its totals and its time."""
+    rows = "".join(
+        f"<tr><th>{escape(one.type)}</th><td>{_shown(profile.total(one.type), one.unit)}</td></tr>"
+        for one in profile.sample_types
+    )
+    taken = f", {profile.time:%Y-%m-%d %H:%M:%S} UTC" if profile.time is not None else ""
+    head = f"{profile.kind} profile, {len(profile.columns.value)} samples{taken}"
+    damage = f"<p>{len(profile.damaged)} parts could not be read</p>" if profile.damaged else ""
+    return f"<p>{escape(head)}</p><table>{rows}</table>{damage}"
+
+
+def _shown(value: int, unit: str) -> str:
+    return format_bytes(value) if unit == "bytes" else f"{format_count(value)} {escape(unit)}"
