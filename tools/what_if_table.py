@@ -23,7 +23,8 @@ from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
 from gomem.analysis.collector.triggers import gc_triggers
 from gomem.analysis.what_if.goal_check import goal_check
 from gomem.analysis.what_if.pacer import Era
-from gomem.analysis.what_if.what_if import OFF, Asked, WhatIf, what_if
+from gomem.analysis.what_if.present import OFF
+from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB
 from tests.gc_logs import GCLOGS

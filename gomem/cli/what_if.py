@@ -133,7 +133,7 @@ def _listed(text: str, option: str) -> Sequence[str]:
 
 
 def _gogc(word: str) -> int:
-    from gomem.analysis.what_if.what_if import OFF
+    from gomem.analysis.what_if.present import OFF
 
     if word == "off":
         return OFF

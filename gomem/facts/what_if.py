@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.limits import advise_gomemlimit
-from gomem.analysis.what_if.what_if import Asked, MemoryNow, WhatIf, what_if
+from gomem.analysis.what_if.beside import MemoryNow
+from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

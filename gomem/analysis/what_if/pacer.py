@@ -22,11 +22,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gomem.releases import Fact
 from gomem.units import MIB
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.releases import GoVersion
 
 LEAST_HEAP_BYTES = 4 * MIB  # at GOGC=100
 SWEEP_DISTANCE_BYTES = MIB  # least room above the live heap while it is swept
@@ -62,6 +68,20 @@ class Era(IntEnum):
     def knows_limit(self) -> bool:
         """Whether there is a GOMEMLIMIT."""
         return self >= Era.LIMIT
+
+
+def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
+    """The pacer of a release, and a sentence where that is an assumption."""
+    low, high = version.low, version.high
+    eras = [Era.of(one.minor) for one in (low, high) if one is not None]
+    if len(eras) == 2 and eras[0] == eras[1]:
+        return eras[0], ""
+    if len(eras) == 1 and low is not None and Era.of(low.minor) == max(Era):
+        return eras[0], ""
+    prints_stacks = bool(len(cycles)) and bool(cycles["stacks_bytes"].notna().any())
+    if prints_stacks:
+        return Era.HEADROOM, "the release is not known: the pacer of Go 1.21 and later is assumed"
+    return Era.RATIO_BOUNDED, "the release is not known: the pacer of Go 1.14 to 1.17 is assumed"
 
 
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:

@@ -13,7 +13,8 @@ from gomem.views.share import share
 
 if TYPE_CHECKING:
     from gomem.analysis.what_if.advice import PodAdvice
-    from gomem.analysis.what_if.what_if import Present, WhatIf
+    from gomem.analysis.what_if.present import Present
+    from gomem.analysis.what_if.what_if import WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SCHEMA = "gomem.what-if/1"

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.what_if.advice import PodAdvice
-    from gomem.analysis.what_if.what_if import Present, WhatIf
+    from gomem.analysis.what_if.present import Present
+    from gomem.analysis.what_if.what_if import WhatIf
 
 OFF = -1  # GOGC=off in the grid
 BOUNDS = {

@@ -7,28 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.analysis.what_if import grid as grid_module
 from gomem.analysis.what_if import what_if as module
 from gomem.analysis.what_if.backtest import Backtest
+from gomem.analysis.what_if.beside import Beside, MemoryNow
+from gomem.analysis.what_if.grid import Grid, Known, _whole
 from gomem.analysis.what_if.pacer import Era
+from gomem.analysis.what_if.present import OFF, Present, present_of
 from gomem.analysis.what_if.replay import REPLAYED, Load
+from gomem.analysis.what_if.spread import Spread, _half_width
 from gomem.analysis.what_if.watched import Watched
-from gomem.analysis.what_if.what_if import (
-    GOGC_GRID,
-    MOST_CELLS,
-    OFF,
-    Asked,
-    Beside,
-    MemoryNow,
-    Present,
-    Spread,
-    _advice,
-    _Grid,
-    _half_width,
-    _Known,
-    _present,
-    _whole,
-    settings_of,
-)
+from gomem.analysis.what_if.what_if import GOGC_GRID, MOST_CELLS, Asked, _advice, settings_of
 from gomem.units import MIB
 from tests.gc_logs import cycles_of
 
@@ -195,13 +184,13 @@ def grid(monkeypatch):
             columns[f"{name}_fraction"] = np.where(setting.limit == limit * MIB, 0.51, 0.5)
         return pd.DataFrame(columns)[list(REPLAYED)]
 
-    monkeypatch.setattr(module, "replay", replayed)
+    monkeypatch.setattr(grid_module, "replay", replayed)
 
     def made(limit=math.inf, *, spread=SURE, tested=NO_ERROR, beside=TEN, era=Era.HEADROOM,
              container=None, live=50.0):  # fmt: skip
         present = Present(100, math.inf, live_bytes=live * MIB)
-        known = _Known(EVENT, era, present, beside, tested, spread)
-        return _Grid(known, [(100, limit * MIB)], container).table.iloc[0]
+        known = Known(EVENT, era, present, beside, tested, spread)
+        return Grid(known, [(100, limit * MIB)], container).table.iloc[0]
 
     return made
 
@@ -292,10 +281,12 @@ def test_a_cell_is_replayed_with_its_own_gogc(monkeypatch):
     In per cent; off is no goal at all.
     """
     asked = []
-    monkeypatch.setattr(module, "replay", lambda *about: asked.append(about[1]) or pd.DataFrame())
-    known = _Known(EVENT, Era.HEADROOM, Present(100, math.inf), TEN, NO_ERROR, SURE)
+    monkeypatch.setattr(
+        grid_module, "replay", lambda *about: asked.append(about[1]) or pd.DataFrame()
+    )
+    known = Known(EVENT, Era.HEADROOM, Present(100, math.inf), TEN, NO_ERROR, SURE)
 
-    _Grid(known, [(50, math.inf), (OFF, 9.0)], None)
+    Grid(known, [(50, math.inf), (OFF, 9.0)], None)
 
     (setting,) = asked
     assert [0.5, math.inf] * 10 == setting.gogc.tolist()
@@ -330,8 +321,8 @@ def test_where_live_heap_and_limit_meet_the_log_says_less(grid):
     assert above == pytest.approx((5 + 32) * MIB, abs=2)
     for name in ("cycles_per_second", "gc_cpu_cores", "peak_heap_bytes", "peak_heap_bytes_low"):
         assert met[name] == free[name]
-    nothing_known = module._Known(EVENT, Era.HEADROOM, Present(100, math.inf), TEN, NO_ERROR, SURE)
-    row = _Grid(nothing_known, [(100, 100 * MIB)], None).table.iloc[0]
+    nothing_known = Known(EVENT, Era.HEADROOM, Present(100, math.inf), TEN, NO_ERROR, SURE)
+    row = Grid(nothing_known, [(100, 100 * MIB)], None).table.iloc[0]
     assert row["peak_heap_bytes_high"] == met["peak_heap_bytes_high"] - 5 * MIB
 
 
@@ -476,7 +467,7 @@ def test_what_the_log_shows():
     )
     cycles["gomaxprocs"] = [4, 4, 8]
 
-    found = _present(Watched(cycles, None, ()), 1.5, None)
+    found = present_of(Watched(cycles, None, ()), 1.5, None)
 
     assert (150, math.inf, 3) == (found.gogc, found.limit_bytes, found.cycles)
     assert (11.5 * MIB, 29.5 * MIB) == (found.live_bytes, found.peak_heap_bytes)
@@ -489,8 +480,8 @@ def test_what_the_log_shows():
 @pytest.mark.parametrize(("gogc", "percent"), [(None, None), (math.inf, OFF), (0.755, 76)])
 def test_gogc_is_told_in_per_cent(gogc, percent):
     one = cycles_of({})
-    found = _present(Watched(one, None, ()), gogc, 7.0)
-    nothing = _present(Watched(one.iloc[:0], None, ()), gogc, 7.0)
+    found = present_of(Watched(one, None, ()), gogc, 7.0)
+    nothing = present_of(Watched(one.iloc[:0], None, ()), gogc, 7.0)
 
     assert (percent, 7.0) == (found.gogc, found.limit_bytes) == (nothing.gogc, nothing.limit_bytes)
     assert found.cycles_per_second is found.gc_cpu_cores is found.allocation_bytes_per_second
@@ -511,8 +502,8 @@ def advice(grid_rows, monkeypatch, era=Era.HEADROOM, container=None, steps=None,
                 }
             )
 
-    monkeypatch.setattr(module, "_Grid", Made)
-    known = _Known(EVENT, era, Present(100, None, live_bytes=live and live * MIB), TEN, NO_ERROR,
+    monkeypatch.setattr(module, "Grid", Made)
+    known = Known(EVENT, era, Present(100, None, live_bytes=live and live * MIB), TEN, NO_ERROR,
                    SURE)  # fmt: skip
     return _advice(known, Asked(container_bytes=container, steps=steps))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gomem.analysis.what_if.advice import STEPS
-from gomem.analysis.what_if.what_if import BOUND_BY, GRID
+from gomem.analysis.what_if.grid import BOUND_BY, GRID
 from gomem.inputs.schema import Column
 from gomem.views.json.schemas.fields import (
     SIZE,

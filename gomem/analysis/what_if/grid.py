@@ -1,0 +1,247 @@
+"""What comes of each of many settings: the load is replayed under them, in several ways.
+
+Each number has an interval, made of all that may be otherwise, one thing at a time: see `what_if`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
+from gomem.analysis.what_if.beside import FULL_SPANS
+from gomem.analysis.what_if.present import OFF
+from gomem.analysis.what_if.replay import Setting, replay
+from gomem.inputs.schema import Column, build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.analysis.what_if.backtest import Backtest
+    from gomem.analysis.what_if.beside import Beside
+    from gomem.analysis.what_if.pacer import Era
+    from gomem.analysis.what_if.present import Present
+    from gomem.analysis.what_if.replay import Load
+    from gomem.analysis.what_if.spread import Spread
+
+MOST_BYTES = float(1 << 62)
+CYCLES_REPEAT = 0.08  # two runs of one program, back to back, differ by so much
+CPU_REPEATS = 0.10
+LIMITER_FRACTION = 0.5  # of GOMAXPROCS: the CPU limiter of 1.19 lets collecting take no more
+MET = 0.5  # of the collections without room, for live heap and limit to have met
+MET_LOW = 1 / 3  # what lies between two collections without room is not in the log
+OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
+OFFSETS = (0.0, 0.25, 0.5, 0.75)
+BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
+
+
+def _interval(name: str, dtype: str, unit: str, means: str) -> tuple[Column, ...]:
+    return (
+        Column(name, dtype, unit, means),
+        Column(f"{name}_low", dtype, unit, "Lower end of its interval."),
+        Column(f"{name}_high", dtype, unit, "Upper end of its interval."),
+    )
+
+
+GRID = (
+    Column("gogc", "int64", "", "GOGC in per cent; -1 is off."),
+    Column("memory_limit_bytes", "Int64", "B", "GOMEMLIMIT; missing for none."),
+    Column("is_present", "bool", "", "Whether these are the settings that the log was made with."),
+    Column("bound_by", "str", "", "What decides when collections come; one of `BOUND_BY`."),
+    *_interval("cycles_per_second", "float64", "Hz", "Collections a second."),
+    *_interval("gc_cpu_cores", "float64", "ratio", "CPU of collecting, without idle marking."),
+    *_interval(
+        "mutator_utilization_fraction", "float64", "fraction", "CPU left to the program, of all."
+    ),
+    *_interval("goal_bytes", "Int64", "B", "The highest goal; missing if there is none."),
+    *_interval("peak_heap_bytes", "Int64", "B", "The highest heap at the end of marking."),
+    *_interval("retained_bytes", "Int64", "B", "Heap in use or kept: HeapSys less HeapReleased."),
+    *_interval("rss_bytes", "Int64", "B", "RSS; missing where only a log is there."),
+    Column("headroom_bytes", "Int64", "B", "What is left to the container at the upper end."),
+)
+METRICS = ("cycles_per_second", "gc_cpu_cores", "goal_bytes", "peak_heap_bytes")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a log and its capture say; see `what_if`."""
+
+    load: Load
+    era: Era
+    present: Present
+    beside: Beside
+    tested: Backtest
+    spread: Spread
+
+
+class Grid:
+    """Settings that are looked at, each replayed in several ways, and what comes of it."""
+
+    def __init__(
+        self, known: Known, cells: Sequence[tuple[int, float]], container_bytes: int | None
+    ) -> None:
+        self._load, self._era, self._present = known.load, known.era, known.present
+        self._beside, self._tested, self._spread = known.beside, known.tested, known.spread
+        self._cells, self._container = cells, container_bytes
+        self._ways: dict[str, pd.DataFrame] = {}
+        self._replay()
+
+    def _replay(self) -> None:
+        """Each cell as the log has it, and with each thing that may be otherwise."""
+        gogc = np.array([math.inf if one == OFF else one / 100 for one, _ in self._cells])
+        limit = np.array([one for _, one in self._cells])
+        one, begin = np.ones(len(gogc)), np.zeros(len(gogc))
+        rate, survival = min(self._spread.rate, 0.9), min(self._spread.survival, 0.9)
+        likely = self._beside.of_limit(limit)
+        ways = {f"offset {offset}": (one, one, likely, offset * one) for offset in OFFSETS}
+        ways |= {
+            "rate low": (one * (1 - rate), one, likely, begin),
+            "rate high": (one * (1 + rate), one, likely, begin),
+            "survival low": (one, one * (1 - survival), likely, begin),
+            "survival high": (one, one * (1 + survival), likely, begin),
+            "beside low": (one, one, self._beside.of_limit(limit, 0), begin),
+            "beside high": (one, one, self._beside.of_limit(limit, 2), begin),
+        }
+        columns = [np.concatenate(column) for column in zip(*ways.values(), strict=True)]
+        rates, survivals, not_heap, offsets = columns
+        setting = Setting(
+            gogc=np.tile(gogc, len(ways)),
+            limit=np.tile(limit, len(ways)),
+            not_heap=not_heap,
+            rate=rates,
+            survival=survivals,
+            offset=offsets,
+        )
+        replayed = replay(self._load, setting, self._era)
+        for number, name in enumerate(ways):
+            rows = replayed.iloc[number * len(gogc) : (number + 1) * len(gogc)]
+            self._ways[name] = rows.reset_index(drop=True)
+
+    def _value(self, metric: str) -> np.ndarray:
+        return np.mean([self._ways[f"offset {one}"][metric] for one in OFFSETS], axis=0)
+
+    def _half(self, metric: str, value: np.ndarray) -> np.ndarray:
+        """Half of a number's interval: what may be otherwise, one thing at a time, together."""
+        begun = np.array([self._ways[f"offset {one}"][metric] for one in OFFSETS])
+        begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
+        value = np.where(np.isfinite(value), value, 0.0)
+        parts = [
+            (self._ways["rate high"][metric] - self._ways["rate low"][metric]) / 2,
+            (self._ways["survival high"][metric] - self._ways["survival low"][metric]) / 2,
+            np.abs(begun - value).max(axis=0),
+            np.max(
+                [np.abs(self._ways[f"beside {one}"][metric] - begun[0]) for one in ("low", "high")],
+                axis=0,
+            ),
+            value * self._tested.error_of(metric),
+        ]
+        if metric in ("cycles_per_second", "gc_cpu_cores"):
+            parts.append(value * CYCLES_REPEAT)
+        if metric == "gc_cpu_cores":
+            parts += [value * CPU_REPEATS, value * self._spread.cost]
+        if metric in ("goal_bytes", "peak_heap_bytes"):
+            parts += [value * self._spread.peak, np.full(len(value), float(ROUNDING_BYTES))]
+        whole = np.nan_to_num(np.array(parts, float), posinf=0.0, neginf=0.0)
+        return np.sqrt(np.sum(np.square(whole), axis=0))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """See `GRID`."""
+        columns: dict[str, object] = {
+            "gogc": [gogc for gogc, _ in self._cells],
+            "memory_limit_bytes": _whole(np.array([limit for _, limit in self._cells])),
+            "is_present": [self._is_present(*one) for one in self._cells],
+            "bound_by": self._bound(),
+        }
+        ends = {metric: self._ends(metric) for metric in METRICS}
+        met = self._value("met_fraction") > MET
+        ends["cycles_per_second"][0][met] *= MET_LOW
+        self._limit_cpu(ends["gc_cpu_cores"], met)
+        ends["peak_heap_bytes"][2][met] += self._floating()
+        for metric, (low, value, high) in ends.items():
+            wanted = _whole if metric.endswith("_bytes") else np.asarray
+            columns |= {
+                metric: wanted(value),
+                f"{metric}_low": wanted(low),
+                f"{metric}_high": wanted(high),
+            }
+        cores = ends["gc_cpu_cores"]
+        left = [np.clip(1 - one / self._load.gomaxprocs, 0, 1) for one in cores]
+        columns |= dict(
+            zip(_names("mutator_utilization_fraction"), (left[1], left[2], left[0]), strict=True)
+        )
+        columns |= self._memory(ends["peak_heap_bytes"], met)
+        return build(columns, GRID)
+
+    def _ends(self, metric: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        value = self._value(metric)
+        half = self._half(metric, value)
+        return np.maximum(value - half, 0.0), value, value + half
+
+    def _floating(self) -> float:
+        """What stands above the goal where collections follow one another without a break.
+
+        Garbage that one marks floats through the next: all that two of them allocate.
+        """
+        load = self._load
+        rate = load.allocated_bytes / load.seconds
+        live = self._present.live_bytes or 0.0
+        return OVERSHOOT * live + 2 * rate * float(np.median(load.lasting))
+
+    def _limit_cpu(self, cores: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray) -> None:
+        """Where live heap and limit meet: up to the limiter's half of the CPU, and never more."""
+        low, value, high = cores
+        low[met] *= MET_LOW
+        most = LIMITER_FRACTION * self._load.gomaxprocs
+        high[met] = most
+        if self._era.knows_limit:
+            for one in (low, value, high):
+                np.minimum(one, most, out=one)
+
+    def _memory(
+        self, peak: tuple[np.ndarray, np.ndarray, np.ndarray], met: np.ndarray
+    ) -> dict[str, object]:
+        """Retained heap, RSS and what is left to the container."""
+        limit = np.array([one for _, one in self._cells])
+        beside = self._beside.fixed[1]
+        most = np.where(np.isfinite(limit) & ~met, np.maximum(limit - beside, peak[1]), np.inf)
+        slack = 1 + FULL_SPANS
+        low, value = peak[0], np.minimum(peak[1] * slack, most)
+        high = np.maximum(np.minimum(RETAINED_PER_GOAL * peak[2] * slack, most), value)
+        low = np.minimum(low, value)
+        columns: dict[str, object] = dict(
+            zip(_names("retained_bytes"), map(_whole, (value, low, high)), strict=True)
+        )
+        other, container = self._beside.other_bytes, self._container
+        nothing = np.full(len(limit), np.nan)
+        rss = [
+            nothing if other is None else np.maximum(one + other, 0) for one in (value, low, high)
+        ]
+        columns |= dict(zip(_names("rss_bytes"), map(_whole, rss), strict=True))
+        above = rss[2] if other is not None else high + beside
+        headroom = nothing if container is None else container - above
+        return columns | {"headroom_bytes": _whole(headroom)}
+
+    def _bound(self) -> list[str]:
+        by = {"program": "forced", "live heap": "met", "limit": "limited", "timer": "periodic"}
+        shares = [self._value(f"{one}_fraction") > MET for one in by.values()]
+        return list(np.select(shares, list(by), "gogc"))
+
+    def _is_present(self, gogc: int, limit: float) -> bool:
+        return gogc == self._present.gogc and limit == self._present.limit_bytes
+
+
+def _names(metric: str) -> tuple[str, str, str]:
+    return metric, f"{metric}_low", f"{metric}_high"
+
+
+def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
+    """Bytes, missing where there are none or no end to them."""
+    known = np.isfinite(values) & (np.abs(values) < MOST_BYTES)
+    sizes = np.round(np.where(known, values, 0)).astype(np.int64)
+    return pd.arrays.IntegerArray(sizes, ~known)
