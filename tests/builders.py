@@ -28,7 +28,7 @@ from gomem.views.writers.markdown import write_markdown
 from gomem.views.writers.text import WIDTH, write_text
 
 OF_PROFILES = frozenset(
-    {"alloc_space", "bursts", "growth", "growing_site", "heap_series", "in_use", "jump"}
+    {"alloc_space", "bursts", "growth", "growth_holders", "heap_series", "in_use", "jump"}
     | {"large_objects", "paths", "spike"}
 )
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -47,9 +47,12 @@ OF_CAUSES = {
     "gomem.causes.evidence",
     "gomem.causes.finding",
     "gomem.causes.goroutines",
+    "gomem.causes.growing_sites",
     "gomem.causes.idle_heap",
+    "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
     "gomem.causes.outside_go",
+    "gomem.causes.scores",
     "gomem.causes.thresholds",
 }
 FILE_FLOORS = {"sources", "live", "cli"}

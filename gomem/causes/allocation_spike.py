@@ -218,7 +218,7 @@ def _of_level(jump: InUseJump, case: Case) -> Finding:
     since = "and fell back" if back else "and has stayed there"
     sure = "certain" if largest["state"] in {"new", "grew"} else "likely"
     return CAUSE.finding(
-        Severity.WARNING if rare else Severity.INFO,
+        Severity.WARNING if rare and back else Severity.INFO,
         f"what is in use jumped by at least {format_bytes(round(levels.extra))}, from "
         f"{format_bytes(levels.usual)} to {format_bytes(levels.highest)} within "
         f"{format_seconds(jump.seconds)}, "

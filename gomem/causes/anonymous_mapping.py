@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding
@@ -54,6 +55,7 @@ CAUSE = Cause(
     references=("mmap(2)", "syscall.Mmap"),
     bears_on=("mappings",),
     rule=find,
+    claims=frozenset({NATIVE}),
     past="anonymous memory that Go's runtime did not map was",
 )
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gomem.causes.case import Case
-    from gomem.causes.finding import Evidence, Lack, Severity
+    from gomem.causes.finding import Evidence, Lack, Severity, Site
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Cause:
         lack: Looks at the same where the rule found nothing, and says what there was too little of;
             None for a cause that needs no number of samples.
         bears_on: Sections of the report that show more of it, by name.
+        claims: The groups of memory that its bytes are of; empty if it is not about memory.
     """
 
     code: str
@@ -39,6 +40,7 @@ class Cause:
     past: str = ""
     lack: Callable[[Case], Lack | None] | None = None
     bears_on: tuple[str, ...] = ()
+    claims: frozenset[str] = frozenset()
 
     def finding(
         self,
@@ -52,6 +54,7 @@ class Cause:
         confidence: str = "certain",
         mechanism: str = "",
         next_step: str = "",
+        sites: tuple[Site, ...] = (),
     ) -> Finding:
         """A finding of this cause.
 
@@ -65,6 +68,7 @@ class Cause:
             confidence: `certain`, `likely` or `possible`.
             mechanism: Why it happens here, where the cause's own words do not say it all.
             next_step: What to do here, likewise.
+            sites: Where in the program something can be mended.
         """
         return Finding(
             code=self.code,
@@ -79,4 +83,5 @@ class Cause:
             confidence=confidence,
             cpu_fraction=cpu_fraction,
             moments=() if moment is None else (moment,),
+            sites=sites,
         )

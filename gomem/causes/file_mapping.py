@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.groups import FILES
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -51,6 +52,7 @@ CAUSE = Cause(
     references=("mmap(2)", "memfd_create(2)", "proc_pid_status(5): RssAnon, RssFile"),
     bears_on=("mappings",),
     rule=find,
+    claims=frozenset({FILES}),
     past="mapped files and shared memory took",
 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from gomem.text import Function, Text, text
+
 CONFIDENCES = ("certain", "likely", "possible")
 
 
@@ -47,6 +49,39 @@ def what_is_known(*numbers: tuple[str, str, float | None, str]) -> tuple[Evidenc
         for artefact, name, value, unit in numbers
         if value is not None
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the program where something can be mended.
+
+    Attributes:
+        function: Who called the allocator.
+        own_function: The program's own function that had it do so; the same if that is itself.
+        file: Where the own function's call stands; empty if no file says.
+        line: Its line; None likewise.
+        low: Lower end of the 95 % interval of what it has more, in bytes.
+        high: Upper end of the same.
+        change: What it has more.
+        share: That as a share of all that came.
+    """
+
+    function: str
+    own_function: str
+    file: str = ""
+    line: int | None = None
+    low: float = 0.0
+    high: float = 0.0
+    change: float = 0.0
+    share: float = 0.0
+
+    @property
+    def words(self) -> Text:
+        """What a sentence calls it: the own function, and the library's where it is another's."""
+        own = Function(self.own_function)
+        if self.function in ("", self.own_function):
+            return Text(own)
+        return text("{} (through {})", own, Function(self.function))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +128,7 @@ class Finding:
         now: Whether it holds at the capture's last moment, as that moment's files show.
         over: Whether a later moment shows that it no longer holds. Where neither is true, the later
             moments lack the files that would show it.
+        sites: Where in the program something can be mended.
     """
 
     code: str
@@ -109,3 +145,4 @@ class Finding:
     moments: tuple[str, ...] = ()
     now: bool = True
     over: bool = False
+    sites: tuple[Site, ...] = ()

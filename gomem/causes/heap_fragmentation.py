@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -55,6 +56,7 @@ CAUSE = Cause(
     references=("runtime.MemStats: HeapInuse, HeapAlloc, NextGC",),
     bears_on=("scavenger", "allocations"),
     rule=find,
+    claims=frozenset({FREE}),
     past="free slots in the heap in use took",
 )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import FREE, GARBAGE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -72,6 +73,7 @@ CAUSE = Cause(
     references=("golang.org/doc/gc-guide#GOGC", "runtime/debug.SetGCPercent"),
     bears_on=("what-if",),
     rule=find,
+    claims=frozenset({GARBAGE, FREE}),
     past="room above the live heap took",
 )
 

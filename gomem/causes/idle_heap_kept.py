@@ -19,17 +19,19 @@ is kept without that is kept at least; what is kept only with it is a note.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from gomem.analysis.mappings.rows import ARENA
+from gomem.analysis.memory.groups import FREE
 from gomem.analysis.series.trends import MOVES
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
+from gomem.causes.live_growth import grows
 from gomem.facts.moment import GOMEMLIMIT, LIVE
 from gomem.releases import Fact
 from gomem.units import format_bytes
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import LimitedGoal, MomentFacts
-    from gomem.releases import GoVersion
+from gomem.releases import GoVersion
 
 AT_LEAST, UP_TO = "at least ", "up to "
 
@@ -62,6 +64,8 @@ def find(case: Case) -> list[Finding]:
             findings.append(_finding(one.moment, one.least, lasts, version, bound))
         elif one.maybe:
             findings.append(_finding(one.moment, one.most, False, version, UP_TO))
+    if grows(case):  # and will need it: what each copy of a growing slice leaves, say
+        findings = [replace(finding, severity=Severity.INFO) for finding in findings]
     return findings or _kept_for_a_limit(told, limits) or _kept_unused(told, case)
 
 
@@ -211,6 +215,7 @@ CAUSE = Cause(
     references=("golang/go#30333", "golang/go#16930", "runtime/debug.FreeOSMemory"),
     bears_on=("scavenger",),
     rule=find,
+    claims=frozenset({FREE}),
     past="idle heap that stayed resident was",
 )
 

@@ -12,6 +12,7 @@ from gomem.analysis.series.trends import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
+from gomem.causes.live_growth import grows
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def growth_is_bounded(case: Case) -> bool:
 
 def may_grow_on(case: Case, grown_bytes: float) -> bool:
     """Whether what grew by so much may do so without end: not garbage, which a goal bounds."""
-    held = case.facts.held_heap
-    if held is None or held.rising or held.may_be_rising or goroutines_pile_up(case):
+    says = any(moment.memstats is not None for moment in case.facts.moments)
+    if not says or grows(case) or goroutines_pile_up(case):
         return True
     claimed = [sum(one.groups.claimed.values()) for one in case.facts.moments if one.groups]
     return not claimed or claimed[-1] - claimed[0] < HALF * grown_bytes

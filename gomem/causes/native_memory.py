@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
@@ -112,6 +113,7 @@ CAUSE = Cause(
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),
     rule=find,
+    claims=frozenset({NATIVE}),
     past="C's memory and threads' stacks took",
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.groups import FREE
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -40,6 +41,7 @@ CAUSE = Cause(
     references=("golang/go#42330", "golang/go#33376", "madvise(2)"),
     bears_on=("scavenger",),
     rule=find,
+    claims=frozenset({FREE}),
     past="memory given back that still counted as resident was",
 )
 

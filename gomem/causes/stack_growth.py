@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.trends import HALF
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
-from gomem.causes.goroutines import goroutines_grew, goroutines_pile_up
+from gomem.causes.goroutines import goroutines_pile_up
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ CAUSE = Cause(
     references=("golang/go#44167", "runtime/debug.SetMaxStack"),
     bears_on=("moments",),
     rule=find,
+    claims=frozenset({STACKS}),
     past="stacks took",
 )
 _UNCOUNTED = (
@@ -115,7 +117,7 @@ def _are_large(moment: MomentFacts, goroutines: int | None, limits: Thresholds) 
 def _make_much_of_rss(moment: MomentFacts, case: Case) -> bool:
     """Whether stacks have a large share, of goroutines that neither pile up nor are very many."""
     limits, rss = case.thresholds, moment.rss_bytes
-    if rss is None or goroutines_pile_up(case) or goroutines_grew(case):
+    if rss is None or goroutines_pile_up(case):
         return False
     few = (moment.goroutine_count or 0) < limits.goroutine_count
     return few and stack_bytes(moment) >= limits.large_rss_fraction * rss

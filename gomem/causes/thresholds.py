@@ -64,10 +64,10 @@ class Thresholds:
         goroutine_count: goroutine-leak, at one moment. A server has one or two goroutines for each
             connection, so thousands are usual.
         goroutine_bytes: Stacks that so many goroutines must hold to weigh anything.
-        goroutine_growth: More goroutines at the last moment than at the first, where each moment
-            has more than the one before.
+        goroutine_growth: More goroutines at the last moment than at the first, for the score to
+            look at them: a hundred connections come and go in any service.
+        uncounted_goroutines: Descriptors that must have come where nobody counts goroutines.
         goroutine_growth_ratio: The same, as a multiple of the first.
-        goroutine_growth_moments: Moments it takes: two show a difference, three a direction.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: it starts at 2 KiB and has doubled five
             times.
@@ -86,15 +86,21 @@ class Thresholds:
     Attributes:
         growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
         growth_fraction: The same, as a share of the live heap at the end.
-        growth_in_sum_fraction: Share of what one site gains by which all that is in use must grow:
-            the rest is what others lose, and from half on it is a change of phase.
-        growth_profiles: Heap profiles with something new that it takes to be sure, as of any other
-            reading: four are in order by chance in one of twelve.
         growth_few_bytes: Growth over three or four readings that is worth a `possible` finding:
             twice as much as otherwise, and four times the smallest heap goal.
         growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
             lets swing may do so.
-        growth_log_seconds: Time that a log must show: less is a start-up, which fills the heap.
+        growth_readings: Readings of the live heap that it takes: two show a difference, three a
+            direction.
+        growth_likely_kinds: Kinds of evidence that must show it to be called likely: of one alone,
+            such as the log of a job that keeps its work until it ends, no file tells the end.
+        linear_share: Share of a rise that must be a line, beside a fill that saturates, where
+            nothing but that is known.
+        possible_probability: How often such a case must have been one to be called possible.
+        likely_probability: The same, to be called likely.
+        named_share: Share of what came that a site needs to be named.
+        most_share: Share from which a part is called most of it.
+        nearly_all_share: Share from which it is called nearly all.
         growth_sure_seconds: Time after which growth is called likely, not possible: caches fill.
         spike_bytes: allocation-spike, beyond the usual: four times the smallest heap goal. Less
             is a start-up's, or a test's.
@@ -197,9 +203,9 @@ class Thresholds:
     fragmentation_inuse_fraction: float = 0.25
     goroutine_count: int = 10_000
     goroutine_bytes: int = 8 * MIB
-    goroutine_growth: int = 1_000
+    goroutine_growth: int = 100
+    uncounted_goroutines: int = 1_000
     goroutine_growth_ratio: float = 2.0
-    goroutine_growth_moments: int = 3
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     limit_full_fraction: float = 0.90
@@ -209,11 +215,16 @@ class Thresholds:
 
     growth_bytes: int = 8 * MIB
     growth_fraction: float = 0.10
-    growth_in_sum_fraction: float = 0.5
-    growth_profiles: int = 5
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
-    growth_log_seconds: float = 1.0
+    growth_readings: int = 3
+    growth_likely_kinds: int = 2
+    linear_share: float = 0.5
+    possible_probability: float = 0.5
+    likely_probability: float = 0.9
+    named_share: float = 0.1
+    most_share: float = 0.5
+    nearly_all_share: float = 0.9
     growth_sure_seconds: float = 600.0
     spike_bytes: int = 16 * MIB
     spike_ratio: float = 3.0

@@ -20,8 +20,9 @@ from gomem.causes import CAUSES
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.findings import Findings, Scale, one_a_cause
+from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
 from gomem.diagnosis.limits import Limits, limits_of
+from gomem.diagnosis.observations import Observation, observations
 from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
@@ -76,7 +77,13 @@ class Diagnosis:
         lacks = [cause.lack(case) for cause in CAUSES if cause.lack is not None]
         case = replace(case, lacks=tuple(lack for lack in lacks if lack is not None))
         found = (finding for cause in CAUSES for finding in cause.rule(case))
-        return one_a_cause(found, self.scale)
+        ranked = one_a_cause(found, self.scale)
+        return without_double_claims(ranked, self.facts.account)
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """What there is and what moved, whether or not anything is wrong."""
+        return observations(self.case)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -17,6 +17,7 @@ from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.inputs.schema import Column, build_rows
+from gomem.text import text
 from gomem.units import format_bytes
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from gomem.analysis.memory.account import Account
     from gomem.causes.finding import Finding
     from gomem.facts.capture import CaptureFacts
 
@@ -183,6 +185,39 @@ def one_a_cause(found: Iterable[Finding], scale: Scale) -> Findings:
     return Findings(sorted(merged, key=lambda finding: _rank(finding, scale)))
 
 
+def without_double_claims(findings: Findings, account: Account | None) -> Findings:
+    """The same, where no two claim the same bytes: what an earlier one has, a later one names so.
+
+    Args:
+        findings: Ranked.
+        account: What each group of memory holds; None where nothing says.
+    """
+    if account is None:
+        return findings
+    kept: list[Finding] = []
+    for finding in findings:
+        kept.append(_beside(finding, kept, account))
+    return Findings(kept)
+
+
+def _beside(finding: Finding, earlier: Sequence[Finding], account: Account) -> Finding:
+    groups = CLAIMS.get(finding.code, frozenset())
+    rivals = [one for one in earlier if CLAIMS.get(one.code, frozenset()) & groups and one.bytes]
+    snapshot = account.of(finding.moment or "") or account.last
+    if not rivals or not finding.bytes or not (finding.now and rivals[0].now):
+        return finding
+    every = groups.union(*(CLAIMS[one.code] for one in rivals))
+    claimed = finding.bytes + sum(one.bytes or 0 for one in rivals)
+    if claimed <= snapshot.likely.together(every).high:
+        return finding
+    rival = max(rivals, key=lambda one: one.bytes or 0)
+    shared = text("{}; these bytes are among those of {}", finding.title, rival.code)
+    return replace(finding, title=shared)
+
+
+CLAIMS = {cause.code: cause.claims for cause in CAUSES if cause.claims}
+
+
 def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]:
     """Sort key: findings about the data last; then severity, surety, whether now, and cost."""
     return (
@@ -190,8 +225,11 @@ def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]
         -int(finding.severity),
         is_of_release(finding),
         not finding.now,
-        -scale.share(finding),
+        -scale.share(finding) * SURETY[finding.confidence],
     )
+
+
+SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.5}  # how often such a finding is right
 
 
 def is_of_release(finding: Finding) -> bool:

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gomem.analysis.memory.account import moved
 from gomem.analysis.memory.groups import (
     FILES,
     HEAP,
@@ -19,12 +20,10 @@ from gomem.analysis.memory.groups import (
     NATIVE,
     OF_GO_HEAP,
     UNDIVIDED,
-    MemoryGroups,
-    group_changes,
 )
-from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
+from gomem.diagnosis.observations import SAME_BYTES, SAME_SHARE, change_words, whole_words
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.units import format_bytes, format_fraction
@@ -32,10 +31,10 @@ from gomem.units import format_bytes, format_fraction
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.analysis.memory.account import Snapshot
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.changes import Change
     from gomem.facts.moment import MomentFacts
 
 MISSING, DAMAGED = "data-missing", "data-damaged"
@@ -43,6 +42,7 @@ LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
 GOGC_OFF = 1e9  # per cent: the metric prints the largest number there is for GOGC=off
 TAKE_ANOTHER = (
@@ -90,7 +90,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     named = _named(diagnosis, facts)
     if facts is None or facts.rss_bytes is None:
         where, grew, next_step = without_rss(diagnosis, facts)
+        account = diagnosis.facts.account
         moved = ""
+        if account is not None and account.quantity == "reserved" and account.snapshots[1:]:
+            moved = whole_words(account, diagnosis.case)
     else:
         where, next_step = "", ""
         moved, grew = _moved(diagnosis, facts)
@@ -107,7 +110,10 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         severity=severity,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=tuple(filter(None, (_holder(diagnosis, facts), _settings(facts)))),
+        whose=(
+            *_beside(diagnosis),
+            *filter(None, (_holder(diagnosis, facts), _settings(facts))),
+        ),
         next_step=_next_step(diagnosis, named, next_step, grew=grew),
         further=_further(diagnosis, named),
     )
@@ -245,73 +251,47 @@ def _of_files(facts: MomentFacts) -> str:
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     """What moved RSS since the baseline, or since the first moment."""
-    against = diagnosis.change_against_baseline
-    if against is not None and diagnosis.baseline is not None:
-        before = diagnosis.baseline.by_moment[against.before]
-        if before.rss_bytes is not None:
-            return _against_baseline(against, before, facts, diagnosis.thresholds)
-    known = [one for one in diagnosis.moments if one.rss_bytes is not None]
-    if len(known) < 2:
+    account = diagnosis.facts.account
+    last = None if account is None else account.of(facts.name)
+    if account is None or last is None:
         return "", False
-    first = known[0]
-    limits = diagnosis.thresholds
-    since = _since(first, facts, f"at {first.name}", _peak(known, limits))
-    return since, _rose(first, facts, limits)
+    before = _of_baseline(diagnosis, facts)
+    if before is not None:
+        parts = moved(before, last)
+        sentence = change_words(
+            account.quantity, before, last, parts, diagnosis.case, before="in the baseline"
+        )
+        return sentence, _rose(before, last, diagnosis.thresholds)
+    if len(account.snapshots) < 2:
+        return "", False
+    rose = _rose(account.first, last, diagnosis.thresholds)
+    return whole_words(account, diagnosis.case), rose
 
 
-def _rose(before: MomentFacts, after: MomentFacts, limits: Thresholds) -> bool:
-    least = limits.rise_ratio * (before.rss_bytes or 0)
-    return _differs(before, after) and (after.rss_bytes or 0) >= least
+def _of_baseline(diagnosis: Diagnosis, facts: MomentFacts) -> Snapshot | None:
+    """The baseline's snapshot that a moment is compared with; None without one of the same kind."""
+    if diagnosis.baseline is None:
+        return None
+    name = diagnosis.baseline_moment(facts.name)
+    account, own = diagnosis.baseline.facts.account, diagnosis.facts.account
+    if name is None or account is None or own is None or account.quantity != own.quantity:
+        return None
+    return account.of(name)
 
 
-def _differs(before: MomentFacts, after: MomentFacts) -> bool:
-    change = abs((after.rss_bytes or 0) - (before.rss_bytes or 0))
-    return change >= max(LEAST_BYTES, LEAST_SHARE * (before.rss_bytes or 0))
-
-
-def _against_baseline(
-    change: Change, before: MomentFacts, facts: MomentFacts, limits: Thresholds
-) -> tuple[str, bool]:
-    if not _differs(before, facts):
-        return f"The baseline's is about the same, {format_bytes(before.rss_bytes)}.", False
-    if change.ledger.verdict in {"unknown", "undivided", "mixed"}:
-        return _since(before, facts, "in the baseline", ""), _rose(before, facts, limits)
-    sentence = change.ledger.sentence
-    return f"Against the baseline, {sentence}.", _rose(before, facts, limits)
-
-
-def _since(before: MomentFacts, after: MomentFacts, place: str, peak: str) -> str:
-    """By how much RSS differs from an earlier one, and which group made most of it."""
-    assert before.groups is not None
-    assert after.groups is not None
-    was = format_bytes(before.rss_bytes)
-    if not _differs(before, after):
-        return f"It was about the same {place}, {was}{peak}."
-    rose = (after.rss_bytes or 0) > (before.rss_bytes or 0)
-    text = f"It was {was} {place}{peak}"
-    main = _main_change(before.groups, after.groups, rose=rose)
-    return f"{text}; {main}." if main else f"{text}."
-
-
-def _main_change(before: MemoryGroups, after: MemoryGroups, *, rose: bool) -> str:
-    """The group that moved most, in the direction of RSS."""
-    for group, size in group_changes(before, after).items():
-        if (size > 0) == rose and size:
-            more = "more" if rose else "less"
-            return f"the largest change is {format_bytes(abs(size))} {more} in {NAMES[group]}"
-    return ""
-
-
-def _peak(known: list[MomentFacts], limits: Thresholds) -> str:
-    """The largest RSS of the moments between the first and the last, if it is far above both."""
-    largest = max(known, key=lambda one: one.rss_bytes or 0)
-    least = limits.peak_ratio * max(known[0].rss_bytes or 0, known[-1].rss_bytes or 0)
-    if (largest.rss_bytes or 0) < least:
-        return ""
-    return f", and {format_bytes(largest.rss_bytes)} at {largest.name}"
+def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
+    change = after.total_bytes - before.total_bytes
+    large = change >= max(SAME_BYTES, SAME_SHARE * before.total_bytes)
+    return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 
 # Whose it is, and what to do
+
+
+def _beside(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What moved beside RSS: what is in use, goroutines."""
+    beside = (one for one in diagnosis.observations if one.group in OBSERVED_BESIDE)
+    return tuple(observation.sentence for observation in beside)
 
 
 def _holder(diagnosis: Diagnosis, facts: MomentFacts | None) -> str:

@@ -18,13 +18,15 @@ from gomem.analysis.collector.counters import CollectorCounters, collector_count
 from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.regions import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.memory.held_heap import GOGC_BY_DEFAULT, HeldHeap, held_heap
+from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.scavenger.scavenger import heap_steps
 from gomem.analysis.series.bursts import Bursts, find_bursts
-from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
+from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown
 from gomem.analysis.series.jumps import Jump, find_jump
-from gomem.analysis.series.trends import HALF, MOVES, Trend, trend_of
+from gomem.analysis.series.level import Level
+from gomem.analysis.series.trends import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
+from gomem.facts.account import account
 from gomem.facts.changes import Change, change_over_all, changes_over_time
 from gomem.facts.collector import CollectorFacts
 from gomem.facts.frames import (
@@ -34,7 +36,9 @@ from gomem.facts.frames import (
     quantiles_frame,
     smaps_frame,
 )
+from gomem.facts.goroutines import GoroutineCount, goroutine_counts, growth_of_goroutines
 from gomem.facts.limits import growth_to_limit
+from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, NO_GOMEMLIMIT, MomentFacts, seconds_of
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
@@ -43,10 +47,12 @@ from gomem.facts.what_if import what_if_of
 from gomem.releases import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from gomem.analysis.memory.account import Account
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.memory.limits import TimeToLimit
+    from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
@@ -216,8 +222,14 @@ class CaptureFacts:
     @property
     def gogc_fraction(self) -> float:
         """GOGC as runtime/metrics give it, 1.0 for 100; by default if they do not say."""
-        known = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
-        return known.pop() if len(known) == 1 else GOGC_BY_DEFAULT
+        stated = self.stated_gogc_fraction
+        return DEFAULT_GOGC if stated is None else stated
+
+    @property
+    def stated_gogc_fraction(self) -> float | None:
+        """The same; None if they do not say, or not everywhere the same."""
+        stated = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
+        return stated.pop() if len(stated) == 1 else None
 
     @property
     def _gogc_of_stacks(self) -> float:
@@ -294,11 +306,29 @@ class CaptureFacts:
         return find_jump(levels, seconds_of(self._with_memstats))
 
     @cached_property
-    def resident_heap(self) -> Trend | None:
-        """How the arenas' resident memory moves over the moments; None if fewer than two say."""
-        saying = [one for one in self.moments if one.arenas_rss_bytes is not None]
-        levels = np.array([one.arenas_rss_bytes for one in saying], np.float64)
-        return trend_of(levels, seconds_of(saying))
+    def account(self) -> Account | None:
+        """What the resident bytes consist of at each moment, and what moved."""
+        cycles = None if self.collector is None else self.collector.cycles
+        return account(self.moments, self.profiles.of_last_process, cycles)
+
+    @cached_property
+    def live_heap(self) -> LiveHeap | None:
+        """The live heap over time; None where fewer than two readings say anything of it."""
+        cycles = None if self.collector is None else self.collector.cycles
+        return live_heap_of(
+            self.moments, cycles, self.profiles.of_last_process, self.stated_gogc_fraction
+        )
+
+    @cached_property
+    def arenas_level(self) -> Level | None:
+        """The arenas' resident memory over time, where nothing says what is in use."""
+        if self._with_memstats or self.collector is not None or self.profiles.by_moment:
+            return None
+        mapped = [one for one in self.moments if one.arenas_rss_bytes is not None]
+        seconds = seconds_of(mapped)
+        if seconds is None:
+            return None
+        return Level("smaps", seconds, np.array([one.arenas_rss_bytes for one in mapped], float))
 
     @cached_property
     def marking(self) -> tuple[MomentFacts, ...]:
@@ -319,61 +349,21 @@ class CaptureFacts:
         return find_bursts(np.array(marks, np.float64), seconds_of(self.marking))
 
     @cached_property
-    def goroutines(self) -> GoroutineGrowth:
-        """How the number of goroutines moves over the moments, and what goes with it."""
-        counted = [one for one in self.moments if one.goroutine_count is not None]
-        several = len(counted) > 1
-        watched = counted if several else self.moments
-        stacked = [one for one in watched if one.memstats is not None]
-        stacks = [one.memstats["StackInuse"] for one in stacked if one.memstats is not None]
-        beside = [one.goroutine_count or 0 for one in stacked]
-        profiles = [one.goroutines for one in self.moments if one.goroutines is not None]
-        return goroutine_growth(
-            np.array([one.goroutine_count for one in counted], np.float64),
-            seconds_of(counted),
-            stacks=trend_of(np.array(stacks, np.float64), seconds_of(stacked)),
-            counted_beside=beside[-1] - beside[0] if several and beside else None,
-            profiles=[one for one in profiles if len(one)],
-            growth=self.profiles.growth,
-        )
-
-    @cached_property
-    def held_heap(self) -> HeldHeap | None:
-        """What the heap holds over the moments; None if fewer than two say.
-
-        Where goroutines came and have stayed since, over the moments since: what rose with their
-        number is theirs.
-        """
-        settled = [(one, one.memstats) for one in self._settled if one.memstats is not None]
-        if len(settled) < 2:
-            return None
-        live = np.array([one.metrics.get(LIVE, np.nan) for one, _ in settled], np.float64)
-        stats = pd.DataFrame([row for _, row in settled])
-        stats["NextGC"] = [one.goal_bytes(self._gogc_of_stacks) for one, _ in settled]
-        seconds = seconds_of([one for one, _ in settled])
-        return held_heap(stats, seconds, live, self.gogc_fraction)
+    def goroutine_counts(self) -> tuple[GoroutineCount, ...]:
+        """How many goroutines there are, at each moment that counts them, in order."""
+        return goroutine_counts(self.capture, self.by_moment)
 
     @property
-    def _settled(self) -> Sequence[MomentFacts]:
-        """The moments from when the number of goroutines stays; all, if it has not doubled."""
-        counted = [one for one in self.moments if one.goroutine_count is not None]
-        count = self.goroutines.count if len(counted) > 1 else None
-        if count is None or not self.goroutines.stopped or HALF * count.last < count.first:
-            return self.moments
-        few = count.last - MOVES * count.grown
-        below = [one for one in counted if (one.goroutine_count or 0) < few]
-        return self.moments[self.moments.index(below[-1]) + 1 :]
+    def goroutines_are_timed(self) -> bool:
+        """Whether each of those moments has a time."""
+        return all(count.time is not None for count in self.goroutine_counts)
 
     @cached_property
-    def held_grown_bytes(self) -> float:
-        """By how much more the heap holds at the last moment, if that rises; else 0."""
-        held = self.held_heap
-        trend = None if held is None else held.rising or held.may_be_rising
-        if held is None or trend is None:
-            return 0.0
-        if trend is held.allocated and held.held is not None and held.held.low > 0:
-            trend = held.held
-        return max(0.0, trend.grown)
+    def goroutines(self) -> GoroutineGrowth:
+        """How the number of goroutines moves over the moments, and what goes with it."""
+        return growth_of_goroutines(
+            self.goroutine_counts, self.moments, descriptors_grown(self.profiles.growth)
+        )
 
     def in_use_at_most(self, moment: MomentFacts) -> float | None:
         """What heap profiles have in use at most; None where they may lag by much.
@@ -381,7 +371,7 @@ class CaptureFacts:
         The last until then must count half of what was allocated: that of a program that turns
         sampling off, or on late, does not. Where the heap grows, all of them lag.
         """
-        totals, held = self.profiles.in_use, self.held_heap
+        totals = self.profiles.in_use
         if totals is None or moment.memstats is None:
             return None
         names = [one.name for one in self.moments]
@@ -390,5 +380,6 @@ class CaptureFacts:
         allocated = moment.memstats["TotalAlloc"]
         if not counted or pd.isna(allocated) or counted[-1] < HALF * allocated:
             return None
-        grows = held is not None and (held.rising or held.may_be_rising) is not None
-        return None if grows or self.profiles.growing_site is not None else totals.at_most
+        rise = None if self.live_heap is None else self.live_heap.rise
+        grows = rise is not None and rise.grown > 0 and rise.linear_share >= HALF
+        return None if grows else totals.at_most

@@ -14,12 +14,11 @@ from gomem.analysis.profiles.growth import (
     GROWTH,
     HORIZON_SECONDS,
     LEAST_MOMENTS,
-    GrowingSite,
     Series,
-    growing_site,
     growth,
     series_of,
 )
+from gomem.analysis.profiles.holders import holders
 from gomem.analysis.profiles.in_use_totals import InUseTotals, in_use_totals
 from gomem.analysis.profiles.large_objects import LargeObjects, find_large_objects
 from gomem.analysis.profiles.level_jumps import (
@@ -163,9 +162,17 @@ class ProfileFacts:
         return HORIZON_SECONDS
 
     @cached_property
-    def growing_site(self) -> GrowingSite | None:
-        """Who allocates most of what surely rises in them; None if nothing does."""
-        return None if self.heap_series is None else growing_site(self.heap_series, self.growth)
+    def growth_holders(self) -> pd.DataFrame | None:
+        """What the program's own functions have more in the last of them than in the first.
+
+        See `profiles.holders.HOLDERS`; None of fewer than two.
+        """
+        usable = [
+            profile
+            for profile in self.of_last_process.values()
+            if IN_USE in profile.sample_type_names
+        ]
+        return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
     def in_use(self) -> InUseTotals | None:

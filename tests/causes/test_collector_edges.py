@@ -11,7 +11,6 @@ from gomem.causes import (
     allocation_spike,
     forced_gc,
     gc_pressure,
-    heap_growth,
     heap_headroom,
     long_pauses,
     memory_limit_thrash,
@@ -20,7 +19,7 @@ from gomem.causes.collecting import marking_words
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
 from gomem.units import MIB
-from tests.causes import test_allocation_spike, test_heap_growth
+from tests.causes import test_allocation_spike
 from tests.causes.test_gc_causes import LIMITED, ROOMY, answers, every, moment
 
 
@@ -57,11 +56,6 @@ def room():
 @cache
 def growing():
     return answers(*({"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)))
-
-
-@cache
-def growing_profiles():
-    return test_heap_growth.answers(*range(50, 150, 10))
 
 
 @cache
@@ -440,62 +434,6 @@ def test_room_for_garbage_of_rss():
     assert [True, False] == edge(heap_headroom, case, "headroom_fraction", 0.25)
 
 
-def test_growth_of_the_live_heap():
-    grown = heap_growth.find(growing())[0].bytes
-    share = grown / growing().facts.collector.longest_run.last_bytes
-
-    assert [True, False] == edge(heap_growth, growing(), "growth_bytes", grown)
-    assert found(heap_growth, growing(), growth_fraction=share * (1 - 1e-9))
-    assert [] == found(heap_growth, growing(), growth_fraction=share * (1 + 1e-9))
-    seconds = growing().facts.collector.longest_run.seconds
-    assert [True, False] == edge(heap_growth, growing(), "growth_log_seconds", seconds)
-
-
-def test_a_short_log_must_know_the_slope_to_half():
-    """
-    Up by 1 MiB a collection, and up and down by up to 23 with the work.
-    """
-    wobbles = answers(
-        *({"live": 60 + n + n * 13 % 24, "start": 190, "end": 191, "goal": 320} for n in range(24))
-    )
-    live = wobbles.facts.collector.longest_run
-
-    assert 0 < live.slope_low < live.slope_bytes_per_second / 2
-    assert [] == heap_growth.find(wobbles)
-    assert found(heap_growth, wobbles, growth_sure_seconds=live.seconds)
-    assert [] == found(heap_growth, wobbles, growth_sure_seconds=nextafter(live.seconds, inf))
-
-
-def test_growth_of_a_stack_over_profiles():
-    case = growing_profiles()
-    grown = heap_growth.find(case)[0].bytes
-    share = grown / float(case.facts.profiles.heap_series.totals.iloc[-1])
-
-    assert [True, False] == edge(heap_growth, case, "growth_bytes", grown)
-    slow = test_heap_growth.answers(*range(50, 100, 5))  # not twice as much
-    assert [True, False] == edge(heap_growth, slow, "growth_profiles", 10)
-    assert found(heap_growth, case, growth_fraction=share * (1 - 1e-9))
-    assert [] == found(heap_growth, case, growth_fraction=share * (1 + 1e-9))
-
-
-@pytest.mark.parametrize(
-    ("case", "seconds"),
-    [
-        pytest.param(growing, lambda case: case.facts.collector.longest_run.seconds, id="log"),
-        pytest.param(growing_profiles, lambda _: 9.0, id="profiles"),
-    ],
-)
-def test_growth_that_was_watched_for_long_is_likely(case, seconds):
-    case = case()
-    at = seconds(case)
-    confidences = [
-        found(heap_growth, case, growth_sure_seconds=one)[0].confidence
-        for one in (at, nextafter(at, inf))
-    ]
-
-    assert ["likely", "possible"] == confidences
-
-
 @pytest.mark.parametrize(
     ("name", "measured"),
     [
@@ -508,17 +446,6 @@ def test_a_spike(name, measured):
     at = getattr(spiky().facts.profiles.spike, measured)
 
     assert [True, False] == edge(allocation_spike, spiky(), name, at)
-
-
-def test_growth_of_a_stack_shows_in_the_sum():
-    """
-    It has 90 sightings more at the end, another site 45 fewer: half of the growth is in the sum.
-    """
-    names = ("main.leaf", "main.root", "main.other")
-    case = test_heap_growth.answers(*range(50, 150, 10), names=names, others=range(100, 50, -5))
-
-    assert found(heap_growth, case, growth_in_sum_fraction=0.499)
-    assert [] == found(heap_growth, case, growth_in_sum_fraction=0.501)
 
 
 def test_of_a_spike_little_is_kept():

@@ -66,9 +66,9 @@ def test_the_usual_thresholds():
         "fragmentation_inuse_fraction": 0.25,
         "goroutine_count": 10_000,
         "goroutine_bytes": 8 * MIB,
-        "goroutine_growth": 1_000,
+        "goroutine_growth": 100,
+        "uncounted_goroutines": 1_000,
         "goroutine_growth_ratio": 2.0,
-        "goroutine_growth_moments": 3,
         "stack_bytes": 8 * MIB,
         "stack_each_bytes": 64 * KIB,
         "limit_full_fraction": 0.90,
@@ -77,11 +77,16 @@ def test_the_usual_thresholds():
         "limit_soon_seconds": 86_400.0,
         "growth_bytes": 8 * MIB,
         "growth_fraction": 0.10,
-        "growth_in_sum_fraction": 0.5,
-        "growth_profiles": 5,
         "growth_few_bytes": 16 * MIB,
         "growth_few_ratio": 2.0,
-        "growth_log_seconds": 1.0,
+        "growth_readings": 3,
+        "growth_likely_kinds": 2,
+        "linear_share": 0.5,
+        "possible_probability": 0.5,
+        "likely_probability": 0.9,
+        "named_share": 0.1,
+        "most_share": 0.5,
+        "nearly_all_share": 0.9,
         "growth_sure_seconds": 600.0,
         "spike_bytes": 16 * MIB,
         "spike_ratio": 3.0,
@@ -330,18 +335,6 @@ def counted(*counts):
     return [
         facts(name=str(place), goroutines=goroutines(count)) for place, count in enumerate(counts)
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "at"),
-    [("goroutine_growth", 4000), ("goroutine_growth_ratio", 3.0), ("goroutine_growth_moments", 3)],
-)
-def test_growing_goroutines(name, at):
-    assert [True, False] == edge(goroutine_leak.find, name, at, *counted(2000, 2001, 6000))
-
-
-def test_goroutines_that_stay_as_many_once_do_not_only_grow():
-    assert [] == goroutine_leak.find(answers(*counted(2000, 2000, 6000)))
 
 
 def test_very_many_goroutines():

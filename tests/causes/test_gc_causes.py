@@ -290,36 +290,8 @@ def test_a_stop_of_a_tenth_of_a_second_is_long_once():
     ]
 
 
-def test_a_live_heap_that_grows_is_growth():
-    """
-    1 MiB a second from 10 MiB on, seen over the 20 s above its median.
-    """
-    lines = [{"live": 10 + n, "start": 40, "end": 41, "goal": 90} for n in range(40)]
-
-    (finding,) = heap_growth.find(answers(*lines))
-
-    assert "the live heap grows by 1.00 MiB/s" in finding.title
-    assert 19 * MIB == finding.bytes
-    assert "possible" == finding.confidence
-
-
-def test_growth_for_ten_minutes_is_likely():
-    lines = [{"live": 10 + n, "at": 60.0 * n, "start": 40, "end": 41} for n in range(40)]
-
-    assert "likely" == heap_growth.find(answers(*lines))[0].confidence
-
-
 def test_a_heap_that_fills_and_stays_is_no_growth():
     lines = [{"live": min(10 * n, 100), "goal": 205, "start": 180, "end": 181} for n in range(60)]
-
-    assert "heap-growth" not in found(answers(*lines))
-
-
-def test_growth_of_a_few_mib_is_none():
-    """
-    7 MiB in what is looked at are less than eight times the rounding.
-    """
-    lines = [{"live": 10 + n // 6, "start": 40, "end": 41} for n in range(80)]
 
     assert "heap-growth" not in found(answers(*lines))
 

@@ -20,7 +20,6 @@ from gomem.causes import (
     gc_pressure,
     goroutine_leak,
     heap_fragmentation,
-    heap_growth,
     heap_headroom,
     huge_pages,
     idle_heap_kept,
@@ -34,7 +33,6 @@ from gomem.causes import (
 from gomem.causes.collecting import every as every_words
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Lack, Severity
-from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up, goroutines_rise
 from gomem.causes.thresholds import Thresholds
 from gomem.errors import CaptureError
 from gomem.facts.collector import CollectorFacts
@@ -621,21 +619,12 @@ def test_what_many_goroutines_show():
     (finding,) = goroutine_leak.find(answers(moment))
 
     assert finding.title == (
-        "50\u202f000 goroutines hold 50.0 MiB of stacks; whether they grow, one moment cannot tell"
+        "50\u202f000 goroutines hold 50 MiB of stacks; whether they grow, one moment cannot tell"
     )
     assert [
         ("goroutine", "goroutines", 50_000, "count"),
-        ("1/memstats.json", "StackInuse", 50 * MIB, "B"),
         ("goroutine", "goroutines in main.wait", 50_000, "count"),
     ] == shown(finding)
-
-
-def test_goroutines_of_the_runtimes_own_wait_in_the_runtime():
-    (field,) = [one.field for one in goroutine_leak._beside(counted(7, memstats=None)) if one.value]
-    assert "goroutines in main.wait" == field
-
-    nowhere = replace(counted(7), goroutines=goroutines(7, function=""))
-    assert ["goroutines in the runtime"] == [one.field for one in goroutine_leak._beside(nowhere)]
 
 
 def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
@@ -649,107 +638,6 @@ def test_where_nothing_counts_stacks_each_is_taken_for_the_smallest():
     assert 7 * 2048 == goroutine_leak._stack_bytes(counted(7))
     assert 7 * 2048 == goroutine_leak._stack_bytes(replace(told, ledger=of_rss))
     assert 3 * MIB == goroutine_leak._stack_bytes(told)
-
-
-@pytest.mark.parametrize(
-    ("created", "told"),
-    [
-        ("main.serve", ", waiting in main.wait, started in main.serve"),
-        ("main.wait", ", waiting in main.wait"),
-        ("", ", waiting in main.wait"),
-    ],
-)
-def test_where_goroutines_wait_and_what_they_began_as(created, told):
-    growth = SimpleNamespace(waiting="main.wait", created=created)
-
-    assert told == goroutine_leak._where(case_of(goroutines=growth))
-
-
-def test_of_goroutines_of_which_nothing_is_known_nothing_is_told():
-    assert "" == goroutine_leak._where(case_of(goroutines=SimpleNamespace(waiting="")))
-
-
-@pytest.mark.parametrize(
-    ("stack", "heap", "profiled", "told"),
-    [
-        (0, 0, 0, "at least 1.95 MiB, each 2.00 KiB of stack"),
-        (4096, 0, 0, "at least 3.91 MiB, each 4.00 KiB of stack"),
-        (0, 4096_000, 0, "at least 5.86 MiB, each 2.00 KiB of stack and up to 4.00 KiB of h"),
-        (4096, 4096_000, 0, "up to 7.81 MiB, each 4.00 KiB of stack and up to 4.00 KiB of h"),
-        (4096, 4096_000, 4095_999, "up to 7.81 MiB, each 4.00 KiB of stack and up to 4.00 KiB"),
-        (4096, 4096_000, 4096_000, "at least 7.81 MiB, each 4.00 KiB of stack and 4.00 KiB of h"),
-    ],
-)
-def test_what_goroutines_hold(stack, heap, profiled, told):
-    """
-    It is the least where the stacks are not counted, or the heap is by profiles, which lag; the
-    most where all of the heap that rises may be theirs.
-    """
-    stacks = SimpleNamespace(grown=1000 * stack)
-    growth = SimpleNamespace(
-        stack_bytes_each=stack,
-        stacks=stacks,
-        heap_bytes=profiled,
-        counted_beside=1000,
-        count=SimpleNamespace(grown=1000),
-    )
-    case = case_of(goroutines=growth, held_grown_bytes=heap)
-
-    assert goroutine_leak._each(case).startswith(f"; those that came hold {told}")
-
-
-@pytest.mark.parametrize(
-    ("profiled", "told"),
-    [
-        pytest.param(0, "of stack and up to 8.00 KiB of heap", id="heap of the moments"),
-        pytest.param(4096_000, "of stack and 4.00 KiB of heap", id="heap by profiles"),
-    ],
-)
-def test_what_each_holds_is_of_the_moments_that_show_it(profiled, told):
-    """
-    1000 came, and MemStats saw 500 of them: 2 MiB of stacks, and at least 2 KiB for each other.
-    """
-    growth = SimpleNamespace(
-        stack_bytes_each=4096.0,
-        stacks=SimpleNamespace(grown=500 * 4096.0),
-        heap_bytes=profiled,
-        counted_beside=500.0,
-        count=SimpleNamespace(grown=1000.0),
-    )
-    case = case_of(goroutines=growth, held_grown_bytes=4096_000)
-
-    assert (
-        f"; those that came hold at least 6.84 MiB, each 4.00 KiB {told}"
-        == goroutine_leak._each(case)
-    )
-
-
-def test_two_signs_of_uncounted_goroutines_are_likely():
-    """
-    Stacks and descriptors; either alone is possible.
-    """
-    stacks = SimpleNamespace(rises=True, first=4.0 * MIB, last=20.0 * MIB, grown=16.0 * MIB)
-    told = tuple(
-        MomentFacts(str(place), memstats=pd.Series({"StackInuse": size}))
-        for place, size in enumerate((4 * MIB, 20 * MIB))
-    )
-    site = SimpleNamespace(moment="1")
-
-    def uncounted(stacks, descriptors):
-        growth = SimpleNamespace(stacks=stacks, descriptors_bytes=descriptors)
-        case = case_of(told, goroutines=growth, growing_site=site)
-        return goroutine_leak._uncounted(case)
-
-    both, one, other = uncounted(stacks, 384e6), uncounted(stacks, 0), uncounted(None, 384e6)
-
-    assert ["likely", "possible", "possible"] == [each.confidence for each in (both, one, other)]
-    assert [16 * MIB + 384_000_000, 16 * MIB, 384_000_000] == [
-        each.bytes for each in (both, one, other)
-    ]
-    assert both.title.endswith("stacks from 4.00 MiB to 20.0 MiB and their descriptors by 366 MiB")
-    assert [("StackInuse", 4 * MIB), ("StackInuse", 20 * MIB)] == [
-        (each.field, each.value) for each in one.evidence
-    ]
 
 
 @pytest.mark.parametrize(
@@ -820,142 +708,11 @@ def test_where_no_time_is_watched_forced_collections_have_no_share():
     assert (Severity.INFO, None) == (finding.severity, finding.cpu_fraction)
 
 
-def test_goroutines_that_grew_are_told_only_when_they_were_many_more():
-    """
-    A hundred more, which have stayed since, are nothing to tell.
-    """
-
-    def found(*counts):
-        return goroutine_leak.find(answers(*(counted(count) for count in counts)))
-
-    assert [] == found(100, 150, 200, 200, 200, 200)
-    assert ["info"] == [str(one.severity) for one in found(100, 5000, 9000, 9000, 9000, 9000)]
-    assert found(100, 5000, 9000, 9000, 9000, 9000)[0].title.startswith(
-        "the number of goroutines grew from 100 to 9\u202f000"
-    )
-
-
 # ---- whose growth, and how well it is known
 
 
 def rise(seconds, low, high, slope=10.0):
     return SimpleNamespace(seconds=seconds, low=low, high=high, slope=slope)
-
-
-def test_of_slopes_that_are_well_known_the_longest_watched_counts():
-    """
-    Well known is an interval as wide as a quarter of the slope.
-    """
-    short, long, wide = rise(10, 10, 12.5), rise(60, 10, 12.5), rise(600, 10, 12.6)
-
-    assert long is heap_growth._best([short, long, wide])
-    assert [0.25, 0.26] == pytest.approx([heap_growth._doubt(one) for one in (long, wide)])
-
-
-def test_of_slopes_that_are_not_the_narrowest_counts():
-    """
-    Without times nothing is known of a slope's interval.
-    """
-    wide, wider, timeless = rise(10, 8, 12), rise(600, 7, 13), rise(None, 10, 10)
-
-    assert wide is heap_growth._best([wider, timeless, wide])
-    assert timeless is heap_growth._best([timeless])
-    assert None is heap_growth._best([])
-
-
-@pytest.mark.parametrize(("seconds", "by_site"), [(9.9, True), (10.0, False)])
-def test_a_log_that_ends_early_has_not_seen_the_rest(seconds, by_site):
-    """
-    Profiles over 20 seconds, of a slope that is less well known than the log's.
-    """
-    site = SimpleNamespace(seconds=20.0, slope=4.0, low=1.0, high=9.0)
-    log = heap_growth._Rise("", 4.0, 3.9, 4.1, 40.0, 90.0, seconds, 30, None, ())
-
-    assert by_site == heap_growth._is_better_known(site, log)
-
-
-def test_growth_without_times_is_told_by_its_moments():
-    about = {"slope": 1.0, "low": 1.0, "high": 2.0, "moment": "3", "evidence": ()}
-    timed = heap_growth._Rise(
-        "x", grown=40 * MIB, last=1.0, seconds=20.0, moments=5, **{**about, "slope": 2 * MIB}
-    )
-
-    assert "40.0 MiB over 5 moments" == replace(timed, seconds=None).words
-    assert timed.words.startswith("2.00 MiB/s (")
-    assert timed.words.endswith("): 40.0 MiB in 20.0 s")
-
-
-@pytest.mark.parametrize(
-    ("grown", "matters"), [(8 * MIB, True), (8 * MIB - 1, False), (10 * MIB - 1, False)]
-)
-def test_growth_that_matters_is_some_mib_and_a_tenth(grown, matters):
-    """
-    8 MiB of 80, or 10 of 100.
-    """
-    last = 100 * MIB if grown > 8 * MIB else 80 * MIB
-
-    assert matters == heap_growth._matters(grown, last, Thresholds())
-
-
-@pytest.mark.parametrize(
-    ("first", "grown", "large"),
-    [(16, 16, True), (16, 15.9, False), (17, 16.9, False), (20, 20, True), (1, 16, True)],
-)
-def test_growth_that_is_large_is_tens_of_mib_and_twofold(first, grown, large):
-    assert large == heap_growth._is_large(grown * MIB, first * MIB, Thresholds())
-
-
-def test_growth_in_a_log_that_is_long_enough_lacks_nothing():
-    """
-    Forty collections have a slope, whatever it is.
-    """
-    assert None is heap_growth.lack(of_log(*every(1.0)))
-    assert None is heap_growth.lack(of_log())
-
-
-@pytest.mark.parametrize(
-    ("pile_up", "stack", "begun", "theirs"),
-    [
-        (False, "main.serve;x", "main.serve", False),
-        (True, "main.serve;x", "main.serve", True),
-        (True, "main.other;x", "main.serve", False),
-        (True, "main.serve;x", "", False),
-        (True, "main.serve;x", "main.other main.serve", True),
-        (True, "runtime.newproc1;runtime.malg", "", True),
-    ],
-)
-def test_what_begins_where_goroutines_begin_is_theirs(pile_up, stack, begun, theirs):
-    begun = frozenset(begun.split())
-    grown = SimpleNamespace(count=None, stacks=None, descriptors_bytes=1e9 * pile_up, begun=begun)
-    case = case_of(goroutines=grown, thresholds=Thresholds(growth_profiles=5))
-
-    assert theirs == goroutines_hold(case, SimpleNamespace(stack=stack, contents=5))
-    assert pile_up == goroutines_hold(case, SimpleNamespace(stack=stack, contents=4))
-    assert pile_up == goroutines_hold(case, None)
-
-
-@pytest.mark.parametrize(
-    ("rises", "grown", "found"),
-    [(True, 1000, True), (True, 999, False), (False, 1000, False)],
-)
-def test_as_many_goroutines_more_may_hold_what_grows(rises, grown, found):
-    """
-    They do not pile up: there are less than twice as many.
-    """
-    count = SimpleNamespace(grown=grown, first=9000, last=9000 + grown, moments=5)
-    case = case_of(
-        goroutines=SimpleNamespace(rises=rises, count=count),
-        thresholds=Thresholds(goroutine_growth=1000),
-    )
-
-    assert not goroutines_pile_up(case)
-    assert found == goroutines_rise(case)
-
-
-def test_goroutines_that_pile_up_rise_though_nobody_counts_them():
-    grown = SimpleNamespace(count=None, stacks=None, descriptors_bytes=1e9)
-
-    assert goroutines_rise(case_of(goroutines=grown))
 
 
 def test_a_goal_is_that_of_the_last_moment_that_says_whose_it_is():

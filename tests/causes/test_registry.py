@@ -10,7 +10,15 @@ from gomem.causes.thresholds import Thresholds
 
 PACKAGE = Path(gomem.causes.__file__).parent
 ABOUT_CAUSES = {"__init__", "case", "cause", "collecting", "evidence", "finding", "thresholds"}
-SHARED = {"goroutines", "idle_heap", "memory_limit", "outside_go"}  # judgements of several causes
+ABOUT_CAUSES |= {"scores"}  # whose numbers are fitted, and stand in weights.toml
+SHARED = {
+    "goroutines",
+    "growing_sites",
+    "live_growth",
+    "idle_heap",
+    "memory_limit",
+    "outside_go",
+}  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
 VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))
 MODULES = [path for path in JUDGES if path.stem not in SHARED]

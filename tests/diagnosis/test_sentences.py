@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from gomem.analysis.memory.account import ALL
 from gomem.causes.finding import Finding, Severity
-from gomem.causes.thresholds import Thresholds
-from gomem.diagnosis.findings import Scale
-from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment, verdict_of
+from gomem.diagnosis.observations import PART_NAMES
+from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment
 from gomem.facts.changes import (
     Change,
     change_between,
@@ -16,50 +16,30 @@ from gomem.facts.changes import (
     changes_over_time,
 )
 from gomem.facts.moment import MomentFacts
+from gomem.text import Bytes, BytesChange, MomentName
 from gomem.units import MIB
+from tests.diagnosis.made import COLUMNS, divided, made_of, mapped, moment, of_rss
 from tests.views.ledgers import ledger
 
 GOGC, LIMIT = "/gc/gogc:percent", "/gc/gomemlimit:bytes"
 
 
-def moment(name, claims=None, mappings=None, metrics=None, **parts):
-    """A moment whose parts of RSS are these, in MiB; RSS is their sum."""
-    sizes = {part: int(size * MIB) for part, size in parts.items()}
-    made = ledger(sum(sizes.values()), **sizes)
-    for part, claimed in (claims or {}).items():
-        made.parts.loc[made.parts["part"] == part, "claimed_bytes"] = claimed * MIB
-    return MomentFacts(name, ledger=made, mappings=mappings, metrics=metrics or {})
+def said_of(*moments, findings=(), **more) -> Verdict:
+    """The verdict of a capture of these moments."""
+    return made_of(*moments, findings=findings, **more).verdict
 
 
-def said_of(*moments, findings=(), baseline=None, damaged=0) -> Verdict:
-    """The verdict of a capture of these moments, and of a baseline's one if there is one."""
-    against = None if baseline is None else change_between(baseline, moments[-1])
-    rss = {one.name: one.rss_bytes for one in moments}
-    return verdict_of(
-        SimpleNamespace(
-            moments=moments,
-            findings=findings,
-            collector=None,
-            capture=SimpleNamespace(
-                by_moment=rss,
-                heap_profiles={},
-                profiles={},
-                bench={},
-                escapes={},
-                goroutines=pd.DataFrame(),
-                damaged=[None] * damaged,
-            ),
-            change_against_baseline=against,
-            baseline=baseline and SimpleNamespace(by_moment={baseline.name: baseline}),
-            thresholds=Thresholds(),
-            scale=Scale({name: {} for name in rss}, rss, moments[-1].rss_bytes),
-        )
-    )
+def levels_of(sentence):
+    """The amounts in a sentence that are no changes."""
+    return [part.value for part in sentence.of(Bytes) if not isinstance(part, BytesChange)]
 
 
-def of_rss(*sizes_mib):
-    """Moments 1, 2, … whose RSS is one part."""
-    return [moment(str(n), heap_objects=size) for n, size in enumerate(sizes_mib, start=1)]
+def change_of(*moments):
+    """What the verdict says of how the whole moved, with its typed parts."""
+    made = made_of(*moments, findings=())
+    sentence = made.observations[0].sentence
+    assert sentence in made.verdict.sentence
+    return sentence
 
 
 def finding(code="native-memory", severity=Severity.WARNING, mib=1, **about):
@@ -69,19 +49,23 @@ def finding(code="native-memory", severity=Severity.WARNING, mib=1, **about):
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "told"),
+    ("first", "last", "moved"),
     [
-        pytest.param(100, 102, "It was 100 MiB at 1; the largest change is 2.00 MiB more", id="2%"),
-        pytest.param(100, 101.9, "It was about the same at 1, 100 MiB.", id="less"),
-        pytest.param(10, 11, "It was 10.0 MiB at 1; the largest change is 1.00 MiB more", id="1"),
-        pytest.param(10, 10.99, "It was about the same at 1, 10.0 MiB.", id="less than 1 MiB"),
-        pytest.param(
-            11, 10, "It was 11.0 MiB at 1; the largest change is 1.00 MiB less", id="fell"
-        ),
+        pytest.param(98, 100, True, id="2% of the larger"),
+        pytest.param(98.1, 100, False, id="less"),
+        pytest.param(10, 11, True, id="1 MiB"),
+        pytest.param(10, 10.99, False, id="less than 1 MiB"),
+        pytest.param(11, 10, True, id="fell"),
+        pytest.param(100, 98.1, False, id="fell by less"),
     ],
 )
-def test_from_where_on_rss_has_changed(first, last, told):
-    assert told in said_of(*of_rss(first, last)).sentence
+def test_from_where_on_rss_has_changed(first, last, moved):
+    said = change_of(*of_rss(first, last))
+
+    assert moved != ("about the same" in said)
+    levels = [first, last] if moved else [first]
+    assert [round(size * MIB) for size in levels] == pytest.approx(levels_of(said), abs=1)
+    assert ("1",) == tuple(part.value for part in said.of(MomentName))
 
 
 @pytest.mark.parametrize(("last", "severity"), [(2.4, Severity.INFO), (1.9, None)])
@@ -99,13 +83,15 @@ def test_growth_of_a_tiny_process_is_growth_from_a_mebibyte_on(last, severity):
         pytest.param((100, 124.9, 100), False, id="less"),
         pytest.param((80, 125, 100), True, id="above the last"),
         pytest.param((100, 125, 80), True, id="above the first"),
+        pytest.param((16, 23.9, 16), False, id="by less than 8 MiB"),
         pytest.param((100, 120, 96.5), False, id="less above the first"),
     ],
 )
 def test_a_peak_between_is_named(sizes, named):
-    said = said_of(*of_rss(*sizes)).sentence
+    said = change_of(*of_rss(*sizes))
 
-    assert named == (" at 2" in said)
+    assert named == ("2" in [part.value for part in said.of(MomentName)])
+    assert named == (sizes[1] * MIB in levels_of(said))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +167,7 @@ def test_memory_outside_go_is_named_from_a_tenth_of_it_on(parts, words):
 def test_the_file_that_half_of_the_mapped_bytes_are_of_is_named(sizes, name):
     rows = [("mapped-file", path, size * MIB) for path, size in sizes.items()]
     rows = [row for row in rows if row[2]] + [("library", "/lib/c.so", 99 * MIB)]
-    table = pd.DataFrame(rows, columns=["kind", "path", "Rss"])
+    table = pd.DataFrame(rows, columns=["kind", "path", "Rss"]).reindex(columns=COLUMNS)
 
     where = said_of(moment("1", mapped_files=10, mappings=table)).headline
 
@@ -190,44 +176,86 @@ def test_the_file_that_half_of_the_mapped_bytes_are_of_is_named(sizes, name):
     assert "most of it" not in said_of(moment("1", mapped_files=10)).headline
 
 
-def test_the_largest_change_is_one_in_the_direction_of_rss():
-    first = moment("1", heap_objects=60, native_heap=10, binary=30)
-    last = moment("2", heap_objects=10, native_heap=40, binary=60.5)
+def test_the_parts_that_moved_are_named_with_their_signs_the_largest_first():
+    first = mapped("1", heap_objects=60, native_heap=10, binary=30)
+    last = mapped("2", heap_objects=10, native_heap=40, binary=60.5)
 
-    assert "the largest change is 30.5 MiB more in program" in said_of(first, last).sentence
-    assert "the largest change is 30.5 MiB less in program" in said_of(last, first).sentence
+    for before, after, sign in ((first, last, 1), (last, first, -1)):
+        said = change_of(before, after)
+        changes = [round(part.value / MIB, 1) for part in said.of(BytesChange)]
+        assert [-50 * sign, 30.5 * sign, 30 * sign] == changes
+        moved = said.partition(": ")[2]
+        places = [moved.index(name) for name in ("Go heap", "program text", "C ")]
+        assert sorted(places) == places
+
+
+def test_less_than_a_tenth_of_the_change_is_not_named():
+    first = mapped("1", heap_objects=10, native_heap=10, binary=10)
+
+    said = change_of(first, mapped("2", heap_objects=100.9, native_heap=19.1, binary=10))
+
+    assert [round(90.9 * MIB)] == pytest.approx([one.value for one in said.of(BytesChange)], abs=1)
+    of_both = change_of(first, mapped("2", heap_objects=100, native_heap=20, binary=10))
+    assert [90 * MIB, 10 * MIB] == [one.value for one in of_both.of(BytesChange)]
+
+
+def test_what_moves_within_an_rss_that_does_not_is_said():
+    """
+    As where a cache is dropped and its heap stays: a fifth of RSS is enough.
+    """
+    first = divided("1", heap_objects=80, heap_idle=20)
+
+    said = change_of(first, divided("2", heap_objects=60, heap_idle=40))
+
+    assert "about the same" in said
+    assert [-20 * MIB, 20 * MIB] == [part.value for part in said.of(BytesChange)]
+    assert not change_of(first, divided("2", heap_objects=61, heap_idle=39)).of(BytesChange)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "words", "severity"),
+    ("before", "after", "moved", "severity"),
     [
-        (100, 101, "The baseline's is about the same, 100 MiB.", None),
-        (100, 119, "Against the baseline, RSS rose by 19.0 MiB: the program holds", None),
-        (100, 120, "Against the baseline, RSS rose by 20.0 MiB: the program holds", Severity.INFO),
-        (120, 100, "Against the baseline, RSS fell by 20.0 MiB: the program holds", None),
+        (100, 101, False, None),
+        (100, 119, True, None),
+        (100, 120, True, Severity.INFO),
+        (120, 100, True, None),
     ],
 )
-def test_a_baseline_is_what_rss_is_compared_with(before, after, words, severity):
+def test_a_baseline_is_what_rss_is_compared_with(before, after, moved, severity):
     """
     And not the first moment, which had a tenth of it.
     """
     said = said_of(*of_rss(10, after), baseline=moment("1", heap_objects=before))
 
-    assert words in said.sentence
+    assert "in the baseline" in said.sentence
+    assert f"{before} MiB" in said.sentence
+    assert moved != ("about the same" in said.sentence)
     assert "at 1" not in said.sentence
     assert severity == said.severity
 
 
-def test_where_no_one_cause_makes_the_change_the_largest_is_said():
-    before = moment("old", heap_objects=10, native_heap=10)
-    after = moment("1", heap_objects=30, native_heap=31)
+def test_every_part_that_made_much_of_the_change_against_a_baseline_is_named():
+    before = mapped("old", heap_objects=10, native_heap=10)
+    after = mapped("1", heap_objects=30, native_heap=31)
 
     said = said_of(after, baseline=before)
 
-    assert (
-        "It was 20.0 MiB in the baseline; the largest change is 21.0 MiB more in" in said.sentence
-    )
+    moved = said.sentence.partition("in the baseline")[2]
+    assert moved.index("C memory (malloc) +21 MiB") < moved.index("Go heap +20 MiB")
     assert Severity.INFO == said.severity
+
+
+def test_what_the_baseline_cannot_divide_has_not_moved_by_nothing():
+    """
+    RSS alone on one side: of which group the growth is, nobody knows.
+    """
+    after = mapped("1", heap_objects=100, native_heap=20)
+
+    said = said_of(after, baseline=moment("old", heap_objects=80))
+
+    moved = said.sentence.partition("in the baseline")[2]
+    assert "to 120 MiB" in moved
+    assert not any(name in moved for groups, name in PART_NAMES.items() if groups != ALL)
 
 
 def test_a_warning_that_holds_now_is_named_before_one_that_does_not():

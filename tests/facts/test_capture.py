@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.causes.goroutines import goroutines_grew, goroutines_pile_up
 from gomem.causes.limit_risk import may_grow_on
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.causes.thresholds import Thresholds
@@ -23,9 +22,8 @@ from gomem.facts.moment import (
     gomemlimit_of,
     seconds_of,
 )
-from gomem.releases import GoRelease, GoVersion
 from gomem.units import MIB
-from tests.builders import but, case_of
+from tests.builders import case_of
 from tests.gc_logs import facts_of
 from tests.views.ledgers import ledger
 
@@ -103,27 +101,6 @@ def test_what_a_collection_marked_is_told_or_follows_from_its_goal(metrics, goal
 
 
 @pytest.mark.parametrize(
-    ("version", "goal"),
-    [
-        pytest.param(GoVersion(), 40, id="unknown"),
-        pytest.param(GoVersion(GoRelease(17), GoRelease(17)), 40, id="not yet"),
-        pytest.param(GoVersion(GoRelease(18), GoRelease(18)), 30, id="stacks count"),
-        pytest.param(GoVersion(None, GoRelease(18)), 40, id="perhaps"),
-        pytest.param(GoVersion(GoRelease(19), GoRelease(19)), 40, id="what is scanned counts"),
-    ],
-)
-def test_stacks_raise_the_goal_of_go_118_and_are_not_marked(version, goal):
-    """
-    10 MiB of stacks, at GOGC=100.
-    """
-    row = {"HeapAlloc": 9, "NextGC": 40, "NumGC": 1, "TotalAlloc": 9, "StackInuse": 10}
-    case = but(answers_of(moment("1", **row), moment("2", **row)), go_version=version)
-
-    assert goal * MIB / 2 == case.facts.held_heap.marked.first
-    assert [goal * MIB / 2] * 2 == [case.facts.marked_bytes(one) for one in case.facts.moments]
-
-
-@pytest.mark.parametrize(
     ("about", "may"),
     [
         pytest.param({}, False, id="garbage up to a goal"),
@@ -149,7 +126,7 @@ def test_what_is_resident_grows_on_unless_it_is_garbage(about, may):
         moments.append(one)
     case = answers_of(*moments)
     vars(case.facts)["goroutines"] = SimpleNamespace(
-        count=None, stacks=None, descriptors_bytes=1e9 * told.get("pile_up", False), stopped=False
+        count=None, stacks=None, descriptors_bytes=1e9 * told.get("pile_up", False), waiting=None
     )
 
     assert may == may_grow_on(case, 20 * MIB)
@@ -291,42 +268,11 @@ def test_levels_are_of_the_moments_that_say_them_by_their_time():
             for at, size in zip(times, sizes, strict=True)]  # fmt: skip
     case = answers_of(told[0], MomentFacts("x"), *told[1:], MomentFacts("y"))
 
-    jump, bursts, resident = (
-        case.facts.heap_alloc_jump,
-        case.facts.marked_bursts,
-        case.facts.resident_heap,
-    )
+    jump, bursts = case.facts.heap_alloc_jump, case.facts.marked_bursts
 
     assert (1, 2, 9 / 12) == (jump.before, jump.peak, jump.high_fraction)
     assert (20.0 * MIB, 90.0 * MIB, 9 / 12) == (bursts.low, bursts.highest, bursts.high_fraction)
-    assert (6, 12.0, 20.0 * MIB) == (resident.moments, resident.seconds, resident.first)
     assert 6 == len(case.facts.marking)
-
-
-def test_one_moment_holds_no_heap_and_two_do():
-    one = {"HeapAlloc": 9, "NextGC": 18, "NumGC": 1, "TotalAlloc": 9}
-
-    assert answers_of(moment(**one)).facts.held_heap is None
-    assert 0.0 == answers_of(moment(**one)).facts.held_grown_bytes
-    assert answers_of(moment(**one), moment(**one)).facts.held_heap is not None
-
-
-def test_what_is_held_grew_by_all_of_it_or_by_what_stays():
-    """
-    Of a program that only adds; and of one whose garbage lies on top of 10 MiB more each time.
-    """
-    adds = [moment(str(n), HeapAlloc=20 * n, NextGC=40 * n, NumGC=2 * n) for n in range(1, 7)]
-    most = [
-        moment(str(n), HeapAlloc=20 * n, NextGC=20 * n, NumGC=2 * n, TotalAlloc=100 * n)
-        for n in range(1, 7)
-    ]
-    level = [moment(str(n), HeapAlloc=20, NextGC=40, NumGC=2 * n) for n in range(1, 7)]
-
-    assert 100 * MIB == answers_of(*adds).facts.held_grown_bytes
-    assert 0.0 == answers_of(*level).facts.held_grown_bytes
-    held = answers_of(*most)
-    assert held.facts.held_heap.held.low > 0
-    assert held.facts.held_heap.held.grown == held.facts.held_grown_bytes < 100 * MIB
 
 
 # Goroutines
@@ -349,45 +295,6 @@ def piling(count=None, stacks=None, descriptors=0.0, rises=True, **thresholds):
     return case
 
 
-@pytest.mark.parametrize(
-    ("count", "grew"),
-    [
-        pytest.param(trend(10, 20), True, id="ten more, twice as many"),
-        pytest.param(trend(9, 18.9), False, id="fewer than ten more"),
-        pytest.param(trend(11, 21.9), False, id="less than twice as many"),
-        pytest.param(trend(10, 20, moments=3), True, id="three moments"),
-        pytest.param(trend(10, 20, moments=2), False, id="two"),
-        pytest.param(None, False, id="nobody counts"),
-    ],
-)
-def test_goroutines_grew_by_many_and_by_a_multiple(count, grew):
-    case = piling(count)
-
-    assert grew == goroutines_grew(case)
-    if count is not None:
-        assert grew == goroutines_pile_up(case)
-        assert not goroutines_pile_up(piling(count, rises=False))
-
-
-@pytest.mark.parametrize(
-    ("stacks", "piles"),
-    [
-        pytest.param(trend(100, 200), True, id="by enough"),
-        pytest.param(trend(99, 198.9), False, id="by too little"),
-        pytest.param(trend(101, 201.9), False, id="by less than twice"),
-        pytest.param(trend(100, 200, rises=False), False, id="that do not rise"),
-    ],
-)
-def test_where_nobody_counts_them_stacks_tell(stacks, piles):
-    assert piles == goroutines_pile_up(piling(None, stacks))
-
-
-@pytest.mark.parametrize(("size", "piles"), [(3840, True), (3839, False)])
-def test_and_descriptors_of_384_bytes_each_do(size, piles):
-    assert piles == goroutines_pile_up(piling(descriptors=float(size)))
-    assert piles == goroutines_pile_up(piling(None, trend(1, 2), float(size)))
-
-
 def test_goroutines_are_of_the_moments_that_count_them():
     told = [
         moment("1", 0, goroutines=[3], StackInuse=1), moment("2", 5),
@@ -399,9 +306,9 @@ def test_goroutines_are_of_the_moments_that_count_them():
     found = answers_of(*told).facts.goroutines
 
     assert (2, 9.0, 3.0, 9.0) == (
-        found.count.moments, found.count.seconds, found.count.first, found.count.last,
+        found.count.readings, found.count.seconds, found.count.first, found.count.last,
     )  # fmt: skip
-    assert (2, 3.0 * MIB) == (found.stacks.moments, found.stacks.grown)
+    assert (2, 3.0 * MIB) == (found.stacks.readings, found.stacks.grown)
 
 
 def test_without_a_ledger_no_idle_heap_is_resident():
@@ -414,7 +321,3 @@ def test_a_log_lasts_from_its_first_collection_to_its_last_if_it_is_of_one_run()
 
     assert (1.5, 9.25) == of_one.log_seconds
     assert of_two.log_seconds is None
-
-
-def test_a_series_that_nobody_laid_out_has_no_growing_site():
-    assert answers_of().facts.profiles.growing_site is None

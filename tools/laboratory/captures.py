@@ -209,7 +209,7 @@ def ask(name: str, *, half: bool = False) -> Answer:
     """Gomem's report of one capture, against its baseline where it has one."""
     baseline = truth()[name]["baseline"]
     with tempfile.TemporaryDirectory() as folder:
-        capture = _half_of(name, Path(folder)) if half else path_of(name)
+        capture = half_of(name, Path(folder)) if half else path_of(name)
         report = report_json(gomem.diagnose(capture, baseline and path_of(baseline)))
     return Answer(name, report["findings"], (report.get("verdict") or {}).get("sentence", ""))
 
@@ -218,7 +218,7 @@ def ask_half(name: str) -> Answer:
     return ask(name, half=True)
 
 
-def _half_of(name: str, folder: Path) -> Path:
+def half_of(name: str, folder: Path) -> Path:
     """Unpack a capture but leave out half of its files, always the same half."""
     with tarfile.open(path_of(name)) as tar:
         members = sorted(

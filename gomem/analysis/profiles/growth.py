@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.published import Published, published
-from gomem.analysis.series.trends import HALF, SURE_FROM, shape_of
-from gomem.inputs.pprof.calls.names import own_function
+from gomem.analysis.series.trends import shape_of
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
@@ -190,126 +189,6 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     table = build(frame, GROWTH[:-2]).sort_values("slope", ascending=False, kind="stable")
     levels = levels.iloc[table.index]
     return _with_leaks(table.reset_index(drop=True), levels)
-
-
-@dataclass(frozen=True)
-class GrowingSite:
-    """Who allocates most of what surely rises: the stacks of one leak, together.
-
-    Attributes:
-        function: Who allocates, of the largest of them.
-        stack: The same with its callers, outermost first.
-        caller: The program's own function that had it allocated; empty if that is itself, or if no
-            function of the stack is the program's.
-        first: In use in the first profile, in bytes.
-        last: The same in the last.
-        slope: In bytes a second.
-        low: Lower end of its 95 % interval.
-        high: Upper end of the same.
-        moment: That of the last profile, which may repeat what the one before says.
-        seconds: From the first profile to the last that says something new.
-        profiles: How many there are, those that repeat the one before among them.
-        contents: How many of them say something new.
-        silent_seconds: For how long the last of these has been repeated.
-        in_use: All stacks together, in the last.
-        in_use_grown: The same less what was in use in the first.
-        ramps_grown: By how much all ramps together grew, whatever the surety of each; no more than
-            `in_use_grown`.
-        since: The moment of the first profile.
-    """
-
-    function: str
-    stack: str
-    caller: str
-    first: float
-    last: float
-    slope: float
-    low: float
-    high: float
-    moment: str
-    seconds: float
-    profiles: int
-    contents: int
-    silent_seconds: float
-    in_use: float
-    in_use_grown: float
-    ramps_grown: float
-    since: str
-
-    @property
-    def grown(self) -> float:
-        """The last level less the first."""
-        return self.last - self.first
-
-    @property
-    def grown_in_all(self) -> float:
-        """By how much all that rises grew, this among it."""
-        return max(self.grown, self.ramps_grown)
-
-    @property
-    def who(self) -> str:
-        """Who allocates, and for whom."""
-        return f"{self.function} for {self.caller}" if self.caller else self.function
-
-
-def growing_site(series: Series, table: pd.DataFrame) -> GrowingSite | None:
-    """Who allocates most of what surely rises.
-
-    Where no site surely does, it is the one that has half of what rises in each profile, if any.
-
-    Args:
-        series: Levels of inuse_space.
-        table: How its stacks grow, as `growth` gives it.
-
-    Returns:
-        None if nothing surely rises.
-    """
-    ramps = table[table["leak"].notna()]
-    sums = ramps.groupby("leak")[["first", "last", "slope", "slope_low", "slope_high"]].sum()
-    leaders = ramps[ramps["representative"].fillna(value=False)]
-    grown = sums["last"] - sums["first"]
-    sure = leaders.loc[leaders["slope_low"] > 0, "leak"]
-    if sure.empty:
-        sure = leaders.loc[leaders["leak"].map(grown >= HALF * _only_risen(series)), "leak"]
-    if sure.empty:
-        return None
-    leak = grown.loc[sure].idxmax()
-    leader = leaders.set_index("leak").loc[leak]
-    together, seconds = sums.loc[leak], float(series.moments["seconds"].iloc[-1])
-    function, stack = str(leader["function"]), str(leader["stack"])
-    caller = own_function(stack.split(";")[::-1], series.others)
-    until = seconds if series.until_seconds is None else series.until_seconds
-    in_use_grown = float(series.totals.iloc[-1] - series.totals.iloc[0])
-    return GrowingSite(
-        function=function,
-        stack=stack,
-        caller="" if caller == function else caller,
-        first=float(together["first"]),
-        last=float(together["last"]),
-        slope=float(together["slope"]),
-        low=float(together["slope_low"]),
-        high=float(together["slope_high"]),
-        moment=series.repeated[-1] if until > seconds else str(series.moments["moment"].iloc[-1]),
-        seconds=seconds,
-        profiles=len(series.moments) + len(series.repeated),
-        contents=len(series.moments),
-        silent_seconds=until - seconds,
-        in_use=float(series.totals.iloc[-1]),
-        in_use_grown=in_use_grown,
-        ramps_grown=min(in_use_grown, float((sums["last"] - sums["first"]).clip(lower=0).sum())),
-        since=str(series.moments["moment"].iloc[0]),
-    )
-
-
-def _only_risen(series: Series) -> float:
-    """By how much all that is in use rose, if it did so in each of enough profiles; else infinite.
-
-    Five stand in order by chance in 1 of 120 cases, however far they lie apart: profiles of a heap
-    that doubles from one to the next have slopes that differ as much as they rise.
-    """
-    totals = series.totals.to_numpy(np.float64)
-    rises = len(totals) >= SURE_FROM and (np.diff(totals) > 0).all()
-    return float(totals[-1] - totals[0]) if rises else np.inf
 
 
 def _moments(news: Sequence[Published]) -> pd.DataFrame:

@@ -1,12 +1,12 @@
 """Does the number of goroutines grow, where do they wait, and what do they hold?
 
-They are counted by goroutine profiles or by runtime/metrics. Where neither is there, two things
-follow their number: StackInuse, and in heap profiles `runtime.malg`, which makes a goroutine's
-descriptor. Descriptors are used again and never freed, so they show the most that there were at
-once.
+They are counted by goroutine profiles, by dumps of their stacks, or by runtime/metrics. Where none
+is there, two things follow their number: StackInuse, and in heap profiles `runtime.malg`, which
+makes a goroutine's descriptor. Descriptors are used again and never freed, so they show the most
+that there were at once.
 
-What a goroutine holds is its stack, and the heap that its own functions allocate and that stays:
-the stacks of the heap profiles that begin where the goroutines begin, and rise with them.
+Where they wait is the program's own innermost function: `sync.(*WaitGroup).Wait` or
+`internal/poll.runtime_pollWait` tells nobody what to mend.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.trends import SURE_FROM, Trend, trend_of
+import pandas as pd
+
+from gomem.inputs.pprof.calls.names import own_function
 from gomem.units import KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from gomem.analysis.series.level import Level, Rise
 
 PART = 0.1  # of those that came: fewer are of the work that goes on beside them
 SMALLEST_STACK = 2 * KIB  # _StackMin of runtime/stack.go, since Go 1.4
@@ -33,127 +31,134 @@ DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
 
 @dataclass(frozen=True)
-class GoroutineGrowth:
-    """The number of goroutines over the moments of a capture, and what goes with it.
+class Waiting:
+    """Where most of those wait that came since the first count.
 
     Attributes:
-        count: How many there are; None if fewer than two moments say.
-        counted_beside: By how much the number grew between the moments of `stacks`; None if those
-            are not counted.
-        stacks: StackInuse, at moments that count the goroutines too if any does; None if fewer than
-            two say.
-        descriptors_bytes: By how much descriptors surely rise in heap profiles.
-        waiting: The function in which those that came wait; empty if no profile says.
-        created: The function that most of them began with; empty if no profile says.
+        function: The program's own innermost function of their stack; of the library's where
+            there is none.
+        created_by: The function that they began with; empty if no file says.
         begun: All functions that a tenth of them began with, or more.
-        heap_bytes: By how much the heap surely rises that their own functions allocate.
+        came: How many more wait there.
+        there: How many wait there at last.
+        of_all: How many goroutines there are at last.
     """
 
-    count: Trend | None
-    counted_beside: float | None
-    stacks: Trend | None
-    descriptors_bytes: float
-    waiting: str
-    created: str
+    function: str
+    created_by: str
     begun: frozenset[str]
-    heap_bytes: float
+    came: int
+    there: int
+    of_all: int
+
+
+@dataclass(frozen=True)
+class GoroutineGrowth:
+    """The number of goroutines over a capture, and what goes with it.
+
+    Attributes:
+        count: How the number moved; None if fewer than two counts of different times are there.
+        stacks: How StackInuse moved, likewise.
+        stack_bytes_each: By how much stacks rose for each goroutine more; None if not known.
+        descriptors_bytes: By how much descriptors rose in heap profiles.
+        waiting: Where those wait that came; None if no profile or dump says.
+    """
+
+    count: Rise | None
+    stacks: Rise | None
+    stack_bytes_each: float | None
+    descriptors_bytes: float
+    waiting: Waiting | None
 
     @property
-    def rises(self) -> bool:
-        """Whether their number rises: surely, or from moment to moment where those are few."""
-        if self.count is None:
-            return False
-        return self.count.rises or (self.count.only_rises and self.count.moments < SURE_FROM)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it rose, and has stayed since."""
-        count = self.count
-        return count is not None and count.moments >= SURE_FROM and count.shape == "plateau"
-
-    @property
-    def stack_bytes_each(self) -> float | None:
-        """By how much stacks rose for each goroutine more; None if that is not known."""
-        if self.stacks is None or self.counted_beside is None or self.counted_beside <= 0:
-            return None
-        return max(0.0, self.stacks.grown) / self.counted_beside
+    def stacks_grown(self) -> float:
+        """What the stacks of those that came take; where nothing says, what they take at least."""
+        if self.stacks is not None and self.stacks.grown > 0:
+            return self.stacks.grown
+        return 0.0 if self.count is None else max(0.0, self.count.grown) * SMALLEST_STACK
 
 
 def goroutine_growth(
-    counts: FloatArray,
-    seconds: FloatArray | None = None,
+    counts: Level,
+    stacks: Level,
     *,
-    stacks: Trend | None = None,
     counted_beside: float | None = None,
     profiles: Sequence[pd.DataFrame] = (),
-    growth: pd.DataFrame | None = None,
+    descriptors_bytes: float = 0.0,
 ) -> GoroutineGrowth:
     """Measure how goroutines grow.
 
     Args:
-        counts: How many there are, at the moments that say so, in order.
-        seconds: When those moments were; None if only their order is known.
-        stacks: How StackInuse moves over the moments.
-        counted_beside: By how much the number grew between those moments, if they count it.
-        profiles: Goroutines by stack, of the moments that have a goroutine profile: `goroutines`,
-            `function`, and `stack`, innermost first.
-        growth: How stacks of the heap profiles grow; see `analysis.profiles.growth.GROWTH`.
+        counts: How many there are.
+        stacks: StackInuse.
+        counted_beside: By how much the number grew between the readings of `stacks`, if known.
+        profiles: Goroutines by stack, of the moments that have them: `goroutines`, and `stack`,
+            innermost first.
+        descriptors_bytes: By how much descriptors rose in heap profiles.
     """
-    waiting, created, begun = _where(profiles)
-    return GoroutineGrowth(
-        count=trend_of(counts, seconds),
-        counted_beside=counted_beside,
-        stacks=stacks,
-        descriptors_bytes=_surely_grown(growth, descriptors=True),
-        waiting=waiting,
-        created=created,
+    rise, of_stacks = counts.rise, stacks.rise
+    each = None
+    if of_stacks is not None and counted_beside is not None and counted_beside > 0:
+        each = max(0.0, of_stacks.grown) / counted_beside
+    return GoroutineGrowth(rise, of_stacks, each, descriptors_bytes, waiting_of(profiles))
+
+
+def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
+    """Where those wait that the last profile has beyond the first; None if none says.
+
+    Args:
+        profiles: Goroutines by stack, in order.
+    """
+    named = [_by_function(profile) for profile in profiles if len(profile)]
+    if not named:
+        return None
+    last = named[-1]
+    came = last if len(named) == 1 else last.sub(named[0].reindex(last.index), fill_value=0)
+    came = came[came > 0]
+    if came.empty:
+        return None
+    by_function = came.groupby(level="function", sort=False).sum()
+    function = str(by_function.idxmax())
+    by_begin = came.groupby(level="begin", sort=False).sum()
+    begun = frozenset(by_begin.index[by_begin >= PART * came.sum()]) - {""}
+    here = came.xs(function, level="function")
+    return Waiting(
+        function=function,
+        created_by=str(here.groupby(level="begin").sum().idxmax()),
         begun=begun,
-        heap_bytes=_surely_grown(growth, begun_with=begun) if begun else 0.0,
+        came=int(by_function.max()),
+        there=int(last.xs(function, level="function").sum()),
+        of_all=int(last.sum()),
     )
 
 
-def begins(stack: str, functions: Collection[str]) -> bool:
-    """Whether a stack, outermost first, begins with one of these functions."""
-    return stack.partition(";")[0] in functions
+def _by_function(profile: pd.DataFrame) -> pd.Series:
+    """Goroutines by own function and by the function that they began with."""
+    stacks = profile["stack"] if "stack" in profile else profile["function"]
+    rows = pd.DataFrame(
+        {
+            "function": [own_function(stack.split(";")) or stack.partition(";")[0]
+                         for stack in map(str, stacks)],
+            "begin": [stack.rpartition(";")[2] for stack in map(str, stacks)],
+            "goroutines": profile["goroutines"].to_numpy(),
+        }
+    )  # fmt: skip
+    return rows.groupby(["function", "begin"], sort=False)["goroutines"].sum()
+
+
+def descriptors_grown(growth: pd.DataFrame) -> float:
+    """By how much the stacks of descriptors surely rise.
+
+    Args:
+        growth: How stacks of the heap profiles grow; see `analysis.profiles.growth.GROWTH`.
+    """
+    if growth.empty:
+        return 0.0
+    rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]
+    rows = rows[rows["stack"].map(is_of_descriptors).astype(bool)]
+    return float((rows["last"] - rows["first"]).sum())
 
 
 def is_of_descriptors(stack: str) -> bool:
     """Whether a stack is of the runtime, making a goroutine's descriptor or listing it."""
     return not DESCRIPTORS.isdisjoint(stack.split(";"))
-
-
-def _where(profiles: Sequence[pd.DataFrame]) -> tuple[str, str, frozenset[str]]:
-    """Where those wait that the last profile has beyond the first, and with what they began.
-
-    With what most of them did, and with what all did that are no small part.
-    """
-    nothing = "", "", frozenset[str]()
-    if not profiles:
-        return nothing
-    first, last = (
-        one.assign(stack=one.get("stack", "")).groupby(["function", "stack"])["goroutines"].sum()
-        for one in (profiles[0], profiles[-1])
-    )
-    came = last if len(profiles) == 1 else last - first.reindex(last.index).fillna(0)
-    if came.empty:
-        return nothing
-    function, stack = came.idxmax()
-    outermost = came.index.get_level_values("stack").str.rpartition(";").get_level_values(2)
-    by_begin = came.groupby(outermost).sum()
-    part = by_begin >= PART * came[came > 0].sum()
-    begun = by_begin.index[part & (by_begin > 0)]
-    return str(function), str(stack).rpartition(";")[2], frozenset(begun) - {""}
-
-
-def _surely_grown(
-    growth: pd.DataFrame | None, *, descriptors: bool = False, begun_with: Collection[str] = ()
-) -> float:
-    """By how much the stacks of descriptors, or that begin with these functions, surely rise."""
-    if growth is None or growth.empty:
-        return 0.0
-    rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]
-    if descriptors:
-        rows = rows[rows["stack"].map(is_of_descriptors).astype(bool)]
-    if begun_with:
-        rows = rows[rows["stack"].map(lambda stack: begins(stack, begun_with)).astype(bool)]
-    return float((rows["last"] - rows["first"]).sum())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.causes import CAUSES
 from gomem.inputs.schema import rows_of
-from gomem.text import CaptureName, File, MomentName
+from gomem.text import CaptureName, File, Function, MomentName
 from gomem.units import is_unknown
+from gomem.views.json.account import account_json
 from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
 from gomem.views.json.changes import changes_json
 from gomem.views.json.collector import collector_json
@@ -51,6 +53,7 @@ def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
         "verdict": _verdict(diagnosis),
         "capture": _capture(diagnosis.capture),
         "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
+        "account": account_json(diagnosis),
         "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
         "mappings": [
             row | {"moment": MomentName(row["moment"])} for row in rows_json(diagnosis.kinds)
@@ -99,7 +102,7 @@ def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
         "severity": None if said.severity is None else str(said.severity),
         "moment": None if said.moment is None else MomentName(said.moment),
         "rss_bytes": said.rss_bytes,
-        "whose": list(said.whose),
+        "whose": [typed(sentence, diagnosis) for sentence in said.whose],
         "next_step": typed(said.next_step, diagnosis),
         "further": said.further,
     }
@@ -204,10 +207,25 @@ def _finding(finding: Finding, diagnosis: Diagnosis) -> dict[str, Any]:
             }
             for one in finding.evidence
         ],
+        "sites": [
+            {
+                "function": Function(site.function),
+                "own_function": Function(site.own_function),
+                "file": File(site.file) if site.file else None,
+                "line": site.line,
+                "low": _whole(site.low),
+                "high": _whole(site.high),
+            }
+            for site in finding.sites
+        ],
         "mechanism": finding.mechanism,
         "next_step": typed(finding.next_step, diagnosis),
         "references": list(finding.references),
     }
+
+
+def _whole(size: float) -> int | None:
+    return None if math.isnan(size) else round(size)
 
 
 def _time(time: Any) -> str | None:

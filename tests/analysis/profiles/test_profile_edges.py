@@ -10,7 +10,7 @@ import pytest
 from gomem.analysis.profiles import call_tree
 from gomem.analysis.profiles import published as publications
 from gomem.analysis.profiles.allocation_spikes import intervals_of
-from gomem.analysis.profiles.growth import Series, growing_site, series_of
+from gomem.analysis.profiles.growth import Series, series_of
 from gomem.analysis.profiles.level_jumps import in_use_bursts
 from gomem.analysis.profiles.published import published
 from gomem.analysis.profiles.reasons import site_reasons
@@ -117,57 +117,12 @@ def of_total(first, last):
     return Series("inuse_space", "bytes", moments, values, values * 0)
 
 
-def test_the_growing_site_is_that_which_grew_most_and_not_the_largest():
-    site = growing_site(of_total(1000, 2000), leaks((900, 1000, 1.0), (10, 300, 1.0)))
-
-    assert ("main.site1", 290, 390) == (site.function, site.grown, site.ramps_grown)
-    assert (9.0, "b", "a") == (site.seconds, site.moment, site.since)
-
-
-@pytest.mark.parametrize(("low", "grows"), [(0.0, False), (0.1, True)])
-def test_what_may_stand_still_does_not_surely_grow(low, grows):
-    assert grows == (growing_site(of_total(1, 2), leaks((1, 2, low))) is not None)
-
-
 def in_each(*totals):
     """Profiles of so much in use, nine seconds apart."""
     names = [str(n) for n in range(len(totals))]
     moments = pd.DataFrame({"moment": names, "seconds": [9.0 * n for n in range(len(totals))]})
     values = pd.DataFrame({name: [float(one)] for name, one in zip(names, totals, strict=True)})
     return Series("inuse_space", "bytes", moments, values, values * 0)
-
-
-@pytest.mark.parametrize(
-    ("totals", "last", "named"),
-    [
-        pytest.param((10, 20, 40, 80, 160), 85, True, id="half of what rises in each of five"),
-        pytest.param((10, 20, 40, 80, 160), 84, False, id="less than half"),
-        pytest.param((10, 20, 40, 160), 90, False, id="four"),
-        pytest.param((10, 20, 40, 40, 160), 90, False, id="not in each"),
-    ],
-)
-def test_where_no_site_surely_rises_it_is_the_one_with_half_of_what_does(totals, last, named):
-    site = growing_site(in_each(*totals), leaks((10, last, -1.0)))
-
-    assert named == (site is not None)
-
-
-def test_a_site_that_surely_rises_stands_before_one_that_may():
-    series = in_each(10, 20, 40, 80, 160)
-
-    assert "main.site1" == growing_site(series, leaks((10, 150, 0.0), (0, 5, 1.0))).function
-
-
-def test_ramps_grew_by_no_more_than_all_did_and_none_of_them_less_than_nothing():
-    rows = (10, 300, 1.0), (50, 20, 1.0)
-
-    of_all = growing_site(of_total(0, 1000), leaks(*rows))
-    of_less = growing_site(of_total(0, 100), leaks(*rows))
-
-    assert (290.0, 100.0) == (of_all.ramps_grown, of_less.ramps_grown)
-    assert (290.0, 290.0) == (of_all.grown_in_all, of_less.grown_in_all)
-    more = growing_site(of_total(0, 1000), leaks(*rows, (0, 50, 1.0)))
-    assert (290.0, 340.0) == (more.grown, more.grown_in_all)
 
 
 # Trees

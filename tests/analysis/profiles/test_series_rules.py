@@ -12,7 +12,6 @@ from gomem.analysis.profiles.growth import (
     HORIZON_SECONDS,
     Series,
     _shared_callers,
-    growing_site,
     growth,
 )
 from gomem.analysis.profiles.published import of_last_process, published
@@ -316,36 +315,3 @@ def test_stacks_that_do_not_rise_together_are_two_leaks():
     table = growth(series({"m;a;x": 100 * line, "m;a;y": line**8}))
 
     assert {1, 2} == set(table["leak"].dropna())
-
-
-def test_the_growing_site_is_all_of_its_leak():
-    """
-    Two stacks of one, a third that falls, and one repeated profile at the end.
-    """
-    line = np.arange(6.0)
-    levels = {"m;a;x": 100 * line, "m;a;y": 50 * line, "m;b": 60 - 10 * line}
-    laid_out = series(levels, repeated=("99",), until_seconds=9.0)
-
-    site = growing_site(laid_out, growth(laid_out))
-
-    assert ("x", "m;a;x", "99", "00") == (site.function, site.stack, site.moment, site.since)
-    assert (0.0, 750.0, 750.0, 150.0) == (site.first, site.last, site.grown, site.slope)
-    assert (6, 7, 5.0, 4.0) == (site.contents, site.profiles, site.seconds, site.silent_seconds)
-    assert (760.0, 700.0, 700.0) == (site.in_use, site.in_use_grown, site.ramps_grown)
-
-
-def test_without_a_repeated_profile_the_last_is_the_last():
-    laid_out = series({"m;a": np.arange(6) * 100.0})
-
-    site = growing_site(laid_out, growth(laid_out))
-
-    assert ("05", 0.0) == (site.moment, site.silent_seconds)
-
-
-def test_what_may_not_rise_is_no_growing_site():
-    """
-    Its interval reaches down to nothing, by the few that were seen.
-    """
-    unsure = series({"m;a": np.arange(6) * 100.0}, variance=1e9)
-
-    assert growing_site(unsure, growth(unsure)) is None

@@ -352,7 +352,7 @@ def test_a_leak_names_what_they_wait_for(tmp_path):
 
     (finding,) = (one for one in gomem.diagnose(tmp_path).findings if one.code == "goroutine-leak")
 
-    assert "from 2 000 to 10 000" in finding.title.replace("\u202f", " ").replace(",", " ")
+    assert "2 000 → 10 000" in finding.title.replace("\u202f", " ").replace(",", " ")
     fields = {one.field: one.value for one in finding.evidence}
     assert 10_000 == fields["in state chan receive"]
     assert 300.0 == fields["longest wait, at least"]

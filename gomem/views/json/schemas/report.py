@@ -9,6 +9,7 @@ from gomem.causes.finding import CONFIDENCES, Severity
 from gomem.inputs.kinds import BY_NAME
 from gomem.inputs.schema import DAMAGE, UNITS, Column
 from gomem.views.json.report import SCHEMA
+from gomem.views.json.schemas.account import ACCOUNT
 from gomem.views.json.schemas.allocations import (
     ALLOCATIONS,
     GROWTH,
@@ -81,6 +82,14 @@ VERDICT_FIELDS = (
     Column("next_step", "str", "", "What to do next."),
     Column("further", "str", "", "Further findings and damage, counted; empty if there are none."),
 )
+SITES = (
+    Column("function", "str", "", "Who called the allocator, or where goroutines wait."),
+    Column("own_function", "str", "", "The program's own function that had it do so."),
+    Column("file", "str", "", "Where its call stands; null if no file says."),
+    Column("line", "Int64", "", "The line of it."),
+    Column("low", "Int64", "B", "By how much it grew, at least."),
+    Column("high", "Int64", "B", "The same at most."),
+)
 EVIDENCE = (
     Column("artefact", "str", "", "The file it stands in, or what it was worked out from."),
     Column("field", "str", "", "What it is, in the artefact's own spelling where it has one."),
@@ -133,6 +142,14 @@ FINDINGS = rows(
         value={"type": ["integer", "number", "string"], "description": "In the unit."},
         unit=words(sorted(UNITS)),
     ),
+    sites=rows(
+        SITES,
+        "Where in the program something can be mended.",
+        file=TEXT_OR_NULL,
+        line=SIZE,
+        low=SIZE,
+        high=SIZE,
+    ),
     references=listed({"type": "string"}, "Issues and documents."),
 )
 
@@ -146,6 +163,7 @@ def report_schema() -> Schema:
         verdict=VERDICT,
         capture=CAPTURE,
         baseline=or_null(CAPTURE, "The capture it was compared with, if any."),
+        account=ACCOUNT,
         ledger=LEDGER,
         mappings=MAPPINGS,
         changes=CHANGES,

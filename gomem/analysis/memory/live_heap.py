@@ -1,0 +1,280 @@
+"""What does the program hold on the heap over time, apart from garbage, and does that grow?
+
+HeapAlloc counts what is held together with garbage that no collection has found yet, and goes up
+and down with it. What a collection marked does not: the log prints it for each one, runtime/metrics
+have that of the last (`/gc/heap/live:bytes`, since Go 1.21), and the goal of the next collection
+follows from it (NextGC is GOGC per cent more). Each mark is true at the time of its collection,
+LastGC, not when it was read: two moments between which no collection ran show the same mark. Where
+fewer than three marks are known, heap profiles tell more: each shows what a collection found, too.
+
+HeapAlloc is what the live heap cannot be above: a ceiling, after the last mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.series.level import Level, Rise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+LOG, MARKS, PROFILES = "log", "marks", "profiles"
+MIN_MARKS = 3  # for a direction; below, profiles may have one
+MIN_PROFILES = 4  # of a series that is better than marks which cover a third of it
+FAR_LONGER = 3.0
+FOLLOWS = 0.4  # of the rise: a kind of evidence that shows as much of it agrees
+DEFAULT_GOGC = 1.0
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the collections of one process marked, by its log.
+
+    Attributes:
+        seconds: When each began, on the log's own clock.
+        live_bytes: What each marked.
+        numbers: Which collection each is.
+        error_bytes: How far a size can be off by the rounding of the log.
+    """
+
+    seconds: FloatArray
+    live_bytes: FloatArray
+    numbers: FloatArray
+    error_bytes: float
+
+
+@dataclass(frozen=True)
+class InUse:
+    """What a heap profile has in use: what a collection before it found.
+
+    Attributes:
+        seconds: When it was first shown.
+        until_seconds: When it was last shown.
+        in_use_bytes: The total.
+        error_bytes: Half of the width of its 95 % interval, by sampling.
+        moment: The moment that first shows it.
+    """
+
+    seconds: float
+    until_seconds: float
+    in_use_bytes: float
+    error_bytes: float
+    moment: str = ""
+
+
+@dataclass(frozen=True)
+class LiveHeap:
+    """The live heap over the time of a capture.
+
+    Attributes:
+        level: The best readings of it.
+        agreeing: The kinds of evidence that show its rise, the level's own among them.
+        gogc: GOGC as a fraction, by which goals were read as marks.
+    """
+
+    level: Level
+    agreeing: frozenset[str]
+    gogc: float
+
+    @property
+    def rise(self) -> Rise | None:
+        """How it moved; None of fewer than two readings."""
+        return self.level.rise
+
+
+def live_heap(
+    stats: pd.DataFrame,
+    marks: Marks | None = None,
+    profiles: Sequence[InUse] = (),
+    gogc: float | None = None,
+) -> LiveHeap | None:
+    """Put together what every kind of evidence says of the live heap.
+
+    Args:
+        stats: A row a moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
+            (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc` and `live_bytes`
+            (`/gc/heap/live:bytes`); missing where it is not known.
+        marks: Of the log, if there is one.
+        profiles: Of one process, without those that repeat the one before.
+        gogc: As a fraction, if a file says it; else it is inferred (see `inferred_gogc`).
+
+    Returns:
+        None where fewer than two readings of any kind say what is held.
+    """
+    stats = of_last_process(stats)
+    fraction = inferred_gogc(stats)[0] if gogc is None else gogc
+    evidence = _Evidence(stats, marks, tuple(profiles), fraction)
+    level = evidence.level
+    if level is None or level.rise is None:
+        return None
+    return LiveHeap(level, evidence.agreeing(level), fraction)
+
+
+def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
+    """The rows since NumGC last fell: before, it was another process."""
+    began = np.flatnonzero(stats["NumGC"].diff().to_numpy(np.float64) < 0)
+    return stats.iloc[int(began[-1]) :] if len(began) else stats
+
+
+def inferred_gogc(stats: pd.DataFrame) -> tuple[float, bool]:
+    """GOGC as a fraction, as far as goals tell it; and whether it cannot be the default.
+
+    What was marked is in HeapAlloc, and the goal is GOGC per cent more than what was marked: so a
+    goal of more than twice HeapAlloc can only be of a higher GOGC, which it tells the least of.
+    """
+    goals = stats["NextGC"].to_numpy(np.float64)
+    allocated = stats["HeapAlloc"].to_numpy(np.float64)
+    usable = (goals > MIN_GOAL) & (allocated > 0)
+    least = float(np.max(goals[usable] / allocated[usable] - 1, initial=0.0))
+    is_higher = least > DEFAULT_GOGC * (1 + GOAL_ERROR)
+    return (least, True) if is_higher else (DEFAULT_GOGC, False)
+
+
+MIN_GOAL = 5 << 20  # the smallest goal is 4 MiB by GOGC=100, whatever was marked
+GOAL_ERROR = 0.25  # stacks and globals raise goals, too
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """All that says what is held.
+
+    Attributes:
+        stats: As of `live_heap`; of one process.
+        marks: Of the log.
+        profiles: Of one process.
+        gogc: As a fraction.
+    """
+
+    stats: pd.DataFrame
+    marks: Marks | None
+    profiles: tuple[InUse, ...]
+    gogc: float
+
+    @property
+    def level(self) -> Level | None:
+        """The kind of evidence that shows most of the time, by most readings."""
+        marked, shown = self.marked, self._level_of_profiles
+        if marked is None or len(marked) < min(MIN_MARKS, len(shown)):
+            return shown if len(shown) > 1 else marked
+        longer = shown.span_seconds > FAR_LONGER * marked.span_seconds
+        return shown if len(shown) >= MIN_PROFILES and longer else marked
+
+    def agreeing(self, level: Level) -> frozenset[str]:
+        """The kinds of evidence that rise as the level does."""
+        rise = level.rise
+        assert rise is not None
+        rises = {
+            LOG: _grown(self.marks.live_bytes) if self.marks is not None else 0.0,
+            MARKS: _grown(self._moments["value"].to_numpy(np.float64)),
+            PROFILES: _grown([profile.in_use_bytes for profile in self.profiles]),
+        }
+        least = FOLLOWS * rise.grown
+        follow = {kind for kind, grown in rises.items() if grown >= least > 0}
+        return frozenset(follow | {level.source})
+
+    @cached_property
+    def marked(self) -> Level | None:
+        """What collections marked, by the log and by moments on one clock; None of fewer than two.
+
+        Where nothing ties the log to the moments' clock, whichever has more.
+        """
+        moments, log = self._moments, self.marks
+        source, rows, watched = MARKS, moments, self._watched
+        if log is not None and len(log.seconds) >= MIN_MARKS:
+            of_log = pd.DataFrame(
+                {
+                    "seconds": log.seconds,
+                    "value": log.live_bytes + log.error_bytes,
+                    "error": log.error_bytes,
+                    "number": log.numbers,
+                }
+            )
+            offset = self._offset(of_log)
+            if offset is not None:
+                of_log["seconds"] += offset
+                new = of_log[~of_log["number"].isin(moments["number"])]
+                rows = pd.concat([moments, new], ignore_index=True)
+            elif len(moments) < MIN_MARKS or len(of_log) >= FAR_LONGER * len(moments):
+                source, rows, watched = LOG, of_log, None
+        rows = rows.sort_values("seconds", kind="stable").drop_duplicates("seconds", keep="last")
+        if len(rows) < 2:
+            return None
+        seconds, values, errors = (
+            rows[name].to_numpy(np.float64) for name in ("seconds", "value", "error")
+        )
+        ceiling = None if source == LOG else self._ceiling
+        return Level(source, seconds, values, errors, watched=watched, ceiling=ceiling)
+
+    @cached_property
+    def _moments(self) -> pd.DataFrame:
+        """The mark of each collection that a moment shows, at the time of that collection."""
+        stats = self.stats
+        goals = stats["NextGC"].to_numpy(np.float64) / (1 + self.gogc)
+        live = stats["live_bytes"].to_numpy(np.float64)
+        at = stats["LastGC"].where(stats["LastGC"] > 0, stats["seconds"])
+        if at.isna().all():
+            at = pd.Series(np.arange(len(stats), dtype=np.float64), stats.index)
+        rows = pd.DataFrame(
+            {
+                "seconds": at.to_numpy(np.float64),
+                "value": np.where(np.isnan(live), goals, live),
+                "error": 0.0,
+                "number": stats["NumGC"].to_numpy(np.float64),
+            }
+        )
+        rows = rows[(rows["value"] > 0) & rows["seconds"].notna() & (rows["number"] > 0)]
+        return rows.drop_duplicates("number", keep="first")
+
+    def _offset(self, log: pd.DataFrame) -> float | None:
+        """What the log's clock lacks of the moments'; None where no collection is in both."""
+        both = log.merge(self._moments, on="number", suffixes=("", "_moment"))
+        both = both[~both["number"].duplicated(keep=False)]
+        if both.empty:
+            return None
+        return float((both["seconds_moment"] - both["seconds"]).median())
+
+    @property
+    def _watched(self) -> tuple[float, float] | None:
+        """From the first thing that was read to the last."""
+        read = [
+            *self.stats["seconds"].dropna().tolist(),
+            *self.stats["LastGC"].where(self.stats["LastGC"] > 0).dropna().tolist(),
+            *(end for profile in self.profiles for end in (profile.seconds, profile.until_seconds)),
+        ]
+        return (min(read), max(read)) if read else None
+
+    @property
+    def _ceiling(self) -> tuple[float, float] | None:
+        """HeapAlloc at the last moment that has a time."""
+        timed = self.stats.dropna(subset=["seconds", "HeapAlloc"])
+        if timed.empty:
+            return None
+        return float(timed["seconds"].iloc[-1]), float(timed["HeapAlloc"].iloc[-1])
+
+    @property
+    def _level_of_profiles(self) -> Level:
+        rows = [(one.seconds, one.in_use_bytes, one.error_bytes) for one in self.profiles]
+        seconds, values, errors = np.array(rows, np.float64).reshape(len(rows), 3).T
+        return Level(
+            PROFILES, seconds, values, errors, watched=self._watched, ceiling=self._ceiling
+        )
+
+
+def _grown(values: Iterable[float]) -> float:
+    """The last reading less the first, of many by medians of a tenth; 0 of fewer than two."""
+    sizes = np.asarray(list(values), np.float64)
+    sizes = sizes[~np.isnan(sizes)]
+    if len(sizes) < 2:
+        return 0.0
+    tenth = max(1, len(sizes) // 10)
+    return float(np.median(sizes[-tenth:]) - np.median(sizes[:tenth]))

@@ -1,0 +1,228 @@
+"""How does a level move: how far, how fast, in which shape, and does it go on to the end?
+
+A level is what there is at a time: bytes that a collection marked, resident bytes, goroutines. Its
+readings come from logs, MemStats, profiles, mappings or counts, and differ only in how far each can
+be off (rounding, sampling, bounds of an account) and of what time it is. So they all go through
+this one engine.
+
+What fills and stays has risen, and grows no more. A line and a fill that saturates are fitted
+together: the share of the rise that needs the line tells one from the other better than any test of
+ranks, from three readings on. A reading that can only be an upper bound (HeapAlloc has garbage on
+top of what is live) is a ceiling: growth that would have passed it has not gone on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gomem.analysis.series.trends import shape_of
+from gomem.statistics.slopes import theil_sen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+MAX_BLOCKS = 60  # neighbours in time resemble each other: of more readings, medians of blocks
+ENDS = 10  # a first and last level is the median of a tenth of the readings
+# Time constants of the fills that are tried, as shares of the time: from one that is over at once
+# to one that a line can hardly be told from.
+FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
+LATE = 1 / 3  # of the time
+FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
+
+
+@dataclass(frozen=True)
+class Level:
+    """Readings of one quantity, in order of time.
+
+    Attributes:
+        source: The kind of evidence they are from.
+        seconds: Of what time each is, ascending, on the capture's clock.
+        values: The readings.
+        errors: How far each can be off; half of the width of its 95 % interval.
+        watched: From when to when the capture looked, whether or not a reading came of it.
+        ceiling: A time after the last reading, and what the level cannot have been above then.
+    """
+
+    source: str
+    seconds: FloatArray
+    values: FloatArray
+    errors: FloatArray = field(default_factory=lambda: np.empty(0))
+    watched: tuple[float, float] | None = None
+    ceiling: tuple[float, float] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def span_seconds(self) -> float:
+        """From the first reading to the last."""
+        return float(self.seconds[-1] - self.seconds[0]) if len(self) else 0.0
+
+    @cached_property
+    def rise(self) -> Rise | None:
+        """How it moved; None of fewer than two readings of different times."""
+        return _rise(self) if len(self) > 1 and self.span_seconds > 0 else None
+
+
+@dataclass(frozen=True)
+class Rise:
+    """How a level moved from its first readings to its last.
+
+    Attributes:
+        readings: How many there are.
+        seconds: From the first to the last.
+        first: The level at first: of many readings, the median of the first tenth.
+        last: The same at last.
+        highest: The highest reading.
+        lowest: The lowest.
+        slope: Per second: Theil and Sen's.
+        low: Lower end of its 95 % interval, errors of the readings included.
+        high: Upper end of the same.
+        shape: One of `trends.SHAPES`.
+        linear_share: The share of the rise that a straight line makes beside a fill that saturates:
+            1 for a line, 0 for what filled and stayed.
+        late_share: The share of the rise that came in the last third of the time.
+        coverage: The share of the time watched that the readings cover.
+        beyond_ceiling: By how much the level would lie above its ceiling if it had gone on, in
+            rises; below zero where it fits beneath.
+    """
+
+    readings: int
+    seconds: float
+    first: float
+    last: float
+    highest: float
+    lowest: float
+    slope: float
+    low: float
+    high: float
+    shape: str
+    linear_share: float
+    late_share: float
+    coverage: float
+    beyond_ceiling: float
+
+    @property
+    def grown(self) -> float:
+        """The last level less the first."""
+        return self.last - self.first
+
+    @property
+    def ratio(self) -> float:
+        """The last level as a multiple of the first; infinite from nothing."""
+        return self.last / self.first if self.first > 0 else np.inf
+
+    @property
+    def fallen_share(self) -> float:
+        """How far it has fallen from its highest reading at last, as a share of its range."""
+        extent = self.highest - self.lowest
+        return (self.highest - self.last) / extent if extent > 0 else 0.0
+
+
+def _rise(level: Level) -> Rise:
+    seconds, values, errors = _in_blocks(level)
+    tenth = max(1, len(values) // ENDS)
+    first, last = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
+    span = float(seconds[-1] - seconds[0])
+    slope, low, high = _slope(seconds, values, errors)
+    begin, until = level.watched or (float(level.seconds[0]), float(level.seconds[-1]))
+    late = last - float(np.interp(seconds[-1] - LATE * span, seconds, values))
+    grown = last - first
+    return Rise(
+        readings=len(level),
+        seconds=span,
+        first=first,
+        last=last,
+        highest=float(values.max()),
+        lowest=float(values.min()),
+        slope=slope,
+        low=low,
+        high=high,
+        shape=shape_of(seconds, values, float(np.median(errors)) / 2),
+        linear_share=linear_share(seconds, values) if grown > 0 else 0.0,
+        late_share=float(np.clip(late / grown, -1, 1.5)) if grown > 0 else 0.0,
+        coverage=min(1.0, span / (until - begin)) if until > begin else 1.0,
+        beyond_ceiling=_beyond(level, last, grown, span),
+    )
+
+
+def _in_blocks(level: Level) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The readings; of many, medians of neighbours."""
+    errors = level.errors if len(level.errors) else np.zeros(len(level))
+    if len(level) <= MAX_BLOCKS:
+        return level.seconds, level.values, errors
+    blocks = np.array_split(np.arange(len(level)), MAX_BLOCKS)
+    columns = (level.seconds, level.values, errors)
+    seconds, values, errors = (
+        np.array([np.median(column[block]) for block in blocks]) for column in columns
+    )
+    if seconds[-1] > seconds[0]:
+        return seconds, values, errors
+    return level.seconds, level.values, columns[2]
+
+
+def _slope(
+    seconds: FloatArray, values: FloatArray, errors: FloatArray
+) -> tuple[float, float, float]:
+    """Theil and Sen's slope, and its interval with the errors of the readings."""
+    slope, low, high = (float(end[0]) for end in theil_sen(seconds, values[None, :]))
+    tilt = float(np.hypot(errors[0], errors[-1]) / (seconds[-1] - seconds[0]))
+    return (
+        slope,
+        slope - float(np.hypot(slope - low, tilt)),
+        slope + float(np.hypot(high - slope, tilt)),
+    )
+
+
+def linear_share(seconds: FloatArray, values: FloatArray) -> float:
+    """The share of a rise that needs a straight line beside a fill that saturates.
+
+    By least squares with no part below zero, over a handful of time constants: the best fits.
+
+    Args:
+        seconds: When each reading is of, ascending.
+        values: The readings.
+
+    Returns:
+        From 0 to 1; 0 where nothing rises.
+    """
+    span = seconds[-1] - seconds[0]
+    since = (seconds - seconds[0]) / span
+    grown = values - values[0]
+    best, share = np.inf, 0.0
+    for fill in FILLS:
+        parts = np.stack([(1 - np.exp(-since / fill)) / (1 - np.exp(-1 / fill)), since])
+        filled, line = _not_negative(parts, grown)
+        misfit = float(((filled * parts[0] + line * parts[1] - grown) ** 2).sum())
+        if misfit < best and filled + line > 0:
+            best, share = misfit, line / (filled + line)
+    return share
+
+
+def _not_negative(parts: FloatArray, wanted: FloatArray) -> tuple[float, float]:
+    """Least squares of two parts, none below zero."""
+    gram, right = parts @ parts.T, parts @ wanted
+    determinant = gram[0, 0] * gram[1, 1] - gram[0, 1] ** 2
+    if determinant > 1e-12 * gram[0, 0] * gram[1, 1]:
+        first = (right[0] * gram[1, 1] - right[1] * gram[0, 1]) / determinant
+        second = (right[1] * gram[0, 0] - right[0] * gram[0, 1]) / determinant
+        if first >= 0 and second >= 0:
+            return float(first), float(second)
+    alone = [max(0.0, float(right[part] / gram[part, part])) for part in (0, 1)]
+    gain = [alone[part] * float(right[part]) for part in (0, 1)]
+    return (alone[0], 0.0) if gain[0] > gain[1] else (0.0, alone[1])
+
+
+def _beyond(level: Level, last: float, grown: float, span: float) -> float:
+    """By how much the level would have passed its ceiling, in rises."""
+    if level.ceiling is None or grown <= 0:
+        return 0.0
+    at, most = level.ceiling
+    ahead = last + grown / span * max(0.0, at - float(level.seconds[-1]))
+    return float(np.clip((ahead - most) / grown, -1.0, FAR_BEYOND))

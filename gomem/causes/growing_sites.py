@@ -1,0 +1,46 @@
+"""Who allocates what grows: the program's own functions, for every cause that names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.finding import Site
+from gomem.text import Share, Text, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.causes.thresholds import Thresholds
+
+SITES = 3
+
+
+def growing_sites(case: Case) -> tuple[Site, ...]:
+    """The program's own functions that have more in the last profile, the largest first."""
+    rows = case.facts.profiles.growth_holders
+    if rows is None or rows.empty:
+        return ()
+    more = rows[(rows["change"] > 0) & (rows["own_function"] != "")]
+    whole = float(rows["change"].clip(lower=0).sum())
+    large = more[more["change"] >= case.thresholds.named_share * whole].head(SITES)
+    return tuple(
+        Site(
+            row.function,
+            row.own_function,
+            file=row.file,
+            line=None if row.line is None or row.line != row.line else int(row.line),
+            low=float(row.low),
+            high=float(row.high),
+            change=float(row.change),
+            share=float(row.change) / whole,
+        )
+        for row in large.astype(object).itertuples()
+    )
+
+
+def share_words(share: float, thresholds: Thresholds) -> Text:
+    """How much of a whole a part is, in words that hold to the number."""
+    if share >= thresholds.nearly_all_share:
+        return Text("nearly all")
+    if share > thresholds.most_share:
+        return text("most of it ({})", Share(share))
+    return text("the largest part ({})", Share(share))

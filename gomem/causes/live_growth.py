@@ -1,0 +1,51 @@
+"""Whether the live heap grows: the judgement that several causes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.scores import bounded_log, scores
+
+if TYPE_CHECKING:
+    from gomem.analysis.series.level import Rise
+    from gomem.causes.case import Case
+    from gomem.causes.thresholds import Thresholds
+
+CODE = "heap-growth"
+
+
+def features(case: Case) -> dict[str, float] | None:
+    """What the score looks at; None where the live heap has not risen by enough to be looked at."""
+    live, thresholds = case.facts.live_heap, case.thresholds
+    rise = None if live is None else live.rise
+    if live is None or rise is None or not matters(rise, thresholds):
+        return None
+    if rise.readings < thresholds.growth_readings:
+        return None
+    return {
+        "linear_share": rise.linear_share,
+        "beyond_ceiling": rise.beyond_ceiling,
+        "coverage": bounded_log(rise.coverage),
+        "seconds": bounded_log(rise.seconds),
+        "late_share": rise.late_share,
+        "kinds": float(len(live.agreeing)),
+    }
+
+
+def matters(rise: Rise | None, thresholds: Thresholds) -> bool:
+    """Whether a level has risen by enough to be looked at."""
+    if rise is None:
+        return False
+    least = max(thresholds.growth_bytes, thresholds.growth_fraction * rise.last)
+    return rise.grown >= least
+
+
+def probability(case: Case) -> float:
+    """How often such a live heap turned out to grow; 0 where it has not risen enough to look."""
+    values = features(case)
+    return 0.0 if values is None else scores()[CODE].probability(values)
+
+
+def grows(case: Case) -> bool:
+    """Whether the live heap grows to the end, possibly at least."""
+    return probability(case) >= case.thresholds.possible_probability

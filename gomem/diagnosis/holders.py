@@ -1,0 +1,96 @@
+"""Who holds each part of the account: sites, goroutines, kinds of mappings and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
+from gomem.causes.growing_sites import growing_sites
+
+if TYPE_CHECKING:
+    from gomem.analysis.memory.account import Part
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
+
+MAX_FILES = 3
+C_HEAP, BLOCKS, THREADS, MAPPED = (
+    "malloc",
+    "malloc, large blocks",
+    "thread stacks",
+    "anonymous mmap",
+)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds a part of what moved.
+
+    Attributes:
+        name: A function, a kind of mapping, or a file.
+        own_function: The program's own function to look at; None where no file says.
+        low: By how much it grew, at least, in bytes.
+        high: The same at most.
+    """
+
+    name: str
+    own_function: str | None
+    low: float
+    high: float
+
+
+def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
+    """Who holds what moved in a part of the account, the largest first; as far as files say.
+
+    Args:
+        part: Of the account.
+        case: What is known.
+    """
+    found: list[Holder] = []
+    if LIVE in part.groups:
+        found += [
+            Holder(site.function, site.own_function, site.low, site.high)
+            for site in growing_sites(case)
+        ]
+    if STACKS in part.groups and case.facts.goroutines.waiting is not None:
+        function = case.facts.goroutines.waiting.function
+        grown = case.facts.goroutines.stacks_grown
+        found.append(Holder(function, function, 0.0, max(0.0, grown)))
+    mapped = [moment for moment in case.facts.moments if moment.mappings is not None]
+    if mapped and NATIVE in part.groups:
+        found += _native(mapped[-1], part)
+    if mapped and FILES in part.groups:
+        found += _files(mapped[-1], part)
+    return tuple(sorted(found, key=lambda holder: -holder.high))
+
+
+def _native(moment: MomentFacts, part: Part) -> list[Holder]:
+    """C's heap, its large blocks, threads, and the program's own mappings, at the last smaps."""
+    assert moment.ledger is not None
+    assert moment.mappings is not None
+    blocks = int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
+    sizes = {
+        C_HEAP: moment.ledger.part("native_heap"),
+        BLOCKS: blocks,
+        THREADS: moment.ledger.part("thread_stacks"),
+        MAPPED: moment.ledger.part("anonymous_other") - blocks,
+    }
+    return _grown(sizes, part)
+
+
+def _files(moment: MomentFacts, part: Part) -> list[Holder]:
+    """The files with most resident bytes, at the last smaps."""
+    assert moment.mappings is not None
+    rows = moment.mappings[moment.mappings["kind"].isin(["mapped-file", "shared-memory"])]
+    sizes = rows.groupby("path")["Rss"].sum().nlargest(MAX_FILES)
+    return _grown({str(path): int(size) for path, size in sizes.items()}, part)
+
+
+def _grown(sizes: dict[str, int], part: Part) -> list[Holder]:
+    """By how much each can have grown: it had no more before than the whole part."""
+    most = part.before.high
+    return [
+        Holder(name, None, max(0.0, size - most), float(size))
+        for name, size in sizes.items()
+        if size > 0
+    ]

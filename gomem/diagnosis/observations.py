@@ -1,0 +1,415 @@
+"""What there is and what moved: arithmetic on the account, true whether or not anything is wrong.
+
+An observation is no judgement. Whatever moved by a fifth of its level and by 8 MiB is said, with
+how far, in which shape, and who has it. A finding is a judgement about an observation, and stands
+apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.account import ALL, GO, GO_HEAP, NOT_GO, OF_FILES, Part
+from gomem.analysis.memory.groups import (
+    FILES,
+    FREE,
+    GARBAGE,
+    LIVE,
+    NATIVE,
+    PROGRAM,
+    RUNTIME,
+    STACKS,
+)  # fmt: skip
+from gomem.causes.goroutine_leak import where_words
+from gomem.causes.growing_sites import growing_sites, share_words
+from gomem.text import (
+    Bytes,
+    BytesChange,
+    Count,
+    MomentName,
+    Rate,
+    Seconds,
+    Text,
+    joined,
+    text,
+)  # fmt: skip
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gomem.analysis.memory.account import Account, Snapshot
+    from gomem.analysis.memory.bounds import Interval
+    from gomem.analysis.series.level import Rise
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
+
+MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level: what moves by both is said
+NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
+SAME_SHARE, SAME_BYTES = 0.02, MIB  # of the level: a smaller change is none
+WIDE = 0.1  # of its middle: an interval that is wider is said as two numbers
+GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
+STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
+NEARLY_ALL, MOST_OF = 0.9, 0.5
+MIN_SECONDS = 1.0  # between moments: less says nothing of how fast it moved
+MIN_READINGS = 3  # of a shape, and of a direction
+IN_USE = "inuse_space"
+PART_NAMES = {
+    frozenset({LIVE}): "live heap",
+    frozenset({GARBAGE}): "garbage not yet collected",
+    frozenset({LIVE, GARBAGE}): "Go objects, live or garbage",
+    frozenset({FREE}): "free heap kept by Go",
+    frozenset({STACKS}): "goroutine stacks",
+    GO_HEAP: "Go heap",
+    frozenset({RUNTIME}): "Go runtime",
+    GO: "Go",
+    frozenset({NATIVE}): "C and other native memory",
+    frozenset({FILES}): "mapped files and shared memory",
+    frozenset({PROGRAM}): "program text and data",
+    OF_FILES: "files and program text",
+    NOT_GO: "memory outside Go",
+    ALL: "memory that these files do not break down",
+}
+QUANTITY_NAMES = {
+    "rss": "RSS",
+    "reserved": "memory reserved by Go",
+    "in_use": "the heap in use",
+    "live": "the live heap",
+}
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Something that is so, with its numbers.
+
+    Attributes:
+        sentence: In words.
+        group: What it is about: groups of the account joined by `+`, `in_use`, `goroutines`.
+        change_low: By how much it grew, at least; in bytes, or a count of goroutines.
+        change_high: The same at most.
+        shape: One of `trends.SHAPES`; empty of fewer than three readings.
+        moment: The last moment that shows it; None if none does.
+    """
+
+    sentence: Text
+    group: str
+    change_low: float
+    change_high: float
+    shape: str
+    moment: str | None
+
+
+def observations(case: Case) -> tuple[Observation, ...]:
+    """All that is worth saying of what moved, the whole first."""
+    account = case.facts.account
+    return (
+        *(() if account is None or account.quantity == "in_use" else _of_account(account, case)),
+        *_of_in_use(case),
+        *_of_goroutines(case),
+    )
+
+
+# What the account says
+
+
+def _of_account(account: Account, case: Case) -> list[Observation]:
+    if len(account.snapshots) < 2:
+        return []
+    change = float(account.change_bytes)
+    whole = Observation(
+        whole_words(account, case),
+        "+".join(sorted(ALL)),
+        change,
+        change,
+        _shape(whole_rise(account)),
+        account.last.moment,
+    )
+    parts = (part for part in account.parts if account.parts[1:] and _has_moved(part))
+    return [whole, *(_of_part(part, account, case) for part in parts)]
+
+
+def _has_moved(part: Part) -> bool:
+    level = max(part.before.middle, part.after.middle)
+    return part.change.surely_moves and abs(part.change.middle) >= max(
+        MOVED_SHARE * level, MOVED_BYTES
+    )
+
+
+def _of_part(part: Part, account: Account, case: Case) -> Observation:
+    rise = account.rise(part.groups)
+    sentence = text(
+        "{} {} from {} to {}{}{}",
+        part_name(part.groups, case),
+        "grew" if part.change.middle > 0 else "fell",
+        level_words(part.before),
+        level_words(part.after),
+        _within(account),
+        _still(rise),
+    )
+    return Observation(
+        sentence.sentence(),
+        "+".join(sorted(part.groups)),
+        part.change.low,
+        part.change.high,
+        _shape(rise),
+        account.last.moment,
+    )
+
+
+def whole_rise(account: Account) -> Rise | None:
+    """How the whole moved; None where no two moments have a time."""
+    return account.rise(ALL)
+
+
+def _shape(rise: Rise | None) -> str:
+    return "" if rise is None or rise.readings < MIN_READINGS else rise.shape
+
+
+def _still(rise: Rise | None) -> Text:
+    """That it goes on to the end, where it does, and how fast."""
+    if rise is None or rise.readings < MIN_READINGS or rise.grown <= 0:
+        return Text()
+    goes_on = rise.linear_share >= STILL_LINEAR and rise.late_share >= STILL_LATE
+    if not goes_on or rise.shape != "ramp":
+        return Text()
+    return text(" and is still growing ({})", Rate(rise.slope))
+
+
+def _within(account: Account) -> Text:
+    first, last = account.first.seconds, account.last.seconds
+    if first is None or last is None or last - first < MIN_SECONDS:
+        return Text()
+    return text(" in {}", Seconds(last - first))
+
+
+def whole_words(account: Account, case: Case) -> Text:
+    """How the whole moved from the first moment to the last, and which parts moved it."""
+    first, last = account.first, account.last
+    return change_words(
+        account.quantity,
+        first,
+        last,
+        account.parts,
+        case,
+        before=text("at {}", MomentName(first.moment)),
+        meanwhile=_within(account) + _still(whole_rise(account)),
+        peak=_peak(account, case.thresholds.peak_ratio),
+    )
+
+
+def change_words(
+    quantity: str,
+    first: Snapshot,
+    last: Snapshot,
+    parts: Sequence[Part],
+    case: Case,
+    *,
+    before: str,
+    meanwhile: str = "",
+    peak: str = "",
+) -> Text:
+    """How the whole moved between two snapshots, and which parts moved it.
+
+    Args:
+        quantity: What the parts add up to; one of `account.QUANTITIES`.
+        first: The earlier one, or the baseline's.
+        last: The later one.
+        parts: What moved; see `account.moved`.
+        case: What is known, to name what native memory is.
+        before: When or where the first was, in words.
+        meanwhile: In what time, and that it goes on.
+        peak: What was between.
+    """
+    name = QUANTITY_NAMES[quantity]
+    change = last.total_bytes - first.total_bytes
+    level = max(first.total_bytes, last.total_bytes)
+    if abs(change) < max(SAME_BYTES, SAME_SHARE * level):
+        shifted = _shifted(parts, level, case)
+        same = text(
+            "{} was about the same {}, {}{}{}",
+            name,
+            before,
+            Bytes(first.total_bytes),
+            peak,
+            shifted,
+        )
+        return same.sentence()
+    moved = text(
+        "{} {} from {} {} to {}{}{}{}",
+        name,
+        "grew" if change > 0 else "fell",
+        Bytes(first.total_bytes),
+        before,
+        Bytes(last.total_bytes),
+        meanwhile,
+        peak,
+        _touched(first, last, parts)
+        or _moves(parts, change, case, about=bool(first.assumption or last.assumption)),
+    )
+    return moved.sentence()
+
+
+def _moves(parts: Sequence[Part], change: int, case: Case, *, about: bool) -> Text:
+    """The parts that surely moved, by a tenth of the change or more, the largest first."""
+    if len(parts) == 1 and parts[0].groups == ALL:
+        return Text()
+    least = max(NAMED_SHARE * abs(change), SAME_BYTES)
+    moved = [
+        part for part in parts if part.change.surely_moves and abs(part.change.middle) >= least
+    ]
+    return _listed(": ", moved, case, about=about)
+
+
+def _touched(first: Snapshot, last: Snapshot, parts: Sequence[Part]) -> Text:
+    """That memory which Go had reserved all along became resident, where that is what moved.
+
+    What is reserved is about the same, and the heap's resident part is not: residency changed, not
+    allocation.
+    """
+    before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
+    heap = [part.change.middle for part in parts if part.groups <= GO_HEAP]
+    grown, whole = sum(heap), last.total_bytes - first.total_bytes
+    if before is None or after is None or not heap or grown <= MOST_OF * abs(whole):
+        return Text()
+    if abs(after - before) > NAMED_SHARE * grown:
+        return Text()
+    return text(
+        ": Go heap {}, which was reserved before and is resident now; what Go reserves for it is "
+        "about the same, {}",
+        BytesChange(round(grown)),
+        Bytes(after),
+    )
+
+
+def _shifted(parts: Sequence[Part], level: int, case: Case) -> Text:
+    """What moved within a whole that did not."""
+    large = [
+        part
+        for part in parts
+        if (part.change.low > 0 or part.change.high < 0)
+        and abs(part.change.middle) >= MOVED_SHARE * level
+    ]
+    return _listed("; within it ", large, case, about=False)
+
+
+def _listed(before: str, parts: Sequence[Part], case: Case, *, about: bool) -> Text:
+    """Parts with their changes, the largest first; nothing of none."""
+    if not parts:
+        return Text()
+    largest_first = sorted(parts, key=lambda part: -abs(part.change.middle))
+    words = (
+        text("{} {}", part_name(part.groups, case), interval_words(part.change, about=about))
+        for part in largest_first
+    )
+    return text("{}{}", before, joined(", ", words))
+
+
+def _peak(account: Account, ratio: float) -> Text:
+    """The highest moment between the first and the last, if it is far above both."""
+    highest = max(account.snapshots, key=lambda snapshot: snapshot.total_bytes)
+    ends = max(account.first.total_bytes, account.last.total_bytes)
+    if highest.total_bytes < max(ratio * ends, ends + MOVED_BYTES):
+        return Text()
+    return text(" (peak {} at {})", Bytes(highest.total_bytes), MomentName(highest.moment))
+
+
+def part_name(groups: frozenset[str], case: Case) -> str:
+    """What a part is called; native memory by what nearly all of it is, where smaps shows that."""
+    if groups != frozenset({NATIVE}):
+        return PART_NAMES[groups]
+    with_smaps = [moment for moment in case.facts.moments if moment.mappings is not None]
+    return _native_name(with_smaps[-1]) if with_smaps else PART_NAMES[groups]
+
+
+def _native_name(moment: MomentFacts) -> str:
+    assert moment.ledger is not None
+    assert moment.mappings is not None
+    blocks = int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
+    sizes = {
+        "C memory (malloc)": moment.ledger.part("native_heap") + blocks,
+        "thread stacks": moment.ledger.part("thread_stacks"),
+        "anonymous mmap": moment.ledger.part("anonymous_other") - blocks,
+    }
+    largest = max(sizes, key=lambda name: sizes[name])
+    whole = sum(sizes.values())
+    is_clear = whole and sizes[largest] >= NEARLY_ALL * whole
+    return largest if is_clear else PART_NAMES[frozenset({NATIVE})]
+
+
+def interval_words(change: Interval, *, about: bool) -> Text:
+    """A change in words: one number where the interval is narrow, else both ends."""
+    if change.width <= max(WIDE * abs(change.middle), MIB / 2):
+        middle = BytesChange(round(change.middle))
+        return text("{}{}", "about " if about and change.width else "", middle)
+    return text("{} to {}", BytesChange(round(change.low)), BytesChange(round(change.high)))
+
+
+def level_words(level: Interval) -> Text:
+    """A level in words, likewise."""
+    low, high = Bytes(round(level.low)), Bytes(round(level.high))
+    if level.width <= max(WIDE * abs(level.middle), MIB / 2):
+        return Text(Bytes(round(level.middle)))
+    return text("at most {}", high) if level.low <= 0 else text("between {} and {}", low, high)
+
+
+# What profiles and goroutines say
+
+
+def _of_in_use(case: Case) -> list[Observation]:
+    """What the heap has in use by its first profile and its last, and who has more."""
+    profiles = [
+        (moment, profile)
+        for moment, profile in case.facts.profiles.of_last_process.items()
+        if IN_USE in profile.sample_type_names
+    ]
+    if len(profiles) < 2:
+        return []
+    (_, first), (moment, last) = profiles[0], profiles[-1]
+    before, after = first.total(IN_USE), last.total(IN_USE)
+    change = after - before
+    if abs(change) < max(MOVED_SHARE * max(before, after), MOVED_BYTES):
+        return []
+    seconds = (last.columns.time_nanos - first.columns.time_nanos) / 1e9
+    sites = growing_sites(case) if change > 0 else ()
+    whose = Text()
+    if sites:
+        whose = text(
+            "; {} was allocated by {}", share_words(sites[0].share, case.thresholds), sites[0].words
+        )
+    sentence = text(
+        "The heap in use {} from {} to {}{}{} (by heap profiles, which lag by up to two GCs)",
+        "rose" if change > 0 else "fell",
+        Bytes(before),
+        Bytes(after),
+        text(" in {}", Seconds(seconds)) if seconds > 0 else "",
+        whose,
+    )
+    return [Observation(sentence.sentence(), "in_use", change, change, "", moment)]
+
+
+def _of_goroutines(case: Case) -> list[Observation]:
+    """How their number moved, and where they wait."""
+    counts = case.facts.goroutine_counts
+    if len(counts) < 2:
+        return []
+    before, after = counts[0].goroutines, counts[-1].goroutines
+    change = after - before
+    larger, smaller = max(before, after), max(1, min(before, after))
+    if abs(change) < GOROUTINES_MOVED or larger < GOROUTINES_RATIO * smaller:
+        return []
+    growth = case.facts.goroutines
+    seconds = None if growth.count is None else growth.count.seconds
+    within = Text()
+    if seconds and case.facts.goroutines_are_timed:
+        a_second = text(" ({} a second)", Count(round(change / seconds))) if change > 0 else ""
+        within = text(" in {}{}", Seconds(seconds), a_second)
+    sentence = text(
+        "Goroutines {} from {} to {}{}{}",
+        "rose" if change > 0 else "fell",
+        Count(before),
+        Count(after),
+        within,
+        where_words(growth.waiting, case.thresholds) if change > 0 else "",
+    )
+    return [Observation(sentence.sentence(), "goroutines", change, change, "", counts[-1].moment)]

@@ -1,0 +1,144 @@
+"""The account of a capture: what each moment's ledger says, as readings that add up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.account import (
+    OBJECTS,
+    Account,
+    Reading,
+    account_of,
+    account_of_live_heap,
+)  # fmt: skip
+from gomem.analysis.memory.bounds import Interval
+from gomem.analysis.memory.groups import (
+    FREE,
+    GROUP_OF_PART,
+    RUNTIME,
+    STACKS,
+)  # fmt: skip
+from gomem.analysis.memory.ledger import HEAP_PARTS
+from gomem.facts.live_heap import in_use_of, marks_of
+from gomem.inputs.schema import rows_of
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.analysis.collector.steps import Cycles
+    from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
+
+RESERVED_FOR = {
+    "heap_objects": OBJECTS,
+    "heap_slack": FREE,
+    "heap_idle": FREE,
+    "stacks": STACKS,
+    "runtime_metadata": RUNTIME,
+}
+MAX_SHOWN = 60  # collections of a log that an account has, evenly chosen
+DOUBTFUL = "doubtful"  # the ledger's word for parts of two states
+OF_PROGRAM = ("binary", "library")
+
+
+def account(
+    moments: Sequence[MomentFacts], profiles: Mapping[str, Profile], cycles: Cycles | None
+) -> Account | None:
+    """The account of one process; None where nothing says how large it is.
+
+    Args:
+        moments: In order.
+        profiles: Its heap profiles, for where no moment says more.
+        cycles: The log's collections, for where no profile does either; None without a log.
+    """
+    begin = next((moment.time for moment in moments if moment.time is not None), None)
+    whole = account_of([reading_of(moment, begin) for moment in moments])
+    if whole is not None:
+        return whole
+    return _of_profiles(profiles) or _of_log(cycles)
+
+
+def _of_profiles(profiles: Mapping[str, Profile]) -> Account | None:
+    """What heap profiles have in use; None without two that say something new."""
+    shown = in_use_of(profiles)
+    if not shown[1:]:
+        return None
+    return account_of_live_heap(
+        "in_use",
+        [reading.moment for reading in shown],
+        [reading.seconds - shown[0].seconds for reading in shown],
+        [Interval.exactly(reading.in_use_bytes).around(reading.error_bytes) for reading in shown],
+    )
+
+
+def _of_log(cycles: Cycles | None) -> Account | None:
+    """What the collections of a log marked; None without two."""
+    marks = None if cycles is None else marks_of(cycles)
+    if marks is None or not marks.numbers[1:].size:
+        return None
+    last = len(marks.numbers) - 1
+    chosen = sorted({round(last * place / MAX_SHOWN) for place in range(MAX_SHOWN + 1)})
+    error = marks.error_bytes
+    return account_of_live_heap(
+        "live",
+        [f"GC {marks.numbers[place]:.0f}" for place in chosen],
+        [float(marks.seconds[place]) for place in chosen],
+        [Interval(size, size + 2 * error) for size in marks.live_bytes[chosen].tolist()],
+    )
+
+
+def reading_of(moment: MomentFacts, begin: pd.Timestamp | None) -> Reading:
+    """What a moment's files say of its memory.
+
+    Args:
+        moment: Its facts.
+        begin: From when seconds are counted; None where no moment has a time.
+    """
+    seconds = None
+    if begin is not None and moment.time is not None:
+        seconds = (moment.time - begin).total_seconds()
+    if moment.ledger is None:
+        return Reading(moment.name, seconds)
+    rows = rows_of(moment.ledger.parts)
+    sizes = {row["part"]: int(row["bytes"]) for row in rows}
+    reserved: dict[str, int] = {}
+    for row in rows:
+        group = RESERVED_FOR.get(row["part"])
+        if group is not None and not is_unknown(row["claimed_bytes"]):
+            reserved[group] = reserved.get(group, 0) + int(row["claimed_bytes"])
+    divided = OBJECTS in reserved  # the runtime's own side, not what smaps alone tell
+    mapped = None if moment.mappings is not None else sizes.get("mapped_files")
+    shared = sizes.get("shared_memory", 0)
+    return Reading(
+        moment.name,
+        seconds,
+        moment.rss_bytes,
+        resident=None if moment.mappings is None else _resident(sizes),
+        reserved=reserved if divided else {},
+        live_bytes=moment.live_bytes,
+        is_one_state=not any(row["confidence"] == DOUBTFUL for row in rows),
+        lazy_free_bytes=sizes.get("heap_released_resident"),
+        file_bytes=None if mapped is None else mapped + shared,
+        shared_bytes=shared,
+        program_data_bytes=_program_data(moment.mappings),
+    )
+
+
+def _resident(sizes: dict[str, int]) -> dict[str, int]:
+    """Resident bytes of the arenas, and of each group outside them."""
+    resident = {"heap": 0}
+    for part, size in sizes.items():
+        group = "heap" if part in HEAP_PARTS else GROUP_OF_PART[part]
+        resident[group] = resident.get(group, 0) + size
+    return resident
+
+
+def _program_data(mappings: pd.DataFrame | None) -> int | None:
+    """Anonymous pages of the program and its libraries: data and bss, by smaps."""
+    if mappings is None:
+        return None
+    rows = mappings[mappings["kind"].isin(OF_PROGRAM)]
+    return int(rows["Anonymous"].fillna(0).sum())

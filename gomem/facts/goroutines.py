@@ -1,0 +1,106 @@
+"""What is known of the number of goroutines, at every moment of a capture that counts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
+from gomem.analysis.series.level import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.capture.capture import Capture
+    from gomem.facts.moment import MomentFacts
+
+GOROUTINE = "goroutine"
+
+
+@dataclass(frozen=True)
+class GoroutineCount:
+    """How many goroutines a moment has.
+
+    Attributes:
+        moment: Its name.
+        time: When it was, if that is known.
+        goroutines: How many.
+        path: The artefact that says so.
+        frame: They by stack, from a profile or a dump; None if only their number is known.
+    """
+
+    moment: str
+    time: pd.Timestamp | None
+    goroutines: int
+    path: str
+    frame: pd.DataFrame | None
+
+
+def goroutine_counts(
+    capture: Capture, by_moment: Mapping[str, MomentFacts]
+) -> tuple[GoroutineCount, ...]:
+    """The counts of a capture, in the moments' order.
+
+    Args:
+        capture: What was read; a moment may have a goroutine profile and nothing else.
+        by_moment: What is known of the moments that say anything about memory.
+    """
+    counts = []
+    for name in capture.by_moment or by_moment:
+        facts, moment = by_moment.get(name), capture.by_moment.get(name)
+        count = _of_facts(facts) if facts is not None else None
+        if count is None and moment is not None and len(moment.goroutines):
+            path = moment.paths.get(GOROUTINE, moment.paths.get("goroutines", GOROUTINE))
+            time = None if moment.time is None else pd.Timestamp(moment.time)
+            total = int(moment.goroutines["goroutines"].sum())
+            count = GoroutineCount(name, time, total, path, moment.goroutines)
+        if count is not None:
+            counts.append(count)
+    return tuple(counts)
+
+
+def _of_facts(facts: MomentFacts) -> GoroutineCount | None:
+    """The count of a moment that says something about memory, too; None if it has none."""
+    if facts.goroutine_count is None:
+        return None
+    frame = facts.goroutines if facts.goroutines is not None and len(facts.goroutines) else None
+    count = facts.goroutine_count
+    return GoroutineCount(facts.name, facts.time, count, facts.goroutine_path, frame)
+
+
+def growth_of_goroutines(
+    counts: Sequence[GoroutineCount], moments: Sequence[MomentFacts], descriptors_bytes: float
+) -> GoroutineGrowth:
+    """How their number moves, and what goes with it.
+
+    Args:
+        counts: As `goroutine_counts` gives them.
+        moments: The moments that say anything about memory.
+        descriptors_bytes: By how much descriptors rose in heap profiles.
+    """
+    stacked = [one for one in moments if one.memstats is not None]
+    by_name = {count.moment: count.goroutines for count in counts}
+    beside = [by_name[one.name] for one in stacked if one.name in by_name]
+    stacks = [float(one.memstats["StackInuse"]) for one in stacked if one.memstats is not None]
+    return goroutine_growth(
+        _level("goroutines", [count.time for count in counts], [c.goroutines for c in counts]),
+        _level("stacks", [one.time for one in stacked], stacks),
+        counted_beside=beside[-1] - beside[0] if len(beside) == len(stacked) > 1 else None,
+        profiles=[count.frame for count in counts if count.frame is not None],
+        descriptors_bytes=descriptors_bytes,
+    )
+
+
+def _level(source: str, times: Sequence[pd.Timestamp | None], values: Sequence[float]) -> Level:
+    """Readings by time; by their order where a time is not known."""
+    order = np.arange(len(values), dtype=np.float64)
+    known = [time.timestamp() for time in times if time is not None]
+    seconds = np.array(known) if len(known) == len(values) else order
+    if len(seconds) > 1 and (np.diff(seconds) < 0).any():
+        seconds = order
+    levels = np.array(values, np.float64)
+    told = ~np.isnan(levels)
+    return Level(source, seconds[told], levels[told])

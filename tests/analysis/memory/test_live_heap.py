@@ -1,0 +1,85 @@
+"""The live heap over time: marks at the time of their collection, on one clock."""
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.memory.live_heap import InUse, Marks, inferred_gogc, live_heap
+from gomem.units import MIB
+
+COLUMNS = ["seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes"]
+
+
+def stats(*rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=float)
+
+
+def test_a_mark_is_true_at_its_collection_and_counts_once():
+    """
+    Two moments between which no collection ran show one mark.
+    """
+    found = live_heap(
+        stats(
+            (10, 9, 3, 16 * MIB, 10 * MIB, np.nan),
+            (20, 9, 3, 16 * MIB, 15 * MIB, np.nan),
+            (30, 28, 5, 48 * MIB, 40 * MIB, np.nan),
+        )
+    )
+
+    assert [9, 28] == found.level.seconds.tolist()
+    assert [8 * MIB, 24 * MIB] == found.level.values.tolist()
+    assert (30, 40 * MIB) == found.level.ceiling
+
+
+def test_the_runtimes_own_number_is_better_than_the_goal():
+    found = live_heap(
+        stats((1, 1, 1, 90 * MIB, 20 * MIB, 9 * MIB), (2, 2, 2, 90 * MIB, 30 * MIB, 19 * MIB))
+    )
+
+    assert [9 * MIB, 19 * MIB] == found.level.values.tolist()
+
+
+def test_a_log_that_a_collection_ties_stands_on_the_moments_clock():
+    at, live = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]) * MIB
+    tied = (103.5, 103, 3, 12 * MIB, 8 * MIB, np.nan)
+    later = (105, 104.5, 4, 16 * MIB, 9 * MIB, np.nan)
+
+    found = live_heap(stats(tied, later), Marks(at, live, at, 0.0))
+
+    assert [101, 102, 103, 104.5] == found.level.seconds.tolist()
+    assert [4 * MIB, 5 * MIB, 6 * MIB, 8 * MIB] == found.level.values.tolist()
+    assert {"log", "marks"} <= found.agreeing
+
+
+def test_where_marks_are_few_profiles_tell_more():
+    profiles = [InUse(float(t), float(t), (5 + 10 * t) * MIB, MIB) for t in range(5)]
+
+    found = live_heap(stats((0, 0, 1, 10 * MIB, 9 * MIB, np.nan)), profiles=profiles)
+
+    assert "profiles" == found.level.source
+    assert 5 == found.rise.readings
+
+
+def test_a_restart_begins_anew():
+    found = live_heap(
+        stats(
+            (1, 1, 50, 600 * MIB, 310 * MIB, np.nan),
+            (2, 2, 1, 10 * MIB, 9 * MIB, np.nan),
+            (3, 3, 2, 12 * MIB, 9 * MIB, np.nan),
+        )
+    )
+
+    assert [5 * MIB, 6 * MIB] == found.level.values.tolist()
+
+
+def test_a_goal_of_more_than_twice_heap_alloc_is_of_a_higher_gogc():
+    """
+    With GOGC=1500 the goal is 16 times what was marked, and what was marked is in HeapAlloc.
+    """
+    fraction, is_higher = inferred_gogc(stats((1, 1, 1, 160 * MIB, 10 * MIB, np.nan)))
+
+    assert is_higher
+    assert 15 == fraction
+
+
+def test_heap_alloc_alone_says_nothing_of_the_live_heap():
+    assert live_heap(stats((1, 0, 0, 4 * MIB, 3 * MIB, np.nan))) is None

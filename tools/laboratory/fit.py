@@ -1,0 +1,239 @@
+"""Fit the scores of the causes to the laboratory, and judge them on programs left out.
+
+python -m tools.laboratory.fit            print how they do, each program left out of its own fit
+python -m tools.laboratory.fit --write    also write the weights into gomem/causes/weights.toml
+
+Each capture is taken whole and with half of its files, so that a score knows what people really
+have. The judgement is of the whole captures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+import gomem
+from gomem.causes import goroutines, live_growth
+from tools.laboratory.captures import half_of, names_of, path_of, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from gomem.causes import case as causes
+
+WEIGHTS = Path(gomem.__file__).parent / "causes" / "weights.toml"
+PENALTY = 0.5  # of squared weights: against a fit to a handful of captures
+WHOLE, HALF = 1.0, 0.5  # what a case weighs
+HEADER = "# Written by python -m tools.laboratory.fit --write; see gomem/causes/scores.py.\n"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A cause with a score.
+
+    Attributes:
+        code: The cause.
+        features: Its features; None where a case is not looked at.
+        sentences: What each feature is.
+        true_codes: The causes of a truth that make a case one of it.
+    """
+
+    code: str
+    features: Callable[[causes.Case], dict[str, float] | None]
+    sentences: dict[str, str]
+    true_codes: frozenset[str]
+
+
+SCORED = (
+    Scored(
+        "heap-growth",
+        live_growth.features,
+        {
+            "linear_share": "The share of the rise that a line makes beside a fill that saturates.",
+            "beyond_ceiling": "By how much the rise, gone on, would pass HeapAlloc, in rises.",
+            "coverage": "The share of the watch that the readings cover, as a logarithm.",
+            "seconds": "For how long it was watched, as a logarithm of seconds.",
+            "late_share": "The share of the rise that came in the last third of the time.",
+            "kinds": "How many kinds of evidence show it: log, goals and marks, profiles.",
+        },
+        frozenset({"heap-growth", "goroutine-leak"}),
+    ),
+    Scored(
+        "goroutine-leak",
+        goroutines.features,
+        {
+            "linear_share": "The share of the rise that a line makes beside a fill that saturates.",
+            "late_share": "The share of the rise that came in the last third of the time.",
+            "ratio": "How many times as many there are, as a logarithm.",
+            "readings": "How often they were counted, as a logarithm.",
+            "seconds": "For how long they were watched, as a logarithm of seconds.",
+        },
+        frozenset({"goroutine-leak"}),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One capture, as one score sees it.
+
+    Attributes:
+        name: The capture.
+        program: Whose process it was.
+        is_true: Whether its truth is the cause.
+        is_healthy: Whether nothing was wrong.
+        is_whole: Whether no file was taken away.
+        values: The features.
+    """
+
+    name: str
+    program: str
+    is_true: bool
+    is_healthy: bool
+    is_whole: bool
+    values: tuple[float, ...]
+
+
+def cases_of(name: str) -> list[tuple[str, Case]]:
+    """What each score sees of a capture, whole and with half of its files."""
+    found = []
+    with TemporaryDirectory() as folder:
+        for whole in (True, False):
+            path = path_of(name) if whole else half_of(name, Path(folder))
+            try:
+                judged = gomem.diagnose(path).case
+            except gomem.CaptureError:
+                continue  # half of its files may be none
+            found += [
+                (scored.code, case)
+                for scored in SCORED
+                if (case := _case(name, scored, judged, is_whole=whole)) is not None
+            ]
+    return found
+
+
+def _case(name: str, scored: Scored, judged: causes.Case, *, is_whole: bool) -> Case | None:
+    values = scored.features(judged)
+    if values is None:
+        return None
+    told = truth()[name]
+    codes = {cause["code"] for cause in told["causes"]} | set(told.get("also_right", ()))
+    return Case(
+        name,
+        told["program"],
+        bool(codes & scored.true_codes),
+        told["healthy"],
+        is_whole,
+        tuple(values[feature] for feature in scored.sentences),
+    )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights of standardised features, and the bias last."""
+
+    centers: NDArray[np.float64]
+    scales: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def probability(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each row."""
+        odds = (rows - self.centers) / self.scales @ self.weights[:-1] + self.weights[-1]
+        return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def fit(cases: Sequence[Case]) -> Fit:
+    """The weights under which what was seen is most probable, kept small by a penalty."""
+    rows = np.array([case.values for case in cases])
+    is_true = np.array([case.is_true for case in cases], np.float64)
+    weight = np.array([WHOLE if case.is_whole else HALF for case in cases])
+    centers, scales = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    columns = np.column_stack([(rows - centers) / scales, np.ones(len(rows))])
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        odds = columns @ weights
+        misfit = (weight * (np.logaddexp(0, odds) - is_true * odds)).sum()
+        return float(misfit + PENALTY * (weights[:-1] ** 2).sum())
+
+    found = minimize(loss, np.zeros(columns.shape[1]), method="BFGS")
+    return Fit(centers, scales, np.asarray(found.x))
+
+
+def left_out(cases: Sequence[Case]) -> NDArray[np.float64]:
+    """The probability of each case by a fit that has not seen its program."""
+    probability = np.zeros(len(cases))
+    for program in {case.program for case in cases}:
+        inside = np.array([case.program == program for case in cases])
+        others = [case for case in cases if case.program != program]
+        rows = np.array([case.values for case in cases])
+        probability[inside] = fit(others).probability(rows[inside])
+    return probability
+
+
+def main() -> None:
+    """Fit every score, print how it does, and write the weights if asked to."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true", help="write the weights")
+    options = parser.parse_args()
+    with ProcessPoolExecutor(2) as pool:
+        every = [pair for pairs in pool.map(cases_of, names_of(), chunksize=4) for pair in pairs]
+    texts = [HEADER]
+    for scored in SCORED:
+        cases = [case for code, case in every if code == scored.code]
+        _print_judgement(scored.code, cases, left_out(cases))
+        texts.append(_toml(scored, fit(cases)))
+    if options.write:
+        WEIGHTS.write_text("\n".join(texts))
+
+
+def _print_judgement(code: str, cases: Sequence[Case], probability: NDArray[np.float64]) -> None:
+    for is_whole in (True, False):
+        chosen = np.array([case.is_whole == is_whole for case in cases])
+        print(f"{code}, {'whole captures' if is_whole else 'half of their files'}:")
+        is_true = np.array([case.is_true for case in cases])
+        is_healthy = np.array([case.is_healthy for case in cases])
+        for least in (0.5, 0.7, 0.9):
+            called = chosen & (probability >= least)
+            print(
+                f"  called from {least:.0%}: {(called & is_true).sum()} of "
+                f"{(chosen & is_true).sum()} that are, {(called & is_healthy).sum()} healthy, "
+                f"{(called & ~is_true & ~is_healthy).sum()} of another cause"
+            )
+        for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.01)):
+            inside = chosen & (probability >= low) & (probability < high)
+            if inside.any():
+                right = is_true[inside].mean()
+                print(f"  {low:.1f} to {min(high, 1):.1f}: {right:.0%} of {inside.sum()}")
+
+
+def _toml(scored: Scored, found: Fit) -> str:
+    lines = [f"[{scored.code}]", f"bias = {found.weights[-1]:.4f}"]
+    columns = zip(
+        scored.sentences.items(), found.weights[:-1], found.centers, found.scales, strict=True
+    )
+    for (name, sentence), weight, center, scale in columns:
+        lines += [
+            "",
+            f"[[{scored.code}.feature]]",
+            f'name = "{name}"',
+            f'sentence = "{sentence}"',
+            f"weight = {weight:.4f}",
+            f"center = {center:.6g}",
+            f"scale = {scale:.6g}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
