@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory gallery what-if-table
+.PHONY: help setup check test bench lint types mutants notebooks golden fixtures stranger laboratory gallery what-if-table scores account
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,12 @@ notebooks: ## Run every notebook on its fixtures, and on ten captures that it wa
 
 golden: ## Rewrite the golden files, for the diff to be reviewed
 	$(BIN)/python -m pytest tests/views tests/cli --update-golden
+
+scores: ## Fit the scores of growth and goroutine leaks to the laboratory, and print how they do
+	$(BIN)/python -m tools.laboratory.fit --write
+
+account: ## Print how the account's bounds hold on every recorded moment with files taken away
+	$(BIN)/python -m tools.laboratory.account
 
 laboratory: ## Print what was done to each recorded process against what gomem says of it
 	$(BIN)/python -m tools.laboratory.matrix

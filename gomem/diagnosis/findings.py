@@ -229,7 +229,7 @@ def _rank(finding: Finding, scale: Scale) -> tuple[bool, int, bool, bool, float]
     )
 
 
-SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.5}  # how often such a finding is right
+SURETY = {"certain": 1.0, "likely": 0.9, "possible": 0.7}  # how often such a finding is right
 
 
 def is_of_release(finding: Finding) -> bool:

@@ -26,6 +26,7 @@ from gomem.diagnosis.findings import OF_DATA
 from gomem.diagnosis.observations import SAME_BYTES, SAME_SHARE, change_words, whole_words
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.facts.moment import SHARED_ANONYMOUS
+from gomem.text import Text, joined
 from gomem.units import format_bytes, format_fraction
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Verdict:
     @property
     def sentence(self) -> str:
         """Headline and what goes with it."""
-        return f"{self.headline} {self.second}".strip()
+        return joined(" ", filter(None, (self.headline, self.second)))
 
 
 def verdict_of(diagnosis: Diagnosis) -> Verdict:
@@ -105,7 +106,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
     headline, *others = (first, where, moved) if first else (where, moved, found)
     return Verdict(
         headline=headline,
-        second=" ".join(filter(None, others)),
+        second=joined(" ", filter(None, others)),
         code=None if named is None else named.code,
         severity=severity,
         moment=None if facts is None else facts.name,
@@ -129,8 +130,8 @@ def telling_moment(diagnosis: Diagnosis) -> MomentFacts | None:
     return known[-1] if known else None
 
 
-def _sentence(title: str) -> str:
-    return f"{title[:1].upper()}{title[1:].rstrip('.')}."
+def _sentence(title: str) -> Text:
+    return Text(title.rstrip(".") if type(title) is str else title).sentence()
 
 
 # Which finding is named, and how much it matters

@@ -13,6 +13,7 @@ from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.in_use_totals import total_bounds
 from gomem.analysis.profiles.own_code import own_code
 from gomem.capture.wanted import HEAP_PROFILE, MEMSTATS, SMAPS
+from gomem.causes.live_growth import grows
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.schema import rows_of
 from gomem.statistics.quantiles import carries
@@ -193,6 +194,8 @@ def _live_heap(diagnosis: Diagnosis) -> tuple[str, bool]:
     text = f"The live heap is {size} after the last"
     run = diagnosis.collector.longest_run
     rose = run is not None and run.last_bytes >= diagnosis.thresholds.rise_ratio * run.first_bytes
+    if grows(diagnosis.case):
+        return f"{text}.", rose  # the finding says how fast
     if run is None or run.slope_low is None or run.slope_high is None:
         few = "too few collections to tell whether"
         if run is not None and rose:

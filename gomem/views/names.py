@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gomem.text import File, MomentName, Name, Text, joined
+from gomem.text import File, MomentName, Text, Words, joined, parts_of
 from gomem.views.share import Hidden
 
 if TYPE_CHECKING:
@@ -20,15 +20,20 @@ def hidden(diagnosis: Diagnosis, *, redact: bool = False) -> Hidden:
 
 def typed(sentence: str, diagnosis: Diagnosis) -> Text:
     """A sentence with its names of moments: of plain words, those behind `at` and the like."""
-    whole = Text(sentence)
     both = (diagnosis, diagnosis.baseline)
     names = {name for one in both if one is not None for name in one.capture.by_moment}
-    if whole.of(Name) or not names:
-        return whole
+    if not names:
+        return Text(sentence)
     ranked = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     place = rf"(?<=\b(?:at|by|of|to) )({ranked})(?=[,.:;)]|$| (?:and|to|here|has)\b)"
-    pieces = re.split(place, sentence)
-    return Text(*(MomentName(piece) if n % 2 else piece for n, piece in enumerate(pieces)))
+    pieces: list[str] = []
+    for part in parts_of(sentence):
+        if type(part) is Words:
+            split = enumerate(re.split(place, part))
+            pieces += [MomentName(piece) if n % 2 else piece for n, piece in split]
+        else:
+            pieces.append(part)
+    return Text(*pieces)
 
 
 def typed_paths(paths: str) -> Text:

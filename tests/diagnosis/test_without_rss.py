@@ -9,6 +9,7 @@ from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.without_rss import ANYTHING, NOTHING, who_holds, without_rss
 from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
+from tests.builders import case_of
 from tests.heap_profiles import bucket, heap
 from tests.views.ledgers import ledger
 
@@ -18,7 +19,10 @@ def told(facts=None, *, collector=None, **capture):
     nothing = {"heap_profiles": {}, "profiles": {}, "bench": {}, "escapes": {},
                "goroutines": pd.DataFrame(), "by_moment": {}}  # fmt: skip
     files = SimpleNamespace(**nothing | capture)
-    diagnosis = SimpleNamespace(capture=files, collector=collector, thresholds=Thresholds())
+    limits = Thresholds()
+    diagnosis = SimpleNamespace(
+        capture=files, collector=collector, thresholds=limits, case=case_of(thresholds=limits)
+    )
     return without_rss(diagnosis, facts)
 
 

@@ -225,10 +225,7 @@ def moved(before: Snapshot, after: Snapshot) -> tuple[Part, ...]:
         Parts that have no group in common and hold all of them; their changes close to that of
         the whole. Those that are nowhere are left out.
     """
-    for division in DIVISIONS:
-        likely = difference(before.likely, after.likely, division)
-        if _is_told(likely, before, after):
-            break
+    division, likely = _division(before, after)
     certain = difference(before.certain, after.certain, division)
     parts = (
         Part(
@@ -247,16 +244,27 @@ MIN_SURE = 0.5  # of the change of the whole: what surely moved, where the rest 
 MAX_DOUBT = 0.25  # of the change of the whole, or of the larger whole where that is about the same
 
 
-def _is_told(changes: Mapping[frozenset[str], Interval], before: Snapshot, after: Snapshot) -> bool:
-    """Whether each change is known well, or what surely moved makes half of the whole's change."""
+_Changes = dict[frozenset[str], Interval]
+
+
+def _division(before: Snapshot, after: Snapshot) -> tuple[Sequence[frozenset[str]], _Changes]:
+    """As finely as every change is known well; else where most is known to have moved."""
+    every = [
+        (division, difference(before.likely, after.likely, division)) for division in DIVISIONS
+    ]
     larger = max(before.total_bytes, after.total_bytes)
-    grown = after.total_bytes - before.total_bytes
-    doubt = max(MAX_DOUBT * abs(grown), MAX_DOUBT * MAX_DOUBT * larger, MIB)
-    if all(change.width <= doubt for change in changes.values()):
-        return True
-    same_way = (change.low if grown > 0 else -change.high for change in changes.values())
-    surely = sum(least for least in same_way if least > 0)
-    return abs(grown) >= doubt and surely >= MIN_SURE * abs(grown)
+    grown = abs(after.total_bytes - before.total_bytes)
+    doubt = max(MAX_DOUBT * grown, MAX_DOUBT * MAX_DOUBT * larger, MIB)
+    for division, changes in every[:-1]:
+        if all(change.width <= doubt for change in changes.values()):
+            return division, changes
+    told = max(every, key=lambda pair: _surely_moved(pair[1]))
+    return told if _surely_moved(told[1]) >= MIN_SURE * grown else every[-1]
+
+
+def _surely_moved(changes: _Changes) -> float:
+    """How many bytes moved, one way or the other, at least."""
+    return sum(max(change.low, -change.high, 0.0) for change in changes.values())
 
 
 def account_of(readings: Sequence[Reading]) -> Account | None:

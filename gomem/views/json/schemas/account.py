@@ -53,14 +53,20 @@ ACCOUNT = or_null(
             PART,
             "As finely as both moments can tell.",
             assumption=TEXT_OR_NULL | {"description": "What the likely bounds rest on."},
-            shape=words_or_null(SHAPES),
-            holders=rows(HOLDER, "Who holds it, the largest first.", own_function=TEXT_OR_NULL),
+            shape=words_or_null(SHAPES)
+            | {"description": "How it moved over all moments; null of too few."},
+            holders=rows(
+                HOLDER,
+                "Who holds it, the largest first.",
+                own_function=TEXT_OR_NULL
+                | {"description": "The program's own function to look at; null if none."},
+            ),
         ),
         observations=rows(
             OBSERVATION,
             "What there is and what moved, whether or not anything is wrong.",
-            shape=words_or_null(SHAPES),
-            moment=TEXT_OR_NULL,
+            shape=words_or_null(SHAPES) | {"description": "How it moved; null of too few."},
+            moment=TEXT_OR_NULL | {"description": "The last moment that shows it."},
         ),
     ),
     "What the memory consists of and what moved it; null where no moment says its size.",
