@@ -29,6 +29,8 @@ class Cause:
         lack: Looks at the same where the rule found nothing, and says what there was too little of;
             None for a cause that needs no number of samples.
         bears_on: Sections of the report that show more of it, by name.
+        needed_moments: Moments that the rule needs to see it where no log shows it: what a capture
+            of fewer does not show may be there all the same.
     """
 
     code: str
@@ -39,6 +41,7 @@ class Cause:
     past: str = ""
     lack: Callable[[Case], Lack | None] | None = None
     bears_on: tuple[str, ...] = ()
+    needed_moments: int = 1
 
     def finding(
         self,

@@ -65,6 +65,7 @@ CAUSE = Cause(
     bears_on=("moments", "allocations"),
     rule=find,
     past="goroutines' stacks took",
+    needed_moments=3,
 )
 HELD = "HeapAlloc without garbage, growth"
 _DECIDE = (

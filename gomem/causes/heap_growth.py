@@ -236,6 +236,7 @@ CAUSE = Cause(
     bears_on=("growth", "allocations"),
     rule=find,
     lack=lack,
+    needed_moments=3,
 )
 
 

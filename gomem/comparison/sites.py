@@ -49,15 +49,16 @@ SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
 )
 OF_SAMPLING = (
-    "new, gone, grew and shrank are beyond sampling noise, at 95 % per site: about 5 of 100 "
-    "unchanged sites are called so; and two runs of one program differ by more than sampling"
+    "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
+    "expect 5 false ones per 100 unchanged sites; and two runs differ by more than sampling"
 )
 OF_RUNS = (
-    "a site's values are means over the runs of a side; new, gone, grew and shrank are beyond "
-    "sampling noise, and beyond what the runs of a side differ by where they are enough to tell"
+    "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
+    "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
 OF_SECONDS = (
-    "allocation a second is that of all a program does in one: of work that is done faster, more"
+    "allocation per second covers all that a program does in a second: one that works faster "
+    "shows a higher rate"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
@@ -295,10 +296,6 @@ def _notes(
         return
     yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
     yield SINCE_START
-    rates = [{p.period for one in side for p in one.values()} for side in profiles]
-    if rates[0] != rates[1]:
-        listed = [", ".join(sorted(map(str, side))) for side in rates]
-        yield f"MemProfileRate differs: {listed[0]} before, {listed[1]} after"
     known = {name for one in profiles[0] for p in one.values() for name in p.nodes().names}
     for rename in renames:
         if all(rename.applied(name) == name for name in known):

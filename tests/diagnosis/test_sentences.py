@@ -202,9 +202,14 @@ def test_the_largest_change_is_one_in_the_direction_of_rss():
     ("before", "after", "words", "severity"),
     [
         (100, 101, "The baseline's is about the same, 100 MiB.", None),
-        (100, 119, "Against the baseline, RSS rose by 19.0 MiB: the program holds", None),
-        (100, 120, "Against the baseline, RSS rose by 20.0 MiB: the program holds", Severity.INFO),
-        (120, 100, "Against the baseline, RSS fell by 20.0 MiB: the program holds", None),
+        (100, 119, "Against the baseline, RSS rose by 19.0 MiB because the program holds", None),
+        (
+            100,
+            120,
+            "Against the baseline, RSS rose by 20.0 MiB because the program holds",
+            Severity.INFO,
+        ),
+        (120, 100, "Against the baseline, RSS fell by 20.0 MiB because the program holds", None),
     ],
 )
 def test_a_baseline_is_what_rss_is_compared_with(before, after, words, severity):
@@ -219,13 +224,13 @@ def test_a_baseline_is_what_rss_is_compared_with(before, after, words, severity)
 
 
 def test_where_no_one_cause_makes_the_change_the_largest_is_said():
-    before = moment("old", heap_objects=10, native_heap=10)
-    after = moment("1", heap_objects=30, native_heap=31)
+    before = moment("old", heap_objects=10, native_heap=10, mapped_files=10)
+    after = moment("1", heap_objects=30, native_heap=31, mapped_files=20)
 
     said = said_of(after, baseline=before)
 
     assert (
-        "It was 20.0 MiB in the baseline; the largest change is 21.0 MiB more in" in said.sentence
+        "It was 30.0 MiB in the baseline; the largest change is 21.0 MiB more in" in said.sentence
     )
     assert Severity.INFO == said.severity
 

@@ -49,7 +49,7 @@ WORDS = {
     "allocation": "the program holds {more} in objects, their spans and stacks",
     "retention": "the runtime keeps {more} idle heap",
     "residency": (
-        "residency changed, not allocation: {more} of what the runtime has mapped is resident"
+        "residency changed, not allocation ({more} of the runtime's mappings is resident{same})"
     ),
     "runtime": "the runtime's own structures take {more}",
     "program": "the pages of the program and its libraries take {more}",
@@ -96,8 +96,8 @@ class LedgerChange:
         verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that makes more than
             half of what moved RSS, `mixed` where none does, `undivided` or `unknown`.
         sentence: The verdict in words, with its numbers.
-        reason: Its end, which says what moved RSS: `: the program holds …`, or `, mainly idle heap
-            (71 %), then …`; empty where RSS did not move, or nothing says.
+        reason: Its end, which says what moved RSS: ` because the program …`, or `, mainly idle heap
+            (71 %), then …`; empty where RSS did not move, or the parts are not known.
     """
 
     rss_change_bytes: int | None
@@ -149,7 +149,7 @@ def change_ledger(
         layers,
         verdict,
         _sentence(verdict, change, moved),
-        _reason(verdict, change, _known(moved)) if change and verdict in {*WORDS, "mixed"} else "",
+        _reason(verdict, change, _known(moved)) if change else "",
     )
 
 
@@ -251,8 +251,6 @@ def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
     known = _known(moved)
     if change is None:
         return "RSS is not known on both sides, so its change is unknown"
-    if verdict in LACKING:
-        return f"{_rss_words(change)}; {LACKING[verdict]}"
     if verdict == "unchanged":
         return f"RSS is the same ({format_change(change)}), and so are its parts"
     if verdict == "shifted":
@@ -262,13 +260,19 @@ def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
 
 def _reason(verdict: str, change: int, known: dict[str, int]) -> str:
     """What moved RSS, as the end of a sentence that says by how much it moved."""
+    if verdict in LACKING:
+        return f"; {LACKING[verdict]}"
+    if verdict in {"unchanged", "shifted"}:
+        return ""
     shares = _shares(change, known)
     if shares.get(verdict, 0.0) < NEARLY_ALL:
         against = _against(change, known)
         return f"{_listed(shares)}{', offset by ' if against else ''}{against}"
-    size = known[verdict]
-    words = WORDS[verdict].format(more=_more_or_less(size))
-    return f": {words}{_beside(verdict, change, known)}"
+    stood = "allocation" if verdict == "residency" and "allocation" in known else ""
+    same = f", objects and stacks {_more_or_less(known[stood])}" if stood else ""
+    words = WORDS[verdict].format(more=_more_or_less(known[verdict]), same=same)
+    against = _against(change, known, stood)
+    return f" because {words}{', offset by ' if against else ''}{against}"
 
 
 def _listed(shares: dict[str, float]) -> str:
@@ -295,17 +299,6 @@ def _against(change: int, known: dict[str, int], but: str = "") -> str:
 
 def _rss_words(change: int) -> str:
     return f"RSS {'rose' if change > 0 else 'fell'} by {format_bytes(abs(change))}"
-
-
-def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
-    """What stood still while residency changed, and what moved against the change."""
-    words = []
-    stood = "allocation" if verdict == "residency" and "allocation" in known else ""
-    if stood:
-        words.append(f"objects, spans and stacks {_more_or_less(known[stood])}")
-    if against := _against(change, known, stood):
-        words.append(f"offset by {against}")
-    return f" ({'; '.join(words)})" if words else ""
 
 
 def _more_or_less(size: int) -> str:

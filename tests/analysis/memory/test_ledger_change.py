@@ -39,8 +39,8 @@ def test_memory_that_was_mapped_and_is_now_touched_is_residency_and_not_allocati
 
     assert "residency" == found.verdict
     assert 160 * MIB == found.rss_change_bytes
-    assert "residency changed, not allocation: 160 MiB more" in found.sentence
-    assert "(objects, spans and stacks the same)" in found.sentence
+    assert "because residency changed, not allocation (160 MiB more" in found.sentence
+    assert ", objects and stacks the same)" in found.sentence
 
 
 @pytest.mark.parametrize(("objects", "words"), [(201, "1.00 MiB more"), (199, "1.00 MiB less")])
@@ -50,7 +50,7 @@ def test_what_stood_nearly_still_beside_it_is_more_or_less_and_never_below_zero(
         {"heap_objects": objects, "heap_untouched": 0},
     )
 
-    assert f"(objects, spans and stacks {words})" in found.sentence
+    assert f", objects and stacks {words})" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_two_causes_of_one_size_are_no_single_cause():
     [
         (74, "RSS rose by 100 MiB, mainly idle heap (74 %), then objects and stacks (26 %)"),
         (56, "RSS rose by 100 MiB, mainly idle heap (56 %), then objects and stacks (44 %)"),
-        (75, "RSS rose by 100 MiB: the runtime keeps 75.0 MiB more idle heap"),
+        (75, "RSS rose by 100 MiB because the runtime keeps 75.0 MiB more idle heap"),
     ],
 )
 def test_more_than_half_is_most_of_it_and_the_rest_is_named_with_its_share(idle, sentence):
