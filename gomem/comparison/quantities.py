@@ -15,16 +15,26 @@ from gomem.comparison.load_values import REQUEST_RATE
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
 from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, RSS
 from gomem.inputs.schema import rows_of
-from gomem.units import format_bytes, format_count, format_fraction, format_relative, is_unknown
+from gomem.units import (
+    format_bytes,
+    format_change,
+    format_count,
+    format_fraction,
+    format_relative,
+    is_unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pandas as pd
 
     from gomem.analysis.memory.ledger_change import LedgerChange
     from gomem.comparison.samples import Comparison
     from gomem.diagnosis.diagnosis import Diagnosis
 
 USUAL = Thresholds()
+IN_USE = "inuse_space"
 MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise stands in the first sentence, whatever else is there
 MIN_COST = 0.2  # of what it was: a cost so large makes a gain a trade, also of one run a side
 _NO_CHANGE = {TOO_FEW: "too few runs to tell", SAME: "too small a change to matter"}
@@ -87,7 +97,7 @@ def _memory(
     row = _metric(comparison, RSS)
     if row is None:
         row = _metric(comparison, HEAP)
-        return None if row is None else _heap(row)
+        return _in_use(comparison) if row is None else _heap(row)
     series = [
         [facts.rss_bytes for facts in side[0].moments if facts.rss_bytes is not None]
         for side in (before, after)
@@ -127,6 +137,34 @@ def _heap(row: dict[str, Any]) -> Quantity:
     return Quantity(
         HEAP, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "heap in use")
     )
+
+
+def _in_use(comparison: Comparison) -> Quantity | None:
+    """What heap profiles have in use, where nothing else on both sides says how much memory is."""
+    sites = comparison.sites
+    if sites.empty or (in_use := sites[sites["sample_type"] == IN_USE]).empty:
+        return None
+    before, after = (float(in_use[side].sum()) for side in ("before", "after"))
+    change = after / before - 1 if before else None
+    row = {"before_median": before, "after_median": after, "difference": after - before}
+    verdict = direction(before, after)
+    clause = _moved("memory in use in the heap profiles", row | {"change": change}, _sizes(row))
+    if verdict == SAME:
+        sizes = _sizes(row)
+        sentence = f"Memory in use is about the same: {sizes[0]} before, {sizes[1]} after."
+    else:
+        sentence = f"{clause[:1].upper()}{clause[1:]}{_largest_site(in_use, after - before)}."
+    return Quantity(HEAP, verdict, clause, sentence, _rise(row), _price(row, "memory in use"))
+
+
+def _largest_site(sites: pd.DataFrame, change: float) -> str:
+    """The site that moved most in the same direction, with what it makes of the change."""
+    same_way = sites[sites["change"] * change > 0]
+    if same_way.empty:
+        return ""
+    row = rows_of(same_way.loc[[same_way["change"].abs().astype(float).idxmax()]])[0]
+    sizes = format_change(row["change"]), format_change(change)
+    return f"; the largest change is {row['function']} ({sizes[0]} of {sizes[1]})"
 
 
 def _load(comparison: Comparison) -> Quantity | None:

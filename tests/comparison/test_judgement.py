@@ -189,6 +189,7 @@ def laid_out(causes, metrics, too_little=(), settings=(), unlike=""):
         change=None,
         too_little=dict(too_little),
         margin=None,
+        sites=pd.DataFrame(),
         unlike=unlike,
         settings=pd.DataFrame(list(settings), columns=["name", "before", "after", "source"]),
     )

@@ -9,6 +9,7 @@ from gomem.comparison.quantities import quantities
 from gomem.units import MIB
 
 SIDE = [SimpleNamespace(moments=())]
+NO_SITES = pd.DataFrame()
 
 
 def level(name, before, after, verdict="?", n=1):
@@ -24,7 +25,9 @@ def quantity(*levels, change=None, too_little=()):
     """The only headline number of these levels; None where there is none."""
     columns = list(level("x", 1, 1))
     metrics = pd.DataFrame([{key: row[key] for key in columns} for row in levels], columns=columns)
-    comparison = SimpleNamespace(metrics=metrics, change=change, too_little=dict(too_little))
+    comparison = SimpleNamespace(
+        metrics=metrics, change=change, too_little=dict(too_little), sites=NO_SITES
+    )
     found = quantities(comparison, SIDE, SIDE)
     assert len(found) < 2
     return next(iter(found), None)

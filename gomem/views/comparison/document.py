@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 KIND = "Go memory comparison"
 DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
 NOISE_SHOWN = 20  # sites within noise; the largest differences
+SITES_SHOWN = 10  # that changed; the rest is a row of its own
+NAMED = 3  # sites in a note
 NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
 NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats"
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
@@ -257,18 +259,34 @@ def _sites_section(comparison: Comparison) -> Section | None:
 
 
 def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
-    """Sites that changed; folded, those whose change may be noise."""
+    """Sites that changed, which add up with the others; folded, those whose change may be noise."""
     if sites.empty:
         return []
-    changed, noise = changed_sites(sites), sites[sites["state"] == NO_CLAIM]
+    changed = changed_sites(sites)
+    noise = sites[(sites["state"] == NO_CLAIM) & (sites["note"] == "")]
     words = f"{sample_type}: {states_counted(sites)}"
     if changed.empty:
-        return [
-            Paragraph(f"{words} (no site changed beyond sampling noise)"),
-            *_noise(noise, sample_type),
+        blocks: list[Block] = [Paragraph(f"{words} (no site changed beyond noise)")]
+    else:
+        caption = f"{sample_type}, sites that changed"
+        blocks = [Paragraph(words), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
+        if len(changed) > SITES_SHOWN:
+            every = tables.sites_table(changed, f"{caption}, all")
+            blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
+    return [*blocks, *_swinging(sites), *_noise(noise, sample_type)]
+
+
+def _swinging(sites: pd.DataFrame) -> tuple[Notes, ...]:
+    """Sites that moved beyond sampling noise, and why that is no claim."""
+    moved = sites[(sites["state"] == NO_CLAIM) & (sites["note"] != "")]
+    lines = []
+    for note, rows in moved.groupby("note", sort=False):
+        named = [
+            f"{row['function']} {tables.site_change(row)}" for row in rows_of(rows.head(NAMED))
         ]
-    table = tables.sites_table(changed, f"{sample_type}, sites that changed")
-    return [Paragraph(words), table, *_noise(noise, sample_type)]
+        more = [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
+        lines.append(minus_signs(f"{', '.join([*named, *more])}: {note}"))
+    return (Notes(tuple(lines)),) if lines else ()
 
 
 def _noise(noise: pd.DataFrame, sample_type: str) -> tuple[Folded, ...]:

@@ -46,7 +46,6 @@ SITES_LEGEND = (
 )
 WITHIN = ("margin",)  # heading of what was asked by --margin
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
-BRIEF_SITES = 10  # rows of sites in a terminal
 MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
@@ -314,13 +313,42 @@ def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFr
     return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
 
 
-def sites_table(sites: pd.DataFrame, caption: str) -> Table:
-    """Allocation sites with what sampling leaves open of their change."""
-    rows = tuple(map(_site_row, rows_of(sites)))
+def sites_table(
+    sites: pd.DataFrame, caption: str, whole: pd.DataFrame | None = None, most: int | None = None
+) -> Table:
+    """Allocation sites with what sampling leaves open of their change.
+
+    Args:
+        sites: The rows to show.
+        caption: What they are.
+        whole: All sites of the sample type: then what is not shown stands in a row of its own, and
+            the rows add up to the total below.
+        most: How many are shown; default: all.
+    """
+    shown = sites if most is None else sites.head(most)
+    rows = tuple(map(_site_row, rows_of(shown)))
     columns = ("function", "state", *SIDES, "difference", "95 % interval")
-    return Table(
-        caption, columns, "<<>>>>", rows, brief_rows=BRIEF_SITES, brief_columns=len(columns) - 1
+    total = () if whole is None else _site_totals(shown, whole)
+    return Table(caption, columns, "<<>>>>", rows, total, brief_columns=len(columns) - 1)
+
+
+def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, ...], ...]:
+    """The sites that are not shown as one row, and all as another."""
+    names = (*SIDES, "change")
+    sums = {name: float(whole[name].sum()) for name in names}
+    rest = {name: sums[name] - float(shown[name].sum()) for name in names}
+    unit = whole["unit"].iloc[0]
+    count = len(whole) - len(shown)
+    rows = [(f"{count} other {'site' if count == 1 else 'sites'}", rest)] if count else []
+    return tuple(_total_row(label, sizes, unit) for label, sizes in (*rows, ("total", sums)))
+
+
+def _total_row(label: str, sizes: dict[str, float], unit: str) -> tuple[Cell, ...]:
+    cell, signed = (
+        (bytes_cell, change_cell) if unit == "bytes" else (_count_cell, _count_change_cell)
     )
+    sides = [cell(round(sizes[side])) for side in SIDES]
+    return (Cell(label), Cell(""), *sides, signed(round(sizes["change"])), Cell(""))
 
 
 def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -333,6 +361,12 @@ def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
         _with_spread(signed(row["change"]), row),
         between(row["low"], row["high"], signed),
     )
+
+
+def site_change(row: dict[str, Any]) -> str:
+    """By how much a site changed, in its unit."""
+    signed = change_cell if row["unit"] == "bytes" else _count_change_cell
+    return signed(row["change"]).text
 
 
 def _with_spread(change: Cell, row: dict[str, Any]) -> Cell:

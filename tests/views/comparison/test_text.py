@@ -94,7 +94,7 @@ def named(data, name):
 
 
 def of_type(sites, sample_type, unit):
-    return sites.assign(sample_type=sample_type, unit=unit)
+    return sites.assign(sample_type=sample_type, unit=unit, note="")
 
 
 def text_of(compared, before="a", after="b"):
@@ -177,14 +177,16 @@ def test_the_largest_changes_are_shown_and_the_others_counted():
     assert "inuse_space: 15 new\n" in text
     assert "main.f09 " in text
     assert "main.f10 " not in text
-    assert "and 5 more\n" in text
+    assert [["5", "other", "sites"], ["total", "0", "B"]] == [
+        line.split()[:3] for line in text.splitlines() if line.startswith(("5 other", "total"))
+    ]
 
 
 def test_sites_within_noise_are_counted():
     flat = pd.DataFrame({"function": ["f"], "flat": [9], "flat_low": [1], "flat_high": [20]})
     sites = of_type(compare_sites(flat, flat), "inuse_space", "bytes")
 
-    words = "\ninuse_space: 1 ~ (no site changed beyond sampling noise)\n"
+    words = "\ninuse_space: 1 ~ (no site changed beyond noise)\n"
     assert words in rendered(sites=sites)
 
 

@@ -40,7 +40,7 @@ def everything():
         bench.geomeans,
         ledger=ledger,
         sites=sites.assign(
-            sample_type="inuse_space", unit="bytes", before_n=1, after_n=1, p_value=None
+            sample_type="inuse_space", unit="bytes", before_n=1, after_n=1, p_value=None, note=""
         ),
         notes=("mind the gap",),
         damaged=bench.damaged,
