@@ -137,6 +137,7 @@ CAUSE = Cause(
     references=("io.LimitReader", "net/http.MaxBytesReader", "runtime.MemProfile"),
     bears_on=("moments", "allocations"),
     rule=find,
+    needed_moments=9,
 )
 
 

@@ -30,6 +30,8 @@ class Cause:
             None for a cause that needs no number of samples.
         bears_on: Sections of the report that show more of it, by name.
         claims: The groups of memory that its bytes are of; empty if it is not about memory.
+        needed_moments: Moments that the rule needs to see it where no log shows it: what a capture
+            of fewer does not show may be there all the same.
     """
 
     code: str
@@ -41,6 +43,7 @@ class Cause:
     lack: Callable[[Case], Lack | None] | None = None
     bears_on: tuple[str, ...] = ()
     claims: frozenset[str] = frozenset()
+    needed_moments: int = 1
 
     def finding(
         self,

@@ -98,6 +98,7 @@ CAUSE = Cause(
     bears_on=("collector",),
     rule=find,
     lack=lack,
+    needed_moments=2,
 )
 
 

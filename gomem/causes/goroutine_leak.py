@@ -63,6 +63,7 @@ CAUSE = Cause(
     rule=find,
     claims=frozenset({LIVE, STACKS}),
     past="goroutines' stacks took",
+    needed_moments=3,
 )
 _DECIDE = (
     "Count them again some minutes later, two times at least (/debug/pprof/goroutine, or "

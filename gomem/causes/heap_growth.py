@@ -87,6 +87,7 @@ CAUSE = Cause(
     rule=find,
     claims=frozenset({LIVE}),
     lack=lack,
+    needed_moments=3,
 )
 
 

@@ -205,6 +205,7 @@ CAUSE = Cause(
     references=("golang.org/doc/gc-guide#Latency", "golang/go#10958", "runtime/trace"),
     bears_on=("collector",),
     rule=find,
+    needed_moments=2,
 )
 
 

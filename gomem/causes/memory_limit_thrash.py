@@ -142,6 +142,7 @@ CAUSE = Cause(
     bears_on=("collector", "limits"),
     rule=find,
     lack=lack,
+    needed_moments=2,
 )
 
 

@@ -168,7 +168,9 @@ def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) ->
         sides = [[*sides[0], *_runs(before)], [*sides[1], *_runs(after)]]
     for word, side in zip(("before", "after"), sides, strict=False):
         if not side:
-            raise CaptureError(f"nothing from {word}; wanted BEFORE AFTER, or --before and --after")
+            raise CaptureError(
+                f"nothing given for {word}; compare needs BEFORE AFTER, or --before and --after"
+            )
     return sides
 
 
@@ -295,12 +297,11 @@ def _rendered_builds(compared: BuildComparison, chosen: Format, target: Path | N
         return render_builds_junit(compared)
     from gomem.views.comparison.builds import builds_document
 
-    document = builds_document(compared)
     if chosen is Format.pr:
-        from gomem.views.comparison.comment import render_document
+        from gomem.views.comparison.comment import render_builds_comment
 
-        return render_document(document)
-    return _written(document, chosen, target)
+        return render_builds_comment(compared)
+    return _written(builds_document(compared), chosen, target)
 
 
 def _written(document: Document, chosen: Format, target: Path | None) -> str:

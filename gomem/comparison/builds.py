@@ -11,7 +11,8 @@ that they differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -20,6 +21,7 @@ from gomem.comparison.budgets import within_budgets
 from gomem.comparison.comparison import compare, opened
 from gomem.comparison.direction import MIXED, together
 from gomem.comparison.judgement import OF_RUNS
+from gomem.comparison.outliers import OUTLIERS, outlier_words, outliers
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
@@ -31,8 +33,9 @@ from gomem.comparison.samples import (
     WORSE,
     Judgement,
 )
+from gomem.comparison.settings import DIFFERING, settings_words
 from gomem.errors import did_you_mean
-from gomem.inputs.schema import Column, build_rows, rows_of
+from gomem.inputs.schema import Column, build_rows, empty, rows_of
 from gomem.statistics.rank_tests import ALPHA, holm
 
 if TYPE_CHECKING:
@@ -76,12 +79,14 @@ OF_A_PAIR = (
     "difference", "change", "p_value", "p_adjusted", "verdict", "equivalence", "p_no_worse",
 )  # fmt: skip
 _KEYS = ["layer", "unit", "name"]
+DIFFERING_NAMES = [column.name for column in DIFFERING]
+MAX_OUTLIERS = 3  # metrics named of a build that is unlike the others
 _SAID = {  # of one build, of several
-    BETTER: ("is better", "are better"),
     WORSE: ("is worse", "are worse"),
-    MIXED: ("is better and worse", "are better and worse"),
+    MIXED: ("is mixed", "are mixed"),
+    BETTER: ("is better", "are better"),
     SAME: ("shows no change", "show no change"),
-    TOO_FEW: ("was measured too few times to tell", "were measured too few times to tell"),
+    TOO_FEW: ("has no verdict", "have no verdict"),
 }
 
 
@@ -94,6 +99,8 @@ class BuildComparison:
         comparisons: The whole comparison of each other build with it, by name, in their order.
         metrics: A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
         judgement: What it comes down to, with a sentence for each build.
+        outliers: Which builds are unlike all others, the farthest first; see
+            `gomem.comparison.outliers`.
         notes: What to know before trusting any of it, with the build that it is about.
     """
 
@@ -101,12 +108,23 @@ class BuildComparison:
     comparisons: Mapping[str, Comparison]
     metrics: pd.DataFrame
     judgement: Judgement
+    outliers: pd.DataFrame = field(default_factory=partial(empty, OUTLIERS))
     notes: tuple[str, ...] = ()
 
     @property
     def builds(self) -> tuple[str, ...]:
         """All of them by name, the baseline first."""
         return self.baseline, *self.comparisons
+
+    @property
+    def settings(self) -> pd.DataFrame:
+        """The settings that differ from the baseline's, with a column `build`; see `DIFFERING`."""
+        return self._each("settings")
+
+    @property
+    def settings_words(self) -> str:
+        """The same in a few words: `GOGC 100 → 50, 200, 400`; empty of none."""
+        return _settings_words(self.settings, len(self.comparisons))
 
     @property
     def findings(self) -> pd.DataFrame:
@@ -134,13 +152,7 @@ class BuildComparison:
         return replace(self, comparisons=held)
 
     def _each(self, frame: str) -> pd.DataFrame:
-        """A frame of every comparison, those that have rows, with the build's name first."""
-        found = {name: getattr(one, frame) for name, one in self.comparisons.items()}
-        told = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
-        if not told:
-            return pd.DataFrame()
-        joined = pd.concat(told, ignore_index=True)
-        return joined[["build", *joined.columns.drop("build")]]
+        return _with_builds(self.comparisons, frame)
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
@@ -213,11 +225,14 @@ def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> Bu
         baseline: What it is called.
         comparisons: Of each other build with it, by name.
     """
+    metrics = _metrics(baseline, comparisons)
+    unlike = outliers(metrics, [name for name, one in comparisons.items() if one.unlike])
     return BuildComparison(
         baseline,
         comparisons,
-        _metrics(baseline, comparisons),
-        _judgement(baseline, comparisons),
+        metrics,
+        _judgement(baseline, comparisons, unlike),
+        unlike,
         tuple(_notes(comparisons)),
     )
 
@@ -279,24 +294,90 @@ def _is_of_family(note: str) -> bool:
     return note.startswith(OF_FAMILY.partition("{")[0])
 
 
-def _judgement(baseline: str, comparisons: Mapping[str, Comparison]) -> Judgement:
-    judged = {name: one.judgement for name, one in comparisons.items()}
+def _judgement(
+    baseline: str, comparisons: Mapping[str, Comparison], unlike: pd.DataFrame
+) -> Judgement:
+    alone = _alone(unlike)
+    verdicts = {
+        name: together([one.judgement.verdict, *([WORSE] if name in alone else [])])
+        for name, one in comparisons.items()
+    }
     by_verdict: dict[str, list[str]] = {}
-    for name, one in judged.items():
-        by_verdict.setdefault(one.verdict, []).append(name)
-    each = (f"{_list(n)} {_SAID[verdict][len(n) > 1]}" for verdict, n in by_verdict.items())
-    said = [_said(name, one) for name, one in judged.items()]
-    single = any(OF_RUNS in one.details for one in judged.values())
+    for name, verdict in verdicts.items():
+        by_verdict.setdefault(verdict, []).append(name)
+    each = (
+        f"{_list(by_verdict[verdict])} {words[len(by_verdict[verdict]) > 1]}"
+        for verdict, words in _SAID.items()
+        if verdict in by_verdict
+    )
+    ordered = sorted(comparisons, key=lambda name: name not in alone)
+    said = [_said(name, comparisons[name], alone.get(name, "")) for name in ordered]
+    is_single = any(OF_RUNS in one.judgement.details for one in comparisons.values())
+    words = _settings_words(_with_builds(comparisons, "settings"), len(comparisons))
+    against = f"{words}: against" if words else "Against"
+    if baseline in alone:
+        said.insert(0, f"{baseline}, the baseline, is unlike the others: {alone[baseline]}.")
     return Judgement(
-        together([one.verdict for one in judged.values()]),
-        f"Against {baseline}: {'; '.join(each)}.",
-        (*said, *([OF_RUNS] if single else [])),
+        together([*verdicts.values()]),
+        f"{against} {baseline}, {'; '.join(each)}.{_first_outlier(unlike)}",
+        (*said, *([OF_RUNS] if is_single else [])),
     )
 
 
-def _said(name: str, judgement: Judgement) -> str:
+def _alone(unlike: pd.DataFrame) -> dict[str, str]:
+    """Builds that are unlike the others, and in what, the farthest first."""
+    found: dict[str, list[str]] = {}
+    for row in rows_of(unlike):
+        found.setdefault(row["build"], []).append(outlier_words(row))
+    return {name: "; ".join(words[:MAX_OUTLIERS]) for name, words in found.items()}
+
+
+def _first_outlier(unlike: pd.DataFrame) -> str:
+    if unlike.empty:
+        return ""
+    row = rows_of(unlike)[0]
+    return f" Most unlike the others is {row['build']}: {outlier_words(row)}."
+
+
+def _said(name: str, comparison: Comparison, alone: str) -> str:
+    """A build's verdict in its own words, with its settings beside its name."""
+    judgement, words = comparison.judgement, settings_words(comparison.settings)
     details = [one for one in judgement.details if one != OF_RUNS]
-    return " ".join([f"{name}: {judgement.sentence}", *details])
+    named = f"{name} ({words})" if words else name
+    unlike = [f"Unlike the others: {alone}."] if alone else []
+    first = judgement.sentence.removeprefix(f"{words}: ")
+    return " ".join([f"{named}:", *unlike, first, *details])
+
+
+def _settings_words(settings: pd.DataFrame, builds: int) -> str:
+    """Each setting once, with the baseline's value and those of the builds that differ.
+
+    Args:
+        settings: Those of every build; see `DIFFERING`.
+        builds: How many there are besides the baseline; where few differ, they are named.
+    """
+    if settings.empty:
+        return ""
+    return settings_words(
+        pd.DataFrame([_joined(rows, builds) for _, rows in settings.groupby("name", sort=False)])
+    )
+
+
+def _joined(rows: pd.DataFrame, builds: int) -> dict[str, str]:
+    """A setting of several builds as one row."""
+    joined = {key: ", ".join(dict.fromkeys(rows[key])) for key in DIFFERING_NAMES}
+    named = f" in {_list(list(rows['build']))}" if len(rows) < builds else ""
+    return {**joined, "name": rows["name"].iloc[0], "after": f"{joined['after']}{named}"}
+
+
+def _with_builds(comparisons: Mapping[str, Comparison], frame: str) -> pd.DataFrame:
+    """A frame of every comparison, those that have rows, with the build's name first."""
+    found = {name: getattr(one, frame) for name, one in comparisons.items()}
+    filled = [rows.assign(build=name) for name, rows in found.items() if len(rows)]
+    if not filled:
+        return pd.DataFrame()
+    joined = pd.concat(filled, ignore_index=True)
+    return joined[["build", *joined.columns.drop("build")]]
 
 
 def _notes(comparisons: Mapping[str, Comparison]) -> Iterator[str]:

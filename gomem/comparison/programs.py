@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
 DELETED = " (deleted)"  # what the kernel adds to the path of a file that was replaced
 OF_FILES = "command-line-arguments"  # Go's word for a package made of files
+DIFFERENT = "different programs"
+MAIN = "main."
+OF_EVERY_MAIN = ("main.main", "main.init")  # with their closures
+MIN_FUNCTIONS = 3  # of package main on each side, to tell programs by them
+MIN_IN_COMMON = 0.75  # of the side that has fewer: of one program measured from 0.75 to 1
+_VERSION = re.compile(r"[-_.]?v?\d+(\.\d+)*$")
 
 
 def program_of(diagnosis: Diagnosis) -> str:
@@ -32,18 +39,58 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     """One sentence where the sides are of different programs; empty where nothing says so.
 
     Main packages are compared where build information gives them on both sides, else the names of
-    the binaries. A binary's name is a weaker word: somebody may have renamed it.
+    the binaries, else the functions of package main. A binary's name is the weakest word: it may
+    end in its version, or it was renamed, and then both sides have the same functions.
     """
-    for told_by, words in ((_main_packages, "main packages"), (_binaries, "binaries")):
-        old, new = ({name for one in side for name in told_by(one)} for side in (before, after))
-        if old and new:
-            if old & new:
-                return ""
-            return (
-                f"These are different programs, by their {words}: "
-                f"{', '.join(sorted(old))} before, {', '.join(sorted(new))} after."
-            )
+    packages = _apart(_main_packages, "main packages", before, after)
+    if packages is not None:
+        return packages
+    functions = [
+        {name for one in side for name in _main_functions(one)} for side in (before, after)
+    ]
+    if _are_alike(*functions):
+        return ""
+    binaries = _apart(_binaries, "binaries", before, after)
+    if binaries is not None:
+        return binaries
+    if min(map(len, functions)) >= MIN_FUNCTIONS and not functions[0] & functions[1]:
+        return "These are different programs: no function of package main is on both sides."
     return ""
+
+
+def _are_alike(before: set[str], after: set[str]) -> bool:
+    """Whether nearly all functions of one side are on the other: helpers' names are common."""
+    few = min(len(before), len(after))
+    return few >= MIN_FUNCTIONS and len(before & after) >= MIN_IN_COMMON * few
+
+
+def _apart(
+    names_of: Callable[[Diagnosis], set[str]],
+    words: str,
+    before: Sequence[Diagnosis],
+    after: Sequence[Diagnosis],
+) -> str | None:
+    """That names have nothing in common; empty if they have, None where a side has none."""
+    old, new = ({name for one in side for name in names_of(one)} for side in (before, after))
+    if not old or not new:
+        return None
+    if {_VERSION.sub("", name) for name in old} & {_VERSION.sub("", name) for name in new}:
+        return ""
+    return (
+        f"These are different programs, by their {words}: "
+        f"{', '.join(sorted(old))} before, {', '.join(sorted(new))} after."
+    )
+
+
+def _main_functions(diagnosis: Diagnosis) -> set[str]:
+    """Functions of package main in its profiles, but for those that every program has."""
+    names = {
+        str(name)
+        for profiles in diagnosis.capture.profiles.values()
+        for profile in profiles.values()
+        for name in profile.nodes().names
+    }
+    return {name for name in names if name.startswith(MAIN) and not name.startswith(OF_EVERY_MAIN)}
 
 
 def _main_packages(diagnosis: Diagnosis) -> set[str]:

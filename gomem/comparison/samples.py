@@ -28,14 +28,14 @@ machine did meanwhile, as benchmarks of unchanged code show; only alternating ru
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from gomem.inputs.gobench.table import matched_samples
+from gomem.comparison.settings import DIFFERING
 from gomem.inputs.schema import Column, build, build_rows, empty
 from gomem.statistics.rank_tests import (
     ALPHA,
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.errors import Damage
-    from gomem.inputs.gobench.table import Bench
 
     Values = NDArray[np.float64]
 
@@ -74,13 +73,11 @@ BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
 OF_LEAST = "same: beyond noise, but a smaller change than matters"
-DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
 
 SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
 BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
 ALLOCATIONS = {"allocs", "mallocs", "objects"}
 OPERATIONS = {"op", "ops", "req", "reqs", "requests"}
-MACHINE = ("goos", "goarch", "cpu", "pkg")  # settings whose difference can be the whole difference
 
 METRICS = (
     Column("name", "str", "", "What was measured."),
@@ -172,6 +169,9 @@ class Comparison:
             `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
             captures on a side it is that of the ones whose RSS is in the middle.
         findings: Which causes are new, gone or the same, for captures; see there.
+        settings: The settings of the runtime that differ; see `gomem.comparison.settings`.
+        unlike: Why the sides are not judged, such as that they are of different programs; empty
+            where they are.
         judgement: What it comes down to.
         samples: The values behind the metrics, one a row; see `SAMPLES`.
         least_change: A change smaller than this, of the median before, is `same`.
@@ -195,6 +195,8 @@ class Comparison:
     windows: pd.DataFrame = field(default_factory=pd.DataFrame)
     change: Any = None
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    settings: pd.DataFrame = field(default_factory=partial(empty, DIFFERING))
+    unlike: str = ""
     judgement: Judgement = NOTHING_MEASURED
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
     least_change: float = LEAST_CHANGE
@@ -225,31 +227,6 @@ class Comparison:
     def _repr_html_(self) -> str:
         names = ["name", "unit", "before_median", "after_median", "change", "p_value", "verdict"]
         return self.metrics[names].to_html(escape=True, index=False)
-
-
-def compare_bench(
-    before: Bench,
-    after: Bench,
-    *,
-    least_change: float = LEAST_CHANGE,
-    margin: float | None = None,
-) -> Comparison:
-    """Compare the results of two benchmark files.
-
-    Benchmarks are matched by full name, as `matched_samples` makes it. For the rest see
-    `compare_samples`.
-    """
-    old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
-    compared = compare_samples(old, new, least_change=least_change, margin=margin)
-    timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
-    claimed = ~compared.metrics["verdict"].isin(NO_CHANGE_SHOWN) & timed
-    drift = [DRIFT] if claimed.any() else []
-    return replace(
-        compared,
-        geomeans=geometric_means(compared.metrics),
-        notes=(*_differing_settings(before, after), *compared.notes, *drift),
-        damaged=(*before.damaged, *after.damaged),
-    )
 
 
 def compare_samples(
@@ -296,19 +273,6 @@ def compare_samples(
         least_change=least_change,
         margin=margin,
     )
-
-
-def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Sum up each unit in which several metrics have both sides."""
-    both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)]
-    rows = []
-    for unit, group in both.groupby("unit", sort=False):
-        if len(group) > 1:
-            old, new = (group[f"{side}_median"].to_numpy(float) for side in ("before", "after"))
-            ratio = _geometric_mean([_ratio(*pair) for pair in zip(old, new, strict=True)])
-            change = None if ratio is None else ratio - 1
-            rows.append((unit, len(group), _geometric_mean(old), _geometric_mean(new), change))
-    return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
 
 
 def equivalence(
@@ -463,7 +427,9 @@ class _Sample:
             yield f"only {'before' if counts[0] else 'after'}"
         elif not self.can_tell:
             many = "one value" if counts == (1, 1) else "too few values"
-            yield f"{many} on each side cannot tell a change from noise; {LEAST_VALUES} can"
+            yield (
+                f"{many} per side cannot separate a change from noise; use {LEAST_VALUES} or more"
+            )
         elif p_adjusted is not None and p_value is not None and p_value <= ALPHA < p_adjusted:
             yield OF_FAMILY.format(family)
         elif min(counts) < MIN_INTERVAL_VALUES and not self.exact:
@@ -521,42 +487,10 @@ def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
     standing = int((claimed & (metrics["p_adjusted"] <= ALPHA)).sum())
     if compared * ALPHA >= 1 and claimed.any():
         yield (
-            f"among {compared} comparisons of unchanged code about {compared * ALPHA:.0f} come out "
-            f"as changed by chance; {standing} of the {int(claimed.sum())} here stand for the "
-            "whole table (Holm)"
+            f"of {compared} comparisons of unchanged code about {compared * ALPHA:.0f} come out as "
+            f"changed by chance; {standing} of the {int(claimed.sum())} here hold for the whole "
+            "table (Holm)"
         )
-
-
-def _differing_settings(before: Bench, after: Bench) -> Iterator[str]:
-    """What differs between the runs besides the change being judged."""
-    for key in MACHINE:
-        old, new = _settings(before, key), _settings(after, key)
-        if old and new and old != new:
-            yield f"{key} differs: {_list(old)} before, {_list(new)} after"
-    old, new = (set(side.results["procs"].fillna(1)) for side in (before, after))
-    if old != new:
-        yield f"GOMAXPROCS differs: {_list(old)} before, {_list(new)} after"
-    units = pd.concat([before.units, after.units])
-    for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
-        given = values.unique()
-        if len(given) > 1:
-            yield f"{key} of {unit} is given as {_list(given)}; the first is used"
-
-
-def _settings(bench: Bench, key: str) -> set[str]:
-    return set(bench.config.loc[bench.config["key"] == key, "value"])
-
-
-def _ratio(before: float, after: float) -> float:
-    """After over before; two zeros have not changed, and from zero there is no ratio."""
-    if before == after:
-        return 1.0
-    return after / before if before else float("nan")
-
-
-def _geometric_mean(values: Iterable[float]) -> float | None:
-    array = np.array(list(values))
-    return float(np.exp(np.log(array).mean())) if (array > 0).all() else None
 
 
 def _list(values: Iterable[object]) -> str:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 MEMORY, COLLECTOR = "memory", "collector"
 LOWER, HIGHER, NEITHER = "lower", "higher", "neither"
 ALLOCATION_RATE = "allocation_rate_bytes_per_second"
+COLLECTION_RATE = "collections_per_second"
 RSS, HEAP, GOROUTINES, GC_CPU = "RSS", "HeapAlloc", "goroutines", "gc_cpu_fraction"
+RATES = (GC_CPU, ALLOCATION_RATE, COLLECTION_RATE)  # what two readings of a process's counters tell
 # Name, unit, and which way is better.
 OF_MEMSTATS = (
     (HEAP, "B", LOWER),
@@ -41,6 +43,7 @@ OF_COLLECTOR = (
     ("heap_peak_bytes", "B", LOWER),
     ("heap_goal_bytes", "B", NEITHER),
 )
+OF_COUNTERS = ((COLLECTION_RATE, "Hz", NEITHER),)  # how often is no cost: GC CPU is
 # A quantile of fewer values is one of the largest few: it says nothing of the rest. A median of
 # fewer than six has no 95 % interval.
 CARRIED_BY = {
@@ -78,7 +81,7 @@ def levels_of(
         (GOROUTINES, "count", MEMORY, LOWER, goroutines),
         *(
             (name, unit, COLLECTOR, better, _carried(name, collector or {}))
-            for name, unit, better in OF_COLLECTOR
+            for name, unit, better in (*OF_COLLECTOR, *OF_COUNTERS)
         ),
     ]
     known = [(*row, LEAST.get(row[0], 0.0)) for row in rows if not pd.isna(row[-1])]

@@ -32,6 +32,8 @@ from gomem.analysis.profiles.changes import (
     unseen_in,
 )
 from gomem.analysis.profiles.renames import renamed
+from gomem.comparison.samples import NO_CLAIM
+from gomem.comparison.site_claims import collections_note, is_one_stale, unclaimed
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
@@ -49,15 +51,16 @@ SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
 )
 OF_SAMPLING = (
-    "new, gone, grew and shrank are beyond sampling noise, at 95 % per site: about 5 of 100 "
-    "unchanged sites are called so; and two runs of one program differ by more than sampling"
+    "new, gone, grew and shrank mean a change beyond sampling noise, at 95 % confidence per site: "
+    "expect 5 false ones per 100 unchanged sites; and two runs differ by more than sampling"
 )
 OF_RUNS = (
-    "a site's values are means over the runs of a side; new, gone, grew and shrank are beyond "
-    "sampling noise, and beyond what the runs of a side differ by where they are enough to tell"
+    "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
+    "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
 OF_SECONDS = (
-    "allocation a second is that of all a program does in one: of work that is done faster, more"
+    "allocation per second covers all that a program does in a second: one that works faster "
+    "shows a higher rate"
 )
 REQUEST, SECOND = "request", "second"
 PER = (REQUEST, SECOND)
@@ -74,6 +77,7 @@ SITE_CHANGES = (
         "fraction",
         "Mann-Whitney over the runs; missing with too few, and where sampling alone explains it.",
     ),
+    Column("note", "str", "", "Why it is ~ although beyond sampling noise; else empty."),
 )
 SITE_RATES = (
     *SITE_CHANGES[:2],
@@ -149,7 +153,11 @@ def sites_compared(
     ]
     lasts = [[run.last for run in side] for side in sides]
     both = _sample_types([*lasts[0], *lasts[1]])
-    sites = [_sites(lasts[0], lasts[1], name) for name in SAMPLE_TYPES if name in both]
+    is_stale = is_one_stale(before[0], profiles[1][0], pairs[-1])
+    sites = [
+        _sites(lasts[0], lasts[1], name, is_stale=is_stale) for name in SAMPLE_TYPES if name in both
+    ]
+    notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
     notes += (OF_SECONDS,) if (rates["per"] == SECOND).any() else ()
     return SiteComparison(
@@ -191,12 +199,27 @@ def _run(found: Mapping[str, Profile], ends: tuple[str, str], count: float | Non
     return _Run(None if first == last else found.get(first), found[last], count)
 
 
+def _of_collections(
+    old: Sequence[Diagnosis], new: Sequence[Diagnosis], pair: tuple[str, str]
+) -> tuple[str, ...]:
+    """At which collection each side's profile was taken, of one capture a side."""
+    if len(old) + len(new) > 2:
+        return ()
+    facts = [side[0].by_moment.get(name) for side, name in ((old, pair[0]), (new, pair[1]))]
+    readings = [None if one is None else one.counter_reading for one in facts]
+    counts = [None if one is None else one.count("NumGC") for one in readings]
+    note = collections_note(counts[0], counts[1])
+    return (note,) if note else ()
+
+
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
     """The allocation sites of two heap profiles, by one sample type; see `SITE_CHANGES`."""
     return _sites([before], [after], sample_type)
 
 
-def _sites(before: Sequence[Profile], after: Sequence[Profile], name: str) -> pd.DataFrame:
+def _sites(
+    before: Sequence[Profile], after: Sequence[Profile], name: str, *, is_stale: bool = False
+) -> pd.DataFrame:
     """The sites of several profiles a side; what one does not show is bounded by the others'."""
     flats = [[_flat(one, name) for one in side] for side in (before, after)]
     unseen = [
@@ -205,7 +228,14 @@ def _sites(before: Sequence[Profile], after: Sequence[Profile], name: str) -> pd
     ]
     changes = compare_site_runs(*flats, *unseen)
     about = {"sample_type": name, "unit": before[0].sample_type(name).unit}
-    return build(_with_ranks(changes, flats[0], flats[1], about), SITE_CHANGES)
+    columns = _with_ranks(changes, flats[0], flats[1], about)
+    if len(before) == len(after) == 1:
+        notes = unclaimed(changes, before[0], after[0], name, is_stale=is_stale)
+        columns["note"] = notes
+        columns["state"] = [
+            NO_CLAIM if note else state for state, note in zip(columns["state"], notes, strict=True)
+        ]
+    return build(columns, SITE_CHANGES)
 
 
 def _flat(profile: Profile, sample_type: str) -> pd.DataFrame:
@@ -237,7 +267,7 @@ def _with_ranks(
                     columns["state"][place] = "~"
     of_all = {**about, "before_n": counts[0], "after_n": counts[1]}
     same = {name: [value] * len(changes) for name, value in of_all.items()}
-    return {**columns, **same, "p_value": p_values}
+    return {**columns, **same, "p_value": p_values, "note": [""] * len(changes)}
 
 
 def _rates(
@@ -295,10 +325,6 @@ def _notes(
         return
     yield OF_SAMPLING if len(old) + len(new) == 2 else OF_RUNS
     yield SINCE_START
-    rates = [{p.period for one in side for p in one.values()} for side in profiles]
-    if rates[0] != rates[1]:
-        listed = [", ".join(sorted(map(str, side))) for side in rates]
-        yield f"MemProfileRate differs: {listed[0]} before, {listed[1]} after"
     known = {name for one in profiles[0] for p in one.values() for name in p.nodes().names}
     for rename in renames:
         if all(rename.applied(name) == name for name in known):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from gomem.comparison.samples import TOO_FEW
+from gomem.comparison.samples import CLAIMS, TOO_FEW
 from gomem.comparison.single_values import OF_COLLECTOR
 from gomem.inputs.schema import Column, build_rows
 from gomem.units import format_seconds
@@ -125,6 +125,15 @@ def not_compared(metrics: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFr
     told["verdict"] = told["verdict"].mask(said, TOO_FEW)
     told["note"] = told["note"].mask(said, told["name"].map(dict(reasons)))
     return told
+
+
+def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
+    """The metrics with their numbers, and none of them better or worse."""
+    claimed = metrics["verdict"].isin(CLAIMS)
+    neutral = metrics.copy()
+    neutral["verdict"] = neutral["verdict"].mask(claimed, TOO_FEW)
+    neutral["note"] = neutral["note"].mask(claimed, reason)
+    return neutral
 
 
 def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:

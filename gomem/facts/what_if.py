@@ -36,7 +36,7 @@ def what_if_of(
     """
     gogc = collector.gogc_fraction
     if gogc is None:
-        gogc = _inferred(collector)
+        gogc = inferred_gogc(collector)
     return what_if(
         collector.cycles,
         version,
@@ -47,7 +47,7 @@ def what_if_of(
     )
 
 
-def _inferred(collector: CollectorFacts) -> float | None:
+def inferred_gogc(collector: CollectorFacts) -> float | None:
     """The GOGC that most of the goals agree on, of the run that lasted longest."""
     if collector.cycles.empty or collector.longest_run is None:
         return None

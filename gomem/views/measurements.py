@@ -5,6 +5,8 @@ Units are those of benchmarks (`sec/op`, `B/s`, `allocs/op`) and of levels (`B`,
 
 from __future__ import annotations
 
+import math
+
 from gomem.units import (
     UNKNOWN,
     format_bytes,
@@ -55,9 +57,14 @@ def format_n(before: int, after: int) -> str:
 
 
 def format_spread(median: float, low: float | None, high: float | None) -> str:
-    """The farther end of a median's interval, in per cent of the median: `± 3 %`."""
+    """The farther end of a median's interval, in per cent of the median: `± 3 %`.
+
+    Empty where the interval is not known, or reaches farther than the median is large: such a per
+    cent says less than the interval's ends.
+    """
     if is_unknown(low) or is_unknown(high) or low is None or high is None:
-        return "± ?"
+        return ""
     if low == high:
         return "± 0 %"
-    return f"± {100 * max(high - median, median - low) / abs(median):.0f} %" if median else "± ?"
+    share = max(high - median, median - low) / abs(median) if median else math.inf
+    return f"± {100 * share:.0f} %" if share <= 1 else ""

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from gomem.comparison.samples import compare_bench
+from gomem.comparison.benchmarks import compare_bench
 from gomem.inputs.gobench.table import read_bench
 from gomem.units import is_unknown
 from tests.builders import FIXTURES

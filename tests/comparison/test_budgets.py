@@ -2,8 +2,9 @@
 
 import pytest
 
+from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.budgets import budget_of, summed_up, within_budgets
-from gomem.comparison.samples import compare_bench, compare_samples
+from gomem.comparison.samples import compare_samples
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
 from gomem.statistics.rank_tests import beyond_chance

@@ -1,5 +1,7 @@
 """Several builds against one of them."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -93,7 +95,7 @@ def test_the_sentence_names_each_build_with_what_became_of_it():
     judgement = gomem.compare_many({"old": bench("A"), **slow, "d": bench("A")}).judgement
 
     assert "worse" == judgement.verdict
-    assert "Against old: b and c are worse; d shows no change." == judgement.sentence
+    assert "Against old, b and c are worse; d shows no change." == judgement.sentence
     assert ["b", "c", "d"] == [said.partition(":")[0] for said in judgement.details]
 
 
@@ -130,3 +132,74 @@ def test_a_pattern_is_the_runs_of_one_build(tmp_path):
     metrics = gomem.compare_many({side: tmp_path / f"{side}-*.txt" for side in ("old", "new")})
 
     assert [4, 4] == metrics.metrics["n"].tolist()
+
+
+# A population
+
+
+@pytest.fixture
+def pods(tmp_path):
+    """Captures of one moment each: so many goroutines, and so many MiB of RSS."""
+
+    def made(**counts):
+        for name, (goroutines, mib) in counts.items():
+            (tmp_path / name).mkdir()
+            metrics = {"/memory/classes/total:bytes": 9 << 20}
+            metrics["/sched/goroutines:goroutines"] = goroutines
+            (tmp_path / name / "metrics.json").write_text(json.dumps(metrics))
+            status = f"Name:\tapp\nPid:\t7\nVmRSS:\t{mib * 1024:>8} kB\n"
+            (tmp_path / name / "status").write_text(status)
+        return gomem.compare_many({name: tmp_path / name for name in counts})
+
+    return made
+
+
+def test_the_pod_that_is_unlike_all_others_is_named_and_is_worse(pods):
+    """
+    4 201 goroutines where each of the others has one: that is no matter of how often it was read.
+    """
+    compared = pods(a=(1, 100), b=(1, 104), c=(4201, 101), d=(1, 99), e=(1, 102))
+
+    assert "worse" == compared.judgement.verdict
+    assert compared.judgement.sentence.startswith("Against a, c is worse; d and e show ")
+    assert "Most unlike the others is c: goroutines 4 201, where the others have 1." in (
+        compared.judgement.sentence.replace("\u202f", " ")
+    )
+    assert compared.judgement.details[0].startswith("c: Unlike the others: goroutines 4")
+    assert [("c", "goroutines")] == list(
+        zip(compared.outliers["build"], compared.outliers["name"], strict=True)
+    )
+
+
+def test_a_baseline_that_is_unlike_the_others_is_said_to_be_that(pods):
+    compared = pods(a=(4201, 100), b=(1, 104), c=(1, 101), d=(1, 99))
+
+    assert compared.judgement.details[0].startswith("a, the baseline, is unlike the others: ")
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"a": (1, 100), "b": (1, 104), "c": (4201, 101)},
+        {"a": (1000, 100), "b": (1100, 104), "c": (1900, 101), "d": (1050, 99)},
+        {"a": (1, 100), "b": (1, 190), "c": (1, 140), "d": (1, 120)},
+        {"a": (1, 100), "b": (2000, 100), "c": (1, 100), "d": (4000, 100), "e": (900, 100)},
+    ],
+)
+def test_too_few_builds_a_usual_spread_and_less_than_twice_are_nobody_alone(pods, counts):
+    assert 0 == len(pods(**counts).outliers)
+
+
+def test_settings_of_each_build_come_first_and_with_its_name(tmp_path):
+    for name, gogc in (("a", 100), ("b", 400), ("c", 50)):
+        (tmp_path / name).mkdir()
+        metrics = {"/memory/classes/total:bytes": 9 << 20, "/gc/gogc:percent": gogc}
+        (tmp_path / name / "metrics.json").write_text(json.dumps(metrics))
+
+    compared = gomem.compare_many({name: tmp_path / name for name in "abc"})
+    of_one = gomem.compare_many({"a": tmp_path / "a", "b": tmp_path / "b", "x": tmp_path / "a"})
+
+    assert "GOGC 100 → 400, 50" == compared.settings_words
+    assert compared.judgement.sentence.startswith("GOGC 100 → 400, 50: against a, ")
+    assert "GOGC 100 → 400 in b" == of_one.settings_words
+    assert ["b", "c"] == list(compared.settings["build"])

@@ -6,14 +6,8 @@ import pandas as pd
 import pytest
 
 import gomem
-from gomem.comparison.comparison import (
-    GROUPS,
-    LEDGER,
-    MOMENTS,
-    _joined,
-    compare_diagnoses,
-    counterparts,
-)
+from gomem.comparison.comparison import _joined, compare_diagnoses, counterparts
+from gomem.comparison.moments import GROUPS, LEDGER, MOMENTS
 from gomem.comparison.sites import SITE_CHANGES, SITE_RATES, compare_profiles
 from gomem.errors import CaptureError
 from gomem.inputs.gobench.table import read_bench
@@ -146,7 +140,7 @@ def test_rss_of_one_capture_a_side_is_a_difference_without_a_verdict(shrunk):
     assert (187932 * 1024, 23084 * 1024) == (rss["before_median"], rss["after_median"])
     assert (1, 1, "?") == (rss["before_n"], rss["after_n"], rss["verdict"])
     assert pd.isna(rss["p_value"])
-    assert "one value on each side cannot tell a change from noise; 4 can" == rss["note"]
+    assert "one value per side cannot separate a change from noise; use 4 or more" == rss["note"]
 
 
 def test_the_part_that_went_is_named(shrunk):
@@ -159,8 +153,10 @@ def test_the_part_that_went_is_named(shrunk):
     assert 0 == freed.loc["heap_released_resident", "after"]
 
 
-def test_what_differs_besides_the_change_is_noted(shrunk):
-    assert "Go release differs: go1.12.17 before, go1.16.15 after" in shrunk.notes
+def test_what_differs_besides_the_change_is_a_setting(shrunk):
+    row = shrunk.settings.set_index("name").loc["Go release"]
+
+    assert ("go1.12.17", "go1.16.15") == (row["before"], row["after"])
 
 
 def test_moments_of_one_name_are_with_baseline_each_other_and_metrics_are_of_the_last(shrunk):
@@ -213,7 +209,7 @@ def test_moments_of_different_names_are_noted():
 
     notes = compare_diagnoses(diagnosed(LAZY), healthy).notes
 
-    assert "no moment before is called 3-later, so it is compared with the last, 4-freed" in notes
+    assert "no snapshot before is called 3-later, so it is compared with the last, 4-freed" in notes
 
 
 def test_benchmarks_in_captures_are_compared_by_ranks(pooled):

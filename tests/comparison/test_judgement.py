@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.comparison.comparison import compare, compare_diagnoses, enough_collections
+from gomem.comparison.comparison import compare, compare_diagnoses
 from gomem.comparison.judgement import judge
+from gomem.comparison.levels import enough_collections
 from gomem.comparison.samples import NOTHING_MEASURED
 from gomem.inputs.gobench.table import read_bench
 from tests.builders import FIXTURES, diagnosed, memstats_json
@@ -31,9 +32,12 @@ def test_memory_that_only_became_resident_is_said_to_be_that():
 
     assert ("worse", "better") == (worse.verdict, better.verdict)
     assert worse.sentence.startswith(
-        "From 9.17 MiB to 170 MiB (×18.5), RSS rose by 161 MiB: residency changed, not allocation"
+        "go1.23.4 → go1.24.2: RSS rose from 9.17 MiB to 170 MiB (×18.5) because residency changed, "
+        "not allocation (161 MiB more "
     )
-    assert better.sentence.startswith("From 170 MiB to 9.38 MiB (-94.5 %), RSS fell by 160 MiB")
+    assert better.sentence.startswith(
+        "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.38 MiB (-94.5 %) because residency "
+    )
     assert "Warnings new: untouched-now-resident." in worse.details
 
 
@@ -46,7 +50,7 @@ def test_what_is_decided_stands_before_what_is_not():
     assert "better" == pooled.verdict
     assert pooled.sentence.startswith("19 benchmark metrics: 9 better, 10 may be noise")
     assert "Warnings gone: gc-pressure." in pooled.details
-    assert any("RSS rose by 4.27 MiB" in line for line in pooled.details)
+    assert any(line.startswith("RSS rose from 47.7 MiB to 52.0 MiB") for line in pooled.details)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +112,8 @@ def test_rss_within_a_heaps_swing_is_no_verdict(tmp_path):
     judgement = compare(tmp_path / "before", tmp_path / "after").judgement
 
     assert "?" == judgement.verdict
-    assert judgement.sentence.startswith(
-        "From 58.6 MiB to 87.9 MiB (+50.0 %), RSS rose by 29.3 MiB"
-    )
-    assert "of one capture a side" in judgement.details[-1]
+    assert judgement.sentence.startswith("RSS rose from 58.6 MiB to 87.9 MiB (+50.0 %); no file ")
+    assert judgement.details[-1].startswith("One capture a side cannot separate a change ")
 
 
 def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
@@ -126,8 +128,8 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
     judgement = compare(*runs).judgement
 
     assert "worse" == judgement.verdict
-    said = "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %) (medians). In the middle runs, RSS rose by "
-    assert judgement.sentence.startswith(f"{said}1.95 MiB; no file on both sides says ")
+    said = "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %, medians); in the middle runs no file on "
+    assert judgement.sentence.startswith(said)
     assert () == judgement.details
 
 
@@ -141,7 +143,7 @@ def test_without_rss_heap_objects_are_told(tmp_path):
 
     assert "worse" == judgement.verdict
     assert judgement.sentence == (
-        "Heap objects take 30.0 MiB, and took 10.0 MiB before; RSS is not on both sides."
+        "The heap in use rose from 10.0 MiB to 30.0 MiB (×3); RSS is not on both sides."
     )
 
 
@@ -165,15 +167,38 @@ def findings(*rows):
 
 def compared(*rows, metrics=(), collections=((), ()), by_counters=False):
     """The verdict and what is said of a comparison of these causes and levels."""
-    names = ["name", "layer", "before_median", "after_median", "verdict", "difference"]
-    table = pd.DataFrame(list(metrics), columns=names)
+    table = pd.DataFrame(list(metrics), columns=LEVEL)
     enough = enough_collections(*map(list, collections), by_counters=by_counters)
     too_little = {} if enough else {"gc_cpu_fraction": "too few"}
-    comparison = SimpleNamespace(
-        findings=findings(*rows), metrics=table, change=None, too_little=too_little, margin=None
+    comparison = laid_out(findings(*rows), table, too_little)
+    return judge(comparison, SIDE, SIDE) if metrics else judge(comparison)
+
+
+LEVEL = [
+    "name", "layer", "before_median", "after_median", "verdict", "difference", "before_n",
+    "after_n", "change",
+]  # fmt: skip
+SIDE = [SimpleNamespace(collector=None, moments=())]
+
+
+def laid_out(causes, metrics, too_little=(), settings=(), unlike=""):
+    """A comparison with these causes, levels and settings."""
+    return SimpleNamespace(
+        findings=causes,
+        metrics=metrics,
+        change=None,
+        too_little=dict(too_little),
+        margin=None,
+        sites=pd.DataFrame(),
+        unlike=unlike,
+        settings=pd.DataFrame(list(settings), columns=["name", "before", "after", "source"]),
     )
-    side = [SimpleNamespace(collector=None, moments=())]
-    return judge(comparison, side, side) if metrics else judge(comparison)
+
+
+def level(name, before, after, verdict="?", n=1):
+    """A level of one value a side, or of so many."""
+    change = (after - before) / before if before else None
+    return name, "memory", before, after, verdict, after - before, n, n, change
 
 
 @pytest.mark.parametrize(
@@ -198,7 +223,7 @@ def test_notes_and_what_stays_are_none(rows):
     assert NOTHING_MEASURED == compared(*rows)
 
 
-SHARE = ("gc_cpu_fraction", "collector", 0.10, 0.30, "?", 0.2)
+SHARE = level("gc_cpu_fraction", 0.10, 0.30)
 
 
 @pytest.mark.parametrize(
@@ -227,35 +252,155 @@ def test_the_collectors_share_counts_from_20_collections_on(collections, by_coun
 
 @pytest.mark.parametrize(
     ("before", "after", "verdict"),
-    [(0.0, 0.01, "worse"), (0.0, 0.0099, None), (0.01, 0.0, "better"), (0.1, 0.2, None)],
+    [(0.0, 0.01, "worse"), (0.0, 0.0099, "same"), (0.01, 0.0, "better"), (0.1, 0.2, "?")],
 )
 def test_a_point_of_the_cpu_and_more_than_a_swing_are_a_change(before, after, verdict):
     """
     Twice as much may be a heap's swing.
     """
-    share = ("gc_cpu_fraction", "collector", before, after, "?", after - before)
+    share = level("gc_cpu_fraction", before, after)
 
     said = compared(metrics=[share], collections=([50], [50]))
 
-    assert (NOTHING_MEASURED.verdict if verdict is None else verdict) == said.verdict
+    assert verdict == said.verdict
 
 
 def test_what_is_decided_is_said_before_what_is_the_same():
-    level = ("RSS", "memory", 100 << 20, 100 << 20, "~", 0)
-    comparison = SimpleNamespace(
-        findings=findings(("new", WARNING, "a")),
-        metrics=pd.DataFrame(
-            [(*level, 1, 1, 0.0)],
-            columns=["name", "layer", "before_median", "after_median", "verdict", "difference",
-                     "before_n", "after_n", "change"],
-        ),
-        change=None, too_little={}, margin=None,
-    )  # fmt: skip
-    side = [SimpleNamespace(collector=None, moments=())]
+    rss = level("RSS", 100 << 20, 100 << 20, "~")
 
-    said = judge(comparison, side, side)
+    said = compared(("new", WARNING, "a"), metrics=[rss])
 
     assert ("worse", "Warnings new: a.") == (said.verdict, said.sentence)
     assert said.details[0] == "RSS is about the same: 100 MiB before, 100 MiB after."
-    assert "of one capture a side" in said.details[1]
-    assert 1 == len(judge(comparison, side * 2, side).details)
+    assert said.details[1].startswith("One capture a side cannot separate a change ")
+    comparison = laid_out(findings(), pd.DataFrame([rss], columns=LEVEL))
+    assert () == judge(comparison, SIDE * 2, SIDE).details
+
+
+# What was gained, and what it cost
+
+
+ENOUGH = ([50], [50])
+
+
+def test_what_was_gained_and_what_it_cost_stand_in_one_sentence():
+    said = compared(
+        metrics=[
+            level("RSS", 61 << 20, 306 << 20),
+            level("gc_cpu_fraction", 0.318, 0.105),
+        ],
+        collections=ENOUGH,
+    )
+
+    assert "mixed" == said.verdict
+    assert "GC CPU fell from 31.8 % to 10.5 % for 245 MiB more RSS." == said.sentence
+    assert said.details[0] == "RSS rose from 61.0 MiB to 306 MiB (×5.02)."
+
+
+@pytest.mark.parametrize(
+    ("rise", "verdict", "sentence"),
+    [
+        (82, "mixed", "GC CPU fell from 31.8 % to 10.5 % for 82.0 MiB more RSS."),
+        (20, "mixed", "GC CPU fell from 31.8 % to 10.5 % for 20.0 MiB more RSS."),
+        (19, "better", "GC CPU fell from 31.8 % to 10.5 % for 19.0 MiB more RSS."),
+        (11, "better", "GC CPU fell from 31.8 % to 10.5 % for 11.0 MiB more RSS."),
+        (10, "better", "GC CPU fell from 31.8 % to 10.5 %."),
+    ],
+)
+def test_a_gain_says_that_rss_rose_by_more_than_a_tenth_and_from_a_fifth_on_is_mixed(
+    rise, verdict, sentence
+):
+    """
+    One run a side cannot tell such a rise from a heap's swing, and it stays a cost all the same.
+    """
+    said = compared(
+        metrics=[
+            level("RSS", 100 << 20, (100 + rise) << 20),
+            level("gc_cpu_fraction", 0.318, 0.105),
+        ],
+        collections=ENOUGH,
+    )
+
+    assert (verdict, sentence) == (said.verdict, said.sentence)
+
+
+def test_a_gain_of_memory_names_what_it_cost():
+    said = compared(
+        metrics=[
+            level("RSS", 306 << 20, 61 << 20),
+            level("gc_cpu_fraction", 0.105, 0.318),
+        ],
+        collections=ENOUGH,
+    )
+
+    assert "mixed" == said.verdict
+    assert said.sentence == (
+        "RSS fell from 306 MiB to 61.0 MiB (-80.1 %), but GC CPU rose from 10.5 % to 31.8 %."
+    )
+
+
+def test_a_rise_of_memory_stands_beside_a_warning_that_is_gone():
+    said = compared(("gone", WARNING, "a"), metrics=[level("RSS", 100 << 20, 115 << 20)])
+
+    assert ("better", "Warnings gone: a; RSS rose from 100 MiB to 115 MiB (+15.0 %).") == (
+        said.verdict, said.sentence,
+    )  # fmt: skip
+
+
+def test_a_rise_that_may_be_noise_is_said_to_be_that():
+    said = compared(("gone", WARNING, "a"), metrics=[level("RSS", 100 << 20, 130 << 20, "~", n=6)])
+
+    assert "better" == said.verdict
+    assert "RSS rose from 100 MiB to 130 MiB (+30.0 %, medians, may be noise)." in said.sentence
+
+
+# Settings, and what cannot be compared
+
+
+def test_settings_that_differ_come_first():
+    comparison = laid_out(
+        findings(("gone", WARNING, "a")),
+        pd.DataFrame([], columns=LEVEL),
+        settings=[("GOGC", "100", "400", "runtime/metrics")],
+    )
+
+    assert "GOGC 100 → 400: Warnings gone: a." == judge(comparison).sentence
+
+
+def test_what_one_side_could_not_have_shown_is_neither_new_nor_gone():
+    said = compared(("not comparable", WARNING, "allocation-spike"))
+
+    assert "?" == said.verdict
+    assert said.details == (
+        "Not comparable, as only one side has the files that would show it: allocation-spike.",
+    )
+
+
+def test_different_programs_are_not_judged():
+    comparison = laid_out(
+        findings(("gone", WARNING, "a")),
+        pd.DataFrame([level("RSS", 300 << 20, 61 << 20)], columns=LEVEL),
+        unlike="These are different programs.",
+    )
+
+    said = judge(comparison, SIDE, SIDE)
+
+    assert ("?", "These are different programs.") == (said.verdict, said.sentence)
+    assert "better" not in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (1, 4201, "worse"),
+        (4201, 1, "better"),
+        (1, 1001, "worse"),
+        (1, 1000, None),
+        (1000, 1999, None),
+    ],
+)
+def test_a_thousand_goroutines_more_and_twice_as_many_are_no_noise(before, after, verdict):
+    said = compared(metrics=[level("goroutines", before, after)])
+
+    assert (verdict or "?") == said.verdict
+    assert (verdict is not None) == said.sentence.startswith("Goroutines ")

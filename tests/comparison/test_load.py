@@ -36,8 +36,10 @@ def test_pooling_gives_the_articles_table(pooled):
     names += ["alloc_bytes_per_request", "gc_cpu_seconds_per_request", "gc_cpu_fraction"]
 
     assert ["better"] * len(names) == [verdicts[name] for name in names]
-    assert "GC CPU fell from 25.0 % to 7.9 % for 17.9 MiB more RSS." in pooled.judgement.details
-    assert "Requests a second rose from 54.3 to 295 (×5.44)." in pooled.judgement.details
+    assert pooled.judgement.sentence == (
+        "Requests per second rose from 54.3 to 295 (×5.44) and GC CPU fell from 25.0 % to 7.9 % "
+        "for 17.9 MiB more RSS."
+    )
 
 
 def test_a_request_costs_what_the_program_allocates(pooled):
@@ -52,7 +54,13 @@ def test_a_request_costs_what_the_program_allocates(pooled):
 
 def test_gogc_1000_has_its_price(gogc):
     assert "mixed" == gogc.judgement.verdict
-    assert "GC CPU fell from 7.9 % to 0.5 % for 253 MiB more RSS." in gogc.judgement.details
+    assert gogc.judgement.sentence == (
+        "GOGC 100 → 1000: GC CPU fell from 7.9 % to 0.5 % for 253 MiB more RSS."
+    )
+    assert gogc.judgement.details[0] == (
+        "RSS rose from 67.3 MiB to 320 MiB (×4.76, medians); in the middle runs mainly idle heap "
+        "(57 %), then objects and stacks (40 %)."
+    )
     assert "~" == metric(gogc, "requests_per_second")["verdict"]
     assert any("no change beyond noise" in line for line in gogc.judgement.details)
 
@@ -62,7 +70,7 @@ def test_load_tests_alone_are_compared():
 
     assert {"load"} == set(compared.metrics["layer"])
     assert "better" == compared.judgement.verdict
-    assert compared.judgement.sentence.startswith("Requests a second rose from 150 to 340")
+    assert compared.judgement.sentence.startswith("Requests per second rose from 150 to 340")
     assert "the load was made by ab with 2 connections before, by hey after" in compared.notes
 
 
@@ -75,7 +83,7 @@ def test_several_load_tests_of_one_capture_are_none(tmp_path):
     compared = compare(tmp_path / "before", tmp_path / "after")
 
     assert compared.metrics.empty
-    assert "before: 2 load tests in a capture; wanted one, so none is compared" in compared.notes
+    assert "before: 2 load tests in a capture; one is needed, so none is compared" in compared.notes
 
 
 def test_requests_can_be_given_where_no_load_test_says_so():
@@ -92,8 +100,8 @@ def test_requests_can_be_given_where_no_load_test_says_so():
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("go1.23.4", "go1.24.2", "residency changed, not allocation: "),
-        ("go1.24.2", "go1.24.6", "RSS fell by 160 MiB: "),
+        ("go1.23.4", "go1.24.2", "in the middle runs residency changed, not allocation ("),
+        ("go1.24.2", "go1.24.6", "RSS fell from 170 MiB to 9.47 MiB (-94.4 %, medians); "),
     ],
 )
 def test_the_releases_in_their_sentences(before, after, said):

@@ -1,6 +1,7 @@
 """Are both sides the same program?"""
 
 import json
+import shutil
 
 import pytest
 
@@ -57,6 +58,7 @@ def side(tmp_path):
             "",
             id="a-renamed-binary-of-one-package",
         ),
+        pytest.param({"program": "/a/api-v1.2"}, {"program": "/a/api-v1.3"}, "", id="versions"),
     ],
 )
 def test_programs_are_told_by_their_packages_else_by_their_names(side, before, after, said):
@@ -65,16 +67,36 @@ def test_programs_are_told_by_their_packages_else_by_their_names(side, before, a
     assert (f"These are different programs, by their {said}" if said else "") == found
 
 
-def test_different_programs_are_said_first():
+def test_different_programs_get_no_verdict_and_none_of_their_metrics_a_claim():
     healthy, zeroing = (CAPTURES / name for name in ("healthy-go1.27.3", "zeroing-go1.27.3"))
 
     different = compare(diagnosed(healthy), diagnosed(zeroing)).judgement
+    several = compare([diagnosed(healthy)] * 6, [diagnosed(zeroing)] * 6)
     same = compare(diagnosed(zeroing), diagnosed(CAPTURES / "zeroing-go1.24.2")).judgement
 
-    assert different.sentence.startswith(
-        "These are different programs, by their binaries: healthy before, zeroing after. "
+    assert "?" == different.verdict
+    assert different.sentence == (
+        "These are different programs, by their binaries: healthy before, zeroing after."
     )
+    assert {"~", "?", "same"} >= set(several.metrics["verdict"])
+    assert {"not comparable", "same"} >= set(several.findings["state"])
     assert "different programs" not in same.sentence
+
+
+def test_a_renamed_binary_has_the_functions_of_the_other(tmp_path):
+    """
+    Five functions of package main are on both sides, and one is new.
+    """
+    capture = CAPTURES / "alloc-pressure-before-go1.27.3"
+    sides = []
+    for name in ("api", "server"):
+        shutil.copytree(capture, tmp_path / name)
+        manifest = json.loads((tmp_path / name / "gomem.json").read_text())
+        text = json.dumps(manifest | {"program": f"/app/{name}"})
+        (tmp_path / name / "gomem.json").write_text(text)
+        sides.append([open_side(tmp_path / name)])
+
+    assert "" == different_programs(*sides)
 
 
 def test_without_a_manifest_smaps_names_the_binary(tmp_path):

@@ -22,7 +22,7 @@ def run(*counts, seconds=10, size=4096):
         f"{number}-moment": at(heap(seen(count, size)), 1 + number * seconds)
         for number, count in enumerate(counts, start=1)
     }
-    return SimpleNamespace(capture=SimpleNamespace(heap_profiles=found))
+    return SimpleNamespace(by_moment={}, capture=SimpleNamespace(heap_profiles=found))
 
 
 def site(frame, sample_type):
@@ -70,7 +70,8 @@ def test_runs_narrow_the_interval_of_a_mean():
 
 def test_a_site_that_one_run_lacks_counts_as_nothing_there():
     none = SimpleNamespace(
-        capture=SimpleNamespace(heap_profiles={"1-moment": heap(seen(9, 64, leaf=2, root=2))})
+        by_moment={},
+        capture=SimpleNamespace(heap_profiles={"1-moment": heap(seen(9, 64, leaf=2, root=2))}),
     )
     row = site(sites_compared([run(1000), none], [run(1000)] * 2).sites, "inuse_space")
 
@@ -115,7 +116,7 @@ def test_a_function_whose_lines_moved_is_the_same_site():
     functions = replace(columns.functions, start_line=columns.functions.start_line + 40)
     after = replace(after, columns=replace(columns, locations=lines, functions=functions))
     sides = [
-        [SimpleNamespace(capture=SimpleNamespace(heap_profiles={"1": one}))]
+        [SimpleNamespace(by_moment={}, capture=SimpleNamespace(heap_profiles={"1": one}))]
         for one in (before, after)
     ]
 

@@ -8,6 +8,7 @@ from gomem.comparison.single_values import levels_of
 from gomem.comparison.span import Span
 from gomem.facts.moment import MomentFacts
 from tests.builders import memstats_json, memstats_row
+from tests.comparison.runs import log
 
 MIB = 1 << 20
 CPU = "/cpu/classes/gc/total:cpu-seconds", "/cpu/classes/total:cpu-seconds"
@@ -35,6 +36,21 @@ def test_rates_are_of_what_lies_between():
     assert {
         "gc_cpu_fraction": pytest.approx(0.1),
         "allocation_rate_bytes_per_second": pytest.approx(30 * MIB),
+        "collections_per_second": pytest.approx(2.0),
+    } == Span(first, last).rates
+
+
+def test_without_a_collection_between_them_the_counters_tell_the_rates_all_the_same():
+    """
+    528 MiB a second of a start-up stood where the two moments count 4 MiB in four seconds.
+    """
+    first = moment("a", 9, seconds=1, mib=1, cpu=(1, 10))
+    last = moment("b", 9, seconds=5, mib=5, cpu=(1, 14))
+
+    assert {
+        "gc_cpu_fraction": 0.0,
+        "allocation_rate_bytes_per_second": pytest.approx(MIB),
+        "collections_per_second": 0.0,
     } == Span(first, last).rates
 
 
@@ -52,7 +68,6 @@ def test_without_a_clock_of_the_moments_the_collections_is_taken_if_there_are_en
     [
         pytest.param(None, moment("b", 9, seconds=9), id="one-moment"),
         pytest.param(moment("a", 9, seconds=1), moment("b", 3, seconds=9), id="restarted"),
-        pytest.param(moment("a", 9, seconds=1), moment("b", 9, seconds=9), id="no-collection"),
     ],
 )
 def test_there_are_no_rates_without_two_readings_of_one_process(first, last):
@@ -66,17 +81,21 @@ def test_one_moment_alone_has_no_rates():
 
 
 @pytest.mark.parametrize(
-    ("last_number", "covered"), [(22, False), (23, True), (40, True), (None, True), (3, False)]
+    ("last_number", "is_covered"), [(22, False), (23, True), (40, True), (None, True), (3, False)]
 )
-def test_a_log_covers_what_it_tells_nine_tenths_of(last_number, covered):
+def test_a_log_covers_what_it_tells_nine_tenths_of(last_number, is_covered):
     """
     Collections 6 to 25: the log must reach the 23rd.
     """
-    assert covered == Span(moment("a", 5), moment("b", 25)).is_covered_by(last_number)
+    reason = Span(moment("a", 5), moment("b", 25)).not_covered_by(log(last_number))
+
+    assert ("" if is_covered else f"ends at collection {last_number}, of the 25 until b") == reason
 
 
-def test_without_collections_between_any_log_covers_it():
-    assert Span(moment("a", 5), moment("b", 5)).is_covered_by(2)
+def test_without_collections_between_no_log_tells_of_that_time():
+    reason = Span(moment("a", 5), moment("b", 5)).not_covered_by(log(5))
+
+    assert "has none of the time between the moments, in which no collection ran" == reason
 
 
 def test_a_log_that_ended_before_is_not_compared_and_that_is_said(tmp_path):
@@ -106,7 +125,7 @@ def test_a_clock_of_one_moment_is_none_and_the_collections_is_taken():
 
     rates = Span(without, with_clock).rates
 
-    assert {"allocation_rate_bytes_per_second": pytest.approx(5 * MIB)} == rates
+    assert pytest.approx(5 * MIB) == rates["allocation_rate_bytes_per_second"]
 
 
 def test_from_a_moment_to_itself_is_since_the_start():

@@ -12,7 +12,7 @@ from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.comparison import comparison
 from gomem.comparison.budgets import _more, budget_of
 from gomem.comparison.builds import _build_row, _corrected
-from gomem.comparison.judgement import _benchmarks, _heap, _load, _margin, _price, _rss_sentence
+from gomem.comparison.judgement import _benchmarks, _margin
 from gomem.comparison.programs import program_of
 from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
 from gomem.comparison.sites import _notes as notes_of_sites
@@ -38,13 +38,12 @@ from gomem.facts.sides import (
     _scraped,
     _skew,
 )
-from gomem.facts.what_if import CGROUP, _for_container, _inferred, _memory_now
+from gomem.facts.what_if import CGROUP, _for_container, _memory_now, inferred_gogc
 from gomem.inputs.gobench.table import read_bench
 from gomem.releases import GoVersion
 from gomem.units import KIB, MIB
 from tests.builders import memstats_row, samples_frame
 from tests.gc_logs import cycles_of, packed_cycles
-from tests.heap_profiles import heap, seen
 from tests.views.ledgers import ledger
 
 CYCLES, LIVE = "/gc/cycles/total:gc-cycles", "/gc/heap/live:bytes"
@@ -179,35 +178,6 @@ def row(before, after, n=1, verdict="worse", **more):
     } | more  # fmt: skip
 
 
-def ledger_change(verdict="allocation"):
-    return SimpleNamespace(verdict=verdict, sentence="RSS rose because")
-
-
-@pytest.mark.parametrize(
-    ("n", "change", "said"),
-    [
-        (1, ledger_change(), "From 8 B to 10 B (+25.0 %), RSS rose because."),
-        (1, ledger_change("unknown"), "RSS rose from 8 B to 10 B (+25.0 %)."),
-        (1, None, "RSS rose from 8 B to 10 B (+25.0 %)."),
-        (2, None, "RSS rose from 8 B to 10 B (+25.0 %) (medians)."),
-        (2, ledger_change("unknown"), "RSS rose from 8 B to 10 B (+25.0 %) (medians)."),
-        (
-            2, ledger_change(),
-            "RSS rose from 8 B to 10 B (+25.0 %) (medians). In the middle runs, RSS rose because.",
-        ),
-    ],
-)  # fmt: skip
-def test_what_is_said_of_rss(n, change, said):
-    assert said == _rss_sentence(row(8, 10, n), "worse", change)
-
-
-def test_rss_that_fell_or_stayed():
-    assert _rss_sentence(row(10, 8), "better", None).startswith("RSS fell from 10 B to 8 B")
-    for verdict, n, words in (("same", 1, ""), ("~", 3, " (medians)")):
-        said = _rss_sentence(row(10, 10, n), verdict, ledger_change())
-        assert f"RSS is about the same: 10 B before, 10 B after{words}." == said
-
-
 def metrics(*rows):
     names = ["name", "layer", *row(1, 1), "p_value", "p_adjusted", "unit", "equivalence"]
     return pd.DataFrame([{name: one.get(name) for name in names} for one in rows], columns=names)
@@ -216,57 +186,6 @@ def metrics(*rows):
 def compared(*rows, **more):
     claims = {"largest_claim": None, "least_change": 0.005, "margin": None, "too_little": {}}
     return SimpleNamespace(metrics=metrics(*rows), **claims | more)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "verdict", "told"),
-    [
-        (10.0, 30.0, "?", ("better", "Requests a second rose from 10 to 30 (+200.0 %).")),
-        (30.0, 10.0, "?", ("worse", "Requests a second fell from 30 to 10 (-66.7 %).")),
-        (
-            10.0, 12.0, "?",
-            ("?", "Requests a second: 10 before, 12 after; too few runs can tell."),
-        ),
-        (
-            10.0, 10.1, "?",
-            ("same", "Requests a second: 10 before, 10.1 after; too small a change to matter."),
-        ),
-        (
-            10.0, 12.0, "~",
-            ("same", "Requests a second: 10 before, 12 after; no change beyond noise."),
-        ),
-    ],
-)  # fmt: skip
-def test_what_is_said_of_a_load(before, after, verdict, told):
-    one = row(before, after, verdict=verdict, name="requests_per_second", layer="load")
-
-    said = _load(compared(one))
-
-    assert told[0] == said[0]
-    assert said[1].startswith(told[1].partition(" (")[0])
-    assert _load(compared()) is None
-
-
-@pytest.mark.parametrize(
-    ("verdict", "memory", "difference", "said"),
-    [
-        ("better", "worse", 5 * MIB, " for 5.00 MiB more RSS"),
-        ("worse", "better", -5 * MIB, " for 5.00 MiB less RSS"),
-        ("better", "better", 5 * MIB, ""),
-        ("better", None, 5 * MIB, ""),
-    ],
-)
-def test_the_price_is_what_rss_did_the_other_way(verdict, memory, difference, said):
-    rss = row(9 * MIB, 9 * MIB, name="RSS", layer="memory") | {"difference": difference}
-
-    assert said == _price(compared(rss), verdict, memory)
-    assert "" == _price(compared(), verdict, memory)
-
-
-@pytest.mark.parametrize(("after", "verdict"), [(30, "worse"), (15, "?"), (10, "same")])
-def test_heap_objects_that_may_swing_are_no_verdict(after, verdict):
-    assert verdict == _heap(row(10 * MIB, after * MIB, verdict="?"))[0]
-    assert "same" == _heap(row(10 * MIB, after * MIB, verdict="~"))[0]
 
 
 def test_how_many_metrics_are_shown_to_be_no_worse():
@@ -354,15 +273,6 @@ def test_p_is_corrected_over_all_builds_benchmarks_and_levels_apart():
 )
 def test_without_profiles_nothing_else_is_said_of_sites(profiles, said):
     assert said == list(notes_of_sites([None], [None], 0, [], [[one] for one in profiles]))
-
-
-def test_another_rate_of_sampling_is_said():
-    sides = [[{"1": heap(seen(9, 64), rate=rate)}] for rate in (512 * KIB, KIB)]
-
-    said = list(notes_of_sites([None], [None], 1, [], sides))
-
-    assert "MemProfileRate differs: 524288 before, 1024 after" == said[-1]
-    assert 2 == len(list(notes_of_sites([None], [None], 1, [], [sides[0], sides[0]])))
 
 
 def test_the_program_is_called_as_profiles_say_where_nothing_else_does():
@@ -529,7 +439,7 @@ def test_gogc_is_that_of_the_run_that_lasted_longest():
 
     def inferred(run, cycles=1):
         longest = None if run is None else SimpleNamespace(run=run)
-        return _inferred(SimpleNamespace(
+        return inferred_gogc(SimpleNamespace(
             cycles=pd.DataFrame({"n": range(cycles)}), longest_run=longest,
             triggers=SimpleNamespace(gogc=table),
         ))  # fmt: skip

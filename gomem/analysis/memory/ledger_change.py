@@ -47,16 +47,28 @@ PART_CHANGES = (
 )
 WORDS = {
     "allocation": "the program holds {more} in objects, their spans and stacks",
-    "retention": "the runtime keeps {more} idle heap; the program's own part is not what moved",
-    "residency": "residency changed, not allocation: {more} of what the runtime holds is resident",
+    "retention": "the runtime keeps {more} idle heap",
+    "residency": (
+        "residency changed, not allocation ({more} of the runtime's mappings is resident{same})"
+    ),
     "runtime": "the runtime's own structures take {more}",
     "program": "the pages of the program and its libraries take {more}",
-    "native": "memory outside Go takes {more}: C's heap, threads, or mmap",
+    "native": "memory outside Go (C's heap, threads, mmap) takes {more}",
     "files": "mapped files and shared memory take {more}",
+}
+# The layers where several are named one after the other.
+NAMES = {
+    "allocation": "objects and stacks",
+    "retention": "idle heap",
+    "residency": "residency of mapped heap",
+    "runtime": "Go's runtime",
+    "program": "program and libraries",
+    "native": "memory outside Go",
+    "files": "mapped files",
 }
 VERDICTS = ("unchanged", "shifted", *WORDS, "mixed", "undivided", "unknown")
 LACKING = {
-    "unknown": "the two ledgers do not have the same parts",
+    "unknown": "the two snapshots were measured in different detail",
     "undivided": "no file on both sides says how much of it is Go's",
 }
 # Parts that tell Go's heap from the rest: where a ledger has none, its anonymous memory is both.
@@ -65,9 +77,10 @@ OF_GO_HEAP = {part for part in LAYER_OF_PART if part.startswith("heap_")}
 # runs of one program differ by a few per cent.
 LEAST_BYTES = MIB
 LEAST_SHARE = 0.02
-# A layer is the cause if it alone makes three quarters of the change: the others then cannot
-# make up half of what is left unsaid.
-MOST_OF_IT = 0.75
+MOST = 0.5  # of what went the same way: more than half is most of it
+# From three quarters on the others cannot make up half of what is left unsaid, and are left unsaid.
+NEARLY_ALL = 0.75
+MIN_NAMED = 0.1  # of what went the same way: a smaller layer is not named
 AGAINST = 0.25  # of the change: a smaller move the other way is not mentioned
 
 
@@ -80,9 +93,11 @@ class LedgerChange:
         parts: A row per part of either side; see `PART_CHANGES`. `change_bytes` adds up to
             `rss_change_bytes` where both sides tell the same parts.
         layers: Net change by layer: `layer`, `change_bytes`; `<NA>` if a part of it is unknown.
-        verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that moved RSS,
-            `mixed`, or `unknown`.
+        verdict: `unchanged`, `shifted` (layers moved, RSS did not), the layer that makes more than
+            half of what moved RSS, `mixed` where none does, `undivided` or `unknown`.
         sentence: The verdict in words, with its numbers.
+        reason: Its end, which says what moved RSS: ` because the program …`, or `, mainly idle heap
+            (71 %), then …`; empty where RSS did not move, or the parts are not known.
     """
 
     rss_change_bytes: int | None
@@ -90,6 +105,7 @@ class LedgerChange:
     layers: pd.DataFrame
     verdict: str
     sentence: str
+    reason: str = ""
 
 
 def change_ledger(
@@ -127,7 +143,14 @@ def change_ledger(
     ):
         verdict = "undivided"
     layers = pd.DataFrame({"layer": _words(moved), "change_bytes": _bytes(moved.values())})
-    return LedgerChange(change, _parts(sizes), layers, verdict, _sentence(verdict, change, moved))
+    return LedgerChange(
+        change,
+        _parts(sizes),
+        layers,
+        verdict,
+        _sentence(verdict, change, moved),
+        _reason(verdict, change, _known(moved)) if change else "",
+    )
 
 
 # A ledger has sixteen parts at most, and a capture as many ledgers as moments: so what stands
@@ -208,53 +231,74 @@ def _verdict(change: int | None, moved: _Moved, noise: float) -> str:
     known = _known(moved)
     if abs(change) < noise:
         return "shifted" if any(abs(size) >= noise for size in known.values()) else "unchanged"
-    if len(known) < len(moved):
+    shares = _shares(change, known)
+    if len(known) < len(moved) or not shares:
         return "unknown"
     # A layer may move by more than RSS did, if others moved against it. It is still the cause
     # if what goes the same way is mostly its own.
+    most = next(iter(shares))
+    return most if shares[most] > MOST else "mixed"
+
+
+def _shares(change: int, known: dict[str, int]) -> dict[str, float]:
+    """What each layer makes of all that went the same way as RSS, the largest first."""
     same_way = {layer: abs(size) for layer, size in known.items() if size * change > 0}
-    most = max(same_way, key=lambda layer: same_way[layer])
-    return "mixed" if same_way[most] < MOST_OF_IT * sum(same_way.values()) else most
+    ordered = sorted(same_way, key=lambda layer: -same_way[layer])
+    return {layer: same_way[layer] / sum(same_way.values()) for layer in ordered}
 
 
 def _sentence(verdict: str, change: int | None, moved: _Moved) -> str:
     known = _known(moved)
     if change is None:
         return "RSS is not known on both sides, so its change is unknown"
-    if verdict in LACKING:
-        return f"{_rss_words(change)}; {LACKING[verdict]}"
     if verdict == "unchanged":
         return f"RSS is the same ({format_change(change)}), and so are its parts"
     if verdict == "shifted":
         return f"RSS is the same ({format_change(change)}); inside it moved {_moves(known)}"
-    if verdict == "mixed":
-        moves = _moves(known) or f"each moved by less than {format_bytes(LEAST_BYTES)}"
-        return f"{_rss_words(change)}; no one cause makes most of it: {moves}"
-    size = known[verdict]
-    more = f"{format_bytes(abs(size))} {'more' if size > 0 else 'less'}"
-    words = WORDS[verdict].format(more=more)
-    return f"{_rss_words(change)}: {words}{_beside(verdict, change, known)}"
+    return f"{_rss_words(change)}{_reason(verdict, change, known)}"
+
+
+def _reason(verdict: str, change: int, known: dict[str, int]) -> str:
+    """What moved RSS, as the end of a sentence that says by how much it moved."""
+    if verdict in LACKING:
+        return f"; {LACKING[verdict]}"
+    if verdict in {"unchanged", "shifted"}:
+        return ""
+    shares = _shares(change, known)
+    if shares.get(verdict, 0.0) < NEARLY_ALL:
+        against = _against(change, known)
+        return f"{_listed(shares)}{', offset by ' if against else ''}{against}"
+    stood = "allocation" if verdict == "residency" and "allocation" in known else ""
+    same = f", objects and stacks {_more_or_less(known[stood])}" if stood else ""
+    words = WORDS[verdict].format(more=_more_or_less(known[verdict]), same=same)
+    against = _against(change, known, stood)
+    return f" because {words}{', offset by ' if against else ''}{against}"
+
+
+def _listed(shares: dict[str, float]) -> str:
+    """`, mainly idle heap (71 %), then objects and stacks (29 %)`; where none is most, that."""
+    named = [
+        f"{NAMES[layer]} ({100 * share:.0f} %)"
+        for layer, share in shares.items()
+        if share >= MIN_NAMED
+    ]
+    if next(iter(shares.values())) > MOST:
+        return f", mainly {', then '.join(named)}"
+    return f"; no one cause makes most of it: {', '.join(named)}"
+
+
+def _against(change: int, known: dict[str, int], but: str = "") -> str:
+    """The layers that moved against RSS by enough to say, but for one; empty without any."""
+    against = {
+        layer: size
+        for layer, size in known.items()
+        if size * change < 0 and abs(size) >= AGAINST * abs(change) and layer != but
+    }
+    return _moves(against)
 
 
 def _rss_words(change: int) -> str:
     return f"RSS {'rose' if change > 0 else 'fell'} by {format_bytes(abs(change))}"
-
-
-def _beside(verdict: str, change: int, known: dict[str, int]) -> str:
-    """What stood still while residency changed, and what moved against the change."""
-    words = []
-    if verdict == "residency" and "allocation" in known:
-        words.append(f"objects, spans and stacks {_more_or_less(known['allocation'])}")
-    against = {
-        layer: size
-        for layer, size in known.items()
-        if size * change < 0
-        and abs(size) >= AGAINST * abs(change)
-        and (layer != "allocation" or not words)
-    }
-    if against:
-        words.append(f"the other way: {_moves(against)}")
-    return f" ({'; '.join(words)})" if words else ""
 
 
 def _more_or_less(size: int) -> str:
@@ -265,4 +309,4 @@ def _moves(known: dict[str, int]) -> str:
     """The layers that moved by at least a mebibyte, the largest first."""
     moved = [(layer, size) for layer, size in known.items() if abs(size) >= LEAST_BYTES]
     moved.sort(key=lambda one: -abs(one[1]))
-    return ", ".join(f"{layer} {format_change(size)}" for layer, size in moved)
+    return ", ".join(f"{NAMES[layer]} {format_change(size)}" for layer, size in moved)

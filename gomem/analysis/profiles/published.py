@@ -85,7 +85,7 @@ def published(profiles: Mapping[str, Profile]) -> Publications:
     shown: list[_Shown] = []
     repeated = []
     for (name, one), at in zip(timed, seconds, strict=True):
-        if shown and _repeats(shown[-1].profile, one):
+        if shown and repeats(shown[-1].profile, one):
             shown[-1].until = at
             repeated.append(name)
         else:
@@ -133,7 +133,7 @@ def of_last_process(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
     return kept
 
 
-def _repeats(before: Profile, after: Profile) -> bool:
+def repeats(before: Profile, after: Profile) -> bool:
     """Whether two have the same totals: the order of the samples changes for no reason."""
     one, other = before.columns.value, after.columns.value
     return one.shape[1] == other.shape[1] and np.array_equal(one.sum(axis=0), other.sum(axis=0))

@@ -15,6 +15,7 @@ from gomem.views.comparison.document import (
     NO_LOAD,
     NO_LOG,
     NO_MEMORY,
+    builds_title,
     verdict_of,
 )
 from gomem.views.comparison.words import (
@@ -32,7 +33,6 @@ from gomem.views.document import Document, Figure, Notes, Section
 from gomem.views.figures.builds import plot_builds
 from gomem.views.parts import Part, sections_of
 from gomem.views.share import Hidden, share
-from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,9 +52,9 @@ def builds_document(compared: BuildComparison) -> Document:
     """Say everything once; home directories are left out."""
     document = Document(
         kind=KIND,
-        title=f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}",
-        facts=(("Baseline", compared.baseline), ("Builds", ", ".join(compared.comparisons))),
-        verdict=verdict_of(compared),
+        title=builds_title(compared),
+        facts=(("Builds", ", ".join(compared.comparisons)),),
+        verdict=verdict_of(compared, compared.settings_words),
         sections=sections_of(SECTIONS, compared),
         made_by=f"gomem {version('gomem')}",
     )
@@ -67,10 +67,16 @@ def _budgets(compared: BuildComparison) -> Section | None:
     return Section("budgets", "Budgets", tables.budget_blocks(compared.budgets))
 
 
+def _outliers(compared: BuildComparison) -> Section | None:
+    if compared.outliers.empty:
+        return None
+    return Section("outliers", "Unlike the others", (tables.outliers_table(compared.outliers),))
+
+
 def _findings(compared: BuildComparison) -> Section | None:
     if compared.findings.empty:
         return None
-    return Section("findings", "Known causes", (tables.build_findings_table(compared.findings),))
+    return Section("findings", "Findings", (tables.build_findings_table(compared.findings),))
 
 
 def _what_differs(compared: BuildComparison) -> Section | None:
@@ -92,17 +98,18 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
 def _notes(compared: BuildComparison) -> Section:
     of_no_sites = (note for note in compared.notes if note not in {OF_SAMPLING, OF_RUNS})
     notes = (EACH.format(compared.baseline), *of_no_sites)
-    return Section("notes", "What to know", (Notes(notes),))
+    return Section("notes", "Notes", (Notes(notes),))
 
 
 SECTIONS: tuple[Part[BuildComparison], ...] = (
     Part("budgets", _budgets, "No budget was set; see --fail-on"),
+    Part("outliers", _outliers, "No build is unlike all others"),
     Part("findings", _findings, "No known cause of trouble fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
     Part("benchmarks", _benchmarks, NO_BENCHMARK),
     Part("memory", partial(_of_layer, MEMORY, "Memory"), NO_MEMORY),
-    Part("collector", partial(_of_layer, COLLECTOR, "The collector"), NO_LOG),
-    Part("load", partial(_of_layer, LOAD, "The load"), NO_LOAD),
+    Part("collector", partial(_of_layer, COLLECTOR, "GC"), NO_LOG),
+    Part("load", partial(_of_layer, LOAD, "Load test"), NO_LOAD),
     Part("notes", _notes, ""),
     Part("damage", lambda compared: damage_section(compared.damaged), ALL_READ),
 )

@@ -6,15 +6,19 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.capture.wanted import GC_LOG
+from gomem.comparison.causes import STATES
+from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.comparison import tables
+from gomem.views.comparison.opening import owner_bars
 from gomem.views.comparison.words import (
     ALLOCATED,
     COLLECTOR,
     LOAD,
     MEMORY,
+    NO_CHANGE,
     NO_CLAIM,
     SAMPLE_TYPES,
     SEEN,
@@ -51,8 +55,10 @@ if TYPE_CHECKING:
     from gomem.views.document import Block, Tone
 
 KIND = "Go memory comparison"
-DUMBBELLS = "Each as a multiple of what it was before; twice as much is as far as half."
+DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
 NOISE_SHOWN = 20  # sites within noise; the largest differences
+SITES_SHOWN = 10  # that changed; the rest is a row of its own
+NAMED = 3  # sites in a note
 NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
 NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats"
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
@@ -61,10 +67,10 @@ ALL_READ = "Everything was read"
 # What the whole comparison is called.
 OUTCOMES: dict[str, tuple[Tone, str]] = {
     "worse": ("warning", "worse"),
-    "mixed": ("warning", "better and worse"),
+    "mixed": ("warning", "mixed"),
     "better": ("good", "better"),
     "same": ("neutral", "no change"),
-    "?": ("neutral", "no telling"),
+    "?": ("neutral", "no verdict"),
 }
 
 
@@ -76,25 +82,49 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         before: What was compared, by name.
         after: With what, by name.
     """
+    settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
-        title=after,
-        facts=(("Before", before), ("After", after), *covered(comparison)),
-        verdict=verdict_of(comparison),
+        title=sides_words(before, after, settings),
+        facts=covered(comparison),
+        verdict=verdict_of(comparison, settings),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
+        opening=owner_bars(comparison, before, after),
     )
     return share(document, Hidden())
 
 
-def verdict_of(comparison: Comparison | BuildComparison) -> Verdict:
-    """What it comes down to, with its budgets, and how much could not be read."""
+def sides_words(before: str, after: str, settings: str) -> str:
+    """What is compared, and which settings differ: `old → new: GOGC 100 → 400`."""
+    sides = f"{before} {ARROW} {after}"
+    return f"{sides}: {settings}" if settings else sides
+
+
+def builds_title(compared: BuildComparison) -> str:
+    """What is compared with what, and which settings differ."""
+    builds = f"{how_many(len(compared.comparisons), 'build')} against {compared.baseline}"
+    words = compared.settings_words
+    return f"{builds}: {words}" if words else builds
+
+
+def verdict_of(comparison: Comparison | BuildComparison, titled: str = "") -> Verdict:
+    """What it comes down to, with its budgets, and how much could not be read.
+
+    Args:
+        comparison: The answer.
+        titled: Settings that stand in the title already, and are not said again.
+    """
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]
+    sentence = judgement.sentence
+    if titled and sentence.startswith(f"{titled}: "):
+        sentence = sentence.removeprefix(f"{titled}: ")
+        sentence = sentence[:1].upper() + sentence[1:]
     details = [*filter(None, [comparison.budgets_summary]), *judgement.details]
     if comparison.damaged:
         details.append(f"{how_many(len(comparison.damaged), 'place')} could not be read.")
-    return Verdict(tone, label, minus_signs(judgement.sentence), tuple(map(minus_signs, details)))
+    return Verdict(tone, label, minus_signs(sentence), tuple(map(minus_signs, details)))
 
 
 def _budgets_section(comparison: Comparison) -> Section | None:
@@ -106,7 +136,10 @@ def _budgets_section(comparison: Comparison) -> Section | None:
 def _findings_section(comparison: Comparison) -> Section | None:
     if comparison.findings.empty:
         return None
-    return Section("findings", "Known causes", (tables.findings_table(comparison.findings),))
+    counts = comparison.findings["state"].value_counts()
+    gist = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
+    table = tables.findings_table(comparison.findings)
+    return Section("findings", "Findings", (table,), gist=gist)
 
 
 def _benchmarks_section(comparison: Comparison) -> Section | None:
@@ -117,7 +150,7 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
     if have_multiples(benchmarks).any():
         caption = "Medians with 95 % intervals, as multiples of the median before."
         blocks = (Figure(caption, plot_benchmarks, lambda: {"metrics": benchmarks}), *blocks)
-    return Section("benchmarks", "Benchmarks", blocks)
+    return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=True)
 
 
 def _memory_section(comparison: Comparison) -> Section | None:
@@ -125,21 +158,23 @@ def _memory_section(comparison: Comparison) -> Section | None:
     if metrics.empty:
         return None
     words = f"memory at {pair}" if pair else "memory"
-    return Section("memory", _heading("Memory", pair), _level_blocks(metrics, words))
+    return Section(
+        "memory", _heading("Memory", pair), _level_blocks(metrics, words), gist=_counted(metrics)
+    )
 
 
 def _collector_section(comparison: Comparison) -> Section | None:
     metrics = metrics_of(comparison, COLLECTOR)
     if metrics.empty:
         return None
-    return Section("collector", "The collector", _level_blocks(metrics, "collector"))
+    return Section("collector", "GC", _level_blocks(metrics, "GC"), gist=_counted(metrics))
 
 
 def _load_section(comparison: Comparison) -> Section | None:
     metrics = metrics_of(comparison, LOAD)
     if metrics.empty:
         return None
-    return Section("load", "The load", _level_blocks(metrics, "load"))
+    return Section("load", "Load test", _level_blocks(metrics, "load"), gist=_counted(metrics))
 
 
 def _level_blocks(metrics: pd.DataFrame, words: str) -> tuple[Block, ...]:
@@ -166,14 +201,23 @@ def _ledger_section(comparison: Comparison) -> Section | None:
     if comparison.change is not None:
         moved = {"change": comparison.change, "before": pair.before, "after": pair.after}
         several = not are_single(metrics_of(comparison, MEMORY))
-        of = ", between the runs whose RSS is in the middle" if several else ""
-        caption = f"To the right what rose, to the left what fell; together RSS's change{of}."
+        of = ", between the runs with the median RSS" if several else ""
+        caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [tables.moments_table(known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
     others = rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]])
     blocks += [fold for row in others if (fold := _folded_parts(comparison, row))]
-    return Section("ledger", _heading("Resident memory", pair), tuple(blocks)) if blocks else None
+    if not blocks:
+        return None
+    return Section("ledger", _heading("RSS", pair), tuple(blocks), gist=_rss(known))
+
+
+def _rss(moments: pd.DataFrame) -> str:
+    """RSS of both sides at the moments that the metrics are of."""
+    row = rows_of(moments[moments["of_metrics"]])[0]
+    sizes = [format_bytes(row[f"{side}_rss_bytes"]) for side in tables.SIDES]
+    return f" {ARROW} ".join(sizes)
 
 
 def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
@@ -204,28 +248,45 @@ def _sites_section(comparison: Comparison) -> Section | None:
         shown = _site_blocks(sites_of(comparison, name), name)
         if len(rates := rates_of(comparison, name)):
             per = rates["per"].iloc[0]
-            blocks += _site_blocks(rates, f"{name}, a {per}")
+            blocks += _site_blocks(rates, f"{name} per {per}")
             if per == REQUEST:  # a second may hold more work than it did; then the whole tells more
                 shown = [Folded(f"{name}, since the start", tuple(shown))]
         blocks += shown
     blocks.append(Notes((tables.SITES_LEGEND,)))
     blocks += change_flames(comparison.change_trees)
-    return Section("allocations", _heading("Who allocates", pair), tuple(blocks))
+    gist = states_counted(allocated) if len(allocated) else ""
+    return Section("allocations", _heading("Allocation sites", pair), tuple(blocks), gist=gist)
 
 
 def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
-    """Sites that changed; folded, those whose change may be noise."""
+    """Sites that changed, which add up with the others; folded, those whose change may be noise."""
     if sites.empty:
         return []
-    changed, noise = changed_sites(sites), sites[sites["state"] == NO_CLAIM]
+    changed = changed_sites(sites)
+    noise = sites[(sites["state"] == NO_CLAIM) & (sites["note"] == "")]
     words = f"{sample_type}: {states_counted(sites)}"
     if changed.empty:
-        return [
-            Paragraph(f"{words} (no site changed beyond sampling noise)"),
-            *_noise(noise, sample_type),
+        blocks: list[Block] = [Paragraph(f"{words} (no site changed beyond noise)")]
+    else:
+        caption = f"{sample_type}, sites that changed"
+        blocks = [Paragraph(words), tables.sites_table(changed, caption, sites, SITES_SHOWN)]
+        if len(changed) > SITES_SHOWN:
+            every = tables.sites_table(changed, f"{caption}, all")
+            blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
+    return [*blocks, *_swinging(sites), *_noise(noise, sample_type)]
+
+
+def _swinging(sites: pd.DataFrame) -> tuple[Notes, ...]:
+    """Sites that moved beyond sampling noise, and why that is no claim."""
+    moved = sites[(sites["state"] == NO_CLAIM) & (sites["note"] != "")]
+    lines = []
+    for note, rows in moved.groupby("note", sort=False):
+        named = [
+            f"{row['function']} {tables.site_change(row)}" for row in rows_of(rows.head(NAMED))
         ]
-    table = tables.sites_table(changed, f"{sample_type}, sites that changed")
-    return [Paragraph(words), table, *_noise(noise, sample_type)]
+        more = [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
+        lines.append(minus_signs(f"{', '.join([*named, *more])}: {note}"))
+    return (Notes(tuple(lines)),) if lines else ()
 
 
 def _noise(noise: pd.DataFrame, sample_type: str) -> tuple[Folded, ...]:
@@ -239,11 +300,18 @@ def _noise(noise: pd.DataFrame, sample_type: str) -> tuple[Folded, ...]:
 
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
-    return Section("notes", "What to know", (Notes(tuple(notes)),)) if notes else None
+    notes += [f"{row['name']}: from {row['source']}" for row in rows_of(comparison.settings)]
+    return Section("notes", "Notes", (Notes(tuple(notes)),)) if notes else None
 
 
 def _damage_section(comparison: Comparison) -> Section | None:
     return damage_section(comparison.damaged)
+
+
+def _counted(metrics: pd.DataFrame) -> str:
+    """How many metrics there are, and of how many a change is told."""
+    changed = int((~metrics["verdict"].isin(NO_CHANGE)).sum())
+    return f"{how_many(len(metrics), 'metric')}{f', {changed} changed' if changed else ''}"
 
 
 def _heading(words: str, pair: Pair | None) -> str:

@@ -37,16 +37,15 @@ if TYPE_CHECKING:
 
 SIDES = ("before", "after")
 LEGEND = (
-    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, of "
-    "each row alone"
+    "± is the farther end of the 95 % interval, in per cent of the median; p is Mann-Whitney's, "
+    "for each row alone"
 )
 SITES_LEGEND = (
-    "± of a site is the farther end of the 95 % interval that sampling leaves, in per cent of the "
+    "± of a site is the farther end of its 95 % interval from sampling, in per cent of the "
     "difference"
 )
 WITHIN = ("margin",)  # heading of what was asked by --margin
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
-BRIEF_SITES = 10  # rows of sites in a terminal
 MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
@@ -131,7 +130,7 @@ def _median_cell(row: dict[str, Any], side: str) -> Cell:
     unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
     ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
     between = " to ".join(ends) if len(set(ends)) == 2 else ""
-    text = f"{shown(median, unit)} {format_spread(median, low, high)}"
+    text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
     return Cell(text, f"{median:g} {unit}", between)
 
 
@@ -180,7 +179,7 @@ def _budgets_table(budgets: pd.DataFrame) -> Table:
     columns = ("budget", *by_build, "state", "metric", *SIDES, "allowed", "change", "n")
     rows = tuple(map(_budget_row, rows_of(budgets)))
     sides = f"<{'<' * len(by_build)}<<>>>>>"
-    return Table("Met, broken, or not to be told", columns, sides, rows)
+    return Table("Budgets: met, broken, or too few runs to tell", columns, sides, rows)
 
 
 def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -213,6 +212,21 @@ def builds_table(metrics: pd.DataFrame, label: str) -> Table:
             rows.append((first, *_build_cells(row, asked=asked)))
             named = ""
     return Table(f"Medians by build, {label}", columns, f"<<>><>{'<' * asked}>", tuple(rows))
+
+
+def outliers_table(outliers: pd.DataFrame) -> Table:
+    """The builds that are unlike all others, and in what."""
+    rows = tuple(
+        (
+            Cell(row["build"]),
+            Cell(level_name(row["name"])),
+            *(_level_cell(row[side], row["unit"]) for side in ("value", "typical")),
+            Cell(f"{row['distance']:.3g}"),
+        )
+        for row in rows_of(outliers)
+    )
+    columns = ("build", "metric", "value", "median of the others", "spreads apart")
+    return Table("Unlike the others", columns, "<<>>>", rows)
 
 
 def _build_cells(row: dict[str, Any], *, asked: bool) -> tuple[Cell, ...]:
@@ -248,11 +262,11 @@ def findings_table(findings: pd.DataFrame) -> Table:
             Cell(row["state"]),
             Cell(row["severity"]),
             Cell(row["code"], code=True),
-            Cell(row["title"]),
+            Cell(row["title"], note=row["note"]),
         )
         for row in rows_of(findings)
     )
-    return Table("New, gone, and on both sides", ("", "severity", "code", "what"), "<<<<", rows)
+    return Table("New, gone, on both sides", ("state", "severity", "code", "what"), "<<<<", rows)
 
 
 def build_findings_table(findings: pd.DataFrame) -> Table:
@@ -261,8 +275,8 @@ def build_findings_table(findings: pd.DataFrame) -> Table:
         (Cell(row["build"]), *cells)
         for row, cells in zip(rows_of(findings), findings_table(findings).rows, strict=True)
     )
-    columns = ("build", "", "severity", "code", "what")
-    return Table("New, gone, and on both sides, by build", columns, "<<<<<", rows)
+    columns = ("build", "state", "severity", "code", "what")
+    return Table("New, gone, on both sides, by build", columns, "<<<<<", rows)
 
 
 def moments_table(moments: pd.DataFrame) -> Table:
@@ -275,20 +289,20 @@ def moments_table(moments: pd.DataFrame) -> Table:
         )
         for row in rows_of(moments)
     )
-    return Table("RSS by moment", ("moment", *SIDES, "difference"), "<>>>", rows)
+    return Table("RSS by snapshot", ("snapshot", *SIDES, "difference"), "<>>>", rows)
 
 
 def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
     """Resident memory part by part; where all parts are known, they add up to RSS."""
     names = [Cell(part_name(part)) for part in ledger["part"]]
-    return _sizes_table(f"Resident memory by part, {pair}", "part", names, ledger)
+    return _sizes_table(f"RSS by part, {pair}", "part", names, ledger)
 
 
-def groups_table(groups: pd.DataFrame, pair: Pair) -> Table:
-    """Whose the resident memory is; where all is known, it adds up to RSS."""
+def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:
+    """RSS by owner; where all of it is known, the owners add up to RSS."""
     named = zip(groups["group"], groups["name"], strict=True)
-    names = [Cell(name, note=WHOSE[group]) for group, name in named]
-    return _sizes_table(f"Resident memory by whose it is, {pair}", "whose", names, groups)
+    names = [Cell(name, note=WHOSE[group] if noted else "") for group, name in named]
+    return _sizes_table(f"RSS by owner, {pair}", "owner", names, groups)
 
 
 def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFrame) -> Table:
@@ -299,13 +313,42 @@ def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFr
     return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
 
 
-def sites_table(sites: pd.DataFrame, caption: str) -> Table:
-    """Allocation sites with what sampling leaves open of their change."""
-    rows = tuple(map(_site_row, rows_of(sites)))
+def sites_table(
+    sites: pd.DataFrame, caption: str, whole: pd.DataFrame | None = None, most: int | None = None
+) -> Table:
+    """Allocation sites with what sampling leaves open of their change.
+
+    Args:
+        sites: The rows to show.
+        caption: What they are.
+        whole: All sites of the sample type: then what is not shown stands in a row of its own, and
+            the rows add up to the total below.
+        most: How many are shown; default: all.
+    """
+    shown = sites if most is None else sites.head(most)
+    rows = tuple(map(_site_row, rows_of(shown)))
     columns = ("function", "state", *SIDES, "difference", "95 % interval")
-    return Table(
-        caption, columns, "<<>>>>", rows, brief_rows=BRIEF_SITES, brief_columns=len(columns) - 1
+    total = () if whole is None else _site_totals(shown, whole)
+    return Table(caption, columns, "<<>>>>", rows, total, brief_columns=len(columns) - 1)
+
+
+def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, ...], ...]:
+    """The sites that are not shown as one row, and all as another."""
+    names = (*SIDES, "change")
+    sums = {name: float(whole[name].sum()) for name in names}
+    rest = {name: sums[name] - float(shown[name].sum()) for name in names}
+    unit = whole["unit"].iloc[0]
+    count = len(whole) - len(shown)
+    rows = [(f"{count} other {'site' if count == 1 else 'sites'}", rest)] if count else []
+    return tuple(_total_row(label, sizes, unit) for label, sizes in (*rows, ("total", sums)))
+
+
+def _total_row(label: str, sizes: dict[str, float], unit: str) -> tuple[Cell, ...]:
+    cell, signed = (
+        (bytes_cell, change_cell) if unit == "bytes" else (_count_cell, _count_change_cell)
     )
+    sides = [cell(round(sizes[side])) for side in SIDES]
+    return (Cell(label), Cell(""), *sides, signed(round(sizes["change"])), Cell(""))
 
 
 def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
@@ -320,9 +363,15 @@ def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
     )
 
 
+def site_change(row: dict[str, Any]) -> str:
+    """By how much a site changed, in its unit."""
+    signed = change_cell if row["unit"] == "bytes" else _count_change_cell
+    return signed(row["change"]).text
+
+
 def _with_spread(change: Cell, row: dict[str, Any]) -> Cell:
     spread = format_spread(row["change"], row["low"], row["high"])
-    return replace(change, text=f"{change.text} {spread}")
+    return replace(change, text=f"{change.text} {spread}".rstrip())
 
 
 def _count_change_cell(change: float | None) -> Cell:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.schema import rows_of
-from gomem.units import format_count, format_seconds, is_unknown
+from gomem.units import format_seconds, is_unknown
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -23,18 +23,20 @@ ALLOCATED = "alloc_space"  # what the figure of sites shows
 STATES = ("new", "gone", "grew", "shrank")
 SAMPLE_TYPES = ("alloc_space", "inuse_space", "alloc_objects", "inuse_objects")
 NO_GEOMEAN = "geometric mean: none, because a median is not above 0"
+MOVED = 0.1  # of what it was: what one run a side shows first
 SEEN = 0.02  # of what it was: a smaller change cannot be seen in a figure
 # The collector's levels by their names; those of memory are MemStats' own, which people search for.
 _LEVELS = {
-    "seconds": "time in the log",
+    "seconds": "time covered by the log",
     "cycles": "collections",
     "interval_p50_seconds": "GC interval p50",
     "stw_p50_seconds": "pause p50",
     "stw_p99_seconds": "pause p99",
-    "longest_stop_seconds": "longest stop",
+    "longest_stop_seconds": "longest pause",
     "gc_cpu_fraction": "GC CPU",
     "assist_fraction": "assists, of GC",
     "allocation_rate_bytes_per_second": "allocation rate",
+    "collections_per_second": "collections per second",
     "heap_live_last_bytes": "live heap, last",
     "heap_peak_bytes": "largest heap",
     "heap_goal_bytes": "heap goal, last",
@@ -42,11 +44,11 @@ _LEVELS = {
     **{f"latency_{one}_seconds": f"latency {one}" for one in ("mean", "p50", "p90", "p95", "p99")},
     "latency_max_seconds": "latency, slowest",
     "error_fraction": "errors",
-    "load_requests": "requests in all",
-    "load_seconds": "time of the load",
-    "alloc_bytes_per_request": "allocated, a request",
-    "mallocs_per_request": "objects, a request",
-    "gc_cpu_seconds_per_request": "GC CPU, a request",
+    "load_requests": "total requests",
+    "load_seconds": "duration of the load",
+    "alloc_bytes_per_request": "allocated per request",
+    "mallocs_per_request": "objects per request",
+    "gc_cpu_seconds_per_request": "GC CPU per request",
 }
 
 
@@ -59,6 +61,15 @@ class Pair:
 
     def __str__(self) -> str:
         return self.before if self.before == self.after else f"{self.before} against {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A group of the resident memory, with its bytes on both sides."""
+
+    group: str
+    name: str
+    bytes: dict[str, int]
 
 
 def level_name(name: str) -> str:
@@ -82,9 +93,12 @@ def are_single(metrics: pd.DataFrame) -> bool:
 
 
 def changed_metrics(comparison: Comparison) -> pd.DataFrame:
-    """The metrics of which a change is told."""
+    """The metrics of which a change is told; of one run a side, those that moved by a tenth."""
     metrics = comparison.metrics
-    return metrics[~metrics["verdict"].isin(NO_CHANGE)]
+    changed = metrics[~metrics["verdict"].isin(NO_CHANGE)]
+    if len(changed) or not are_single(metrics):
+        return changed
+    return metrics[metrics["change"].abs().fillna(0) >= MOVED]
 
 
 def pair_of(comparison: Comparison, question: str) -> Pair | None:
@@ -127,17 +141,27 @@ def covered(comparison: Comparison) -> tuple[tuple[str, str], ...]:
 
 def _covers(row: dict[str, Any]) -> str:
     """`6 runs of 2.79 s, 1-start to 2-loaded, 5 collections`."""
-    time = (
-        "of unknown length"
-        if is_unknown(row["seconds"])
-        else f"of {format_seconds(row['seconds'])}"
-    )
-    first = row["first_moment"]
-    between = f"{first} to {row['last_moment']}" if first else "the GC log"
-    parts = [f"{how_many(row['runs'], 'run')} {time}", between]
+    runs, is_timed = how_many(row["runs"], "run"), not is_unknown(row["seconds"])
+    time = f"{runs} of {format_seconds(row['seconds'])}" if is_timed else runs
+    if row["first_moment"]:
+        between = f"{row['first_moment']} to {row['last_moment']}"
+    else:
+        between = "the GC log" if is_timed else row["last_moment"] or "one file"
     counted = (word for word in ("collections", "requests") if not is_unknown(row[word]))
-    parts += [f"{format_count(round(row[word]))} {word}" for word in counted]
-    return ", ".join(parts)
+    return ", ".join([time, between, *(_counted(row[word], word) for word in counted)])
+
+
+def _counted(count: float, noun: str) -> str:
+    return how_many(round(count), noun.removesuffix("s"))
+
+
+def owners(comparison: Comparison, pair: Pair) -> list[Owner]:
+    """RSS by owner at a pair of moments, without what one side does not divide."""
+    return [
+        Owner(row["group"], row["name"], {side: row[side] for side in ("before", "after")})
+        for row in rows_of(groups_of(comparison, pair))
+        if not is_unknown(row["before"]) and not is_unknown(row["after"])
+    ]
 
 
 def rates_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:

@@ -75,9 +75,9 @@ def _draw_bars(panel: Panel, rows: list[tuple[str, int]]) -> None:
 
 
 def _label(part: str, size: int) -> str:
-    """A part's name; of what was never touched, which is taken off, RSS rises where it is less."""
+    """A part's name; of what was never touched, what became of it, as it stands below zero."""
     if part == _UNTOUCHED:
-        return f"{'less' if size > 0 else 'more'} {part_name(part)}"
+        return "now resident, before never touched" if size > 0 else "mapped, never touched"
     return part_name(part)
 
 

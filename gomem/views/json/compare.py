@@ -39,6 +39,7 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
     laid_out = {
         "schema": SCHEMA,
         "inputs": {"before": before, "after": after},
+        "settings": rows_json(comparison.settings),
         "verdict": {
             "sentence": comparison.judgement.sentence,
             "verdict": comparison.judgement.verdict,
@@ -74,11 +75,13 @@ def builds_json(compared: BuildComparison) -> dict[str, Any]:
     laid_out = {
         "schema": BUILDS_SCHEMA,
         "inputs": {"baseline": compared.baseline, "builds": list(compared.comparisons)},
+        "settings": rows_json(compared.settings),
         "verdict": {
             "sentence": compared.judgement.sentence,
             "verdict": compared.judgement.verdict,
             "details": list(compared.judgement.details),
         },
+        "outliers": rows_json(compared.outliers),
         "metrics": rows_json(compared.metrics),
         "notes": list(compared.notes),
         "comparisons": [

@@ -3,11 +3,14 @@
 import pytest
 
 from gomem.comparison.budgets import budget_of, within_budgets
+from gomem.comparison.builds import compare_many
 from gomem.comparison.comparison import compare
-from gomem.comparison.samples import compare_bench
 from gomem.inputs.gobench.table import read_bench
-from gomem.views.comparison import comment
-from gomem.views.comparison.comment import MARK, render_comment
+from gomem.views.comparison.comment import MARK, render_builds_comment, render_comment
+from tests.builders import FIXTURES
+
+CHANGES = FIXTURES / "changes"
+MAX_LINES = 40
 
 
 def bench(scale, names=("A",)):
@@ -19,28 +22,61 @@ def lines_of(compared):
     return render_comment(compared, before="main", after="a|b").splitlines()
 
 
-def test_what_decides_comes_first_and_the_rest_is_folded():
+def test_what_decides_comes_first():
     compared = within_budgets(compare(bench(1), bench(2)), [budget_of("sec/op", "+10%")])
 
     lines = lines_of(compared)
 
-    assert MARK == lines[0]
-    assert lines[2].startswith("**Worse: 1 benchmark metric: 1 worse")
-    assert "main → a\\|b" in lines
-    before_folds = lines[: lines.index("<details><summary>Benchmarks</summary>")]
-    assert {"## What changed", "## Budgets"} <= set(before_folds)
-    assert sum("<details>" in one for one in lines) == sum("</details>" in one for one in lines)
+    assert [MARK, "", "**main → a\\|b**", ""] == lines[:4]
+    assert lines[4].startswith("**Worse: 1 benchmark metric: 1 worse")
+    assert lines.index("## Budgets") < lines.index("## What changed")
 
 
 def test_nothing_changed_has_no_table_of_changes():
     assert "## What changed" not in lines_of(compare(bench(1), bench(1)))
 
 
-@pytest.mark.parametrize(("longest", "left"), [(10_000, True), (60_000, False)])
-def test_no_comment_is_longer_than_a_host_takes(monkeypatch, longest, left):
-    monkeypatch.setattr(comment, "LONGEST", longest)
+def test_of_many_changes_the_first_few_are_shown_and_the_rest_is_counted():
     names = [f"A{number}" for number in range(150)]
-    text = render_comment(compare_bench(bench(1, names), bench(1, names)), before="a", after="b")
 
-    assert len(text) < longest + 500
-    assert left == ("More than a comment holds was left out: Benchmarks" in text)
+    lines = lines_of(compare(bench(1, names), bench(2, names)))
+
+    assert "- 144 more in the page" in lines
+    assert len(lines) <= MAX_LINES
+
+
+@pytest.mark.parametrize(
+    ("change", "before", "after"),
+    [
+        ("buffers", "pooled", "gogc-1000"),
+        ("buffers", "each", "pooled"),
+        ("releases", "go1.23.4", "go1.24.2"),
+        ("alloc-pressure", "before", "after"),
+    ],
+)
+def test_a_comment_is_short_has_one_fold_and_no_spread_above_its_median(change, before, after):
+    sides = [str(CHANGES / change / side / "*") for side in (before, after)]
+
+    lines = lines_of(compare(*sides))
+
+    assert len(lines) <= MAX_LINES
+    assert 1 == sum("<details>" in line for line in lines) == sum("</details>" in x for x in lines)
+    spreads = [int(part.split(" %")[0]) for line in lines for part in line.split("± ")[1:]]
+    assert all(spread <= 100 for spread in spreads)
+    assert not any("± ?" in line for line in lines)
+
+
+def test_settings_that_differ_stand_in_the_first_line_that_is_seen():
+    sides = [str(CHANGES / "buffers" / side / "*") for side in ("pooled", "gogc-1000")]
+
+    assert "**main → a\\|b: GOGC 100 → 1000**" == lines_of(compare(*sides))[2]
+
+
+def test_of_several_builds_each_has_a_line():
+    compared = compare_many({"old": bench(1), "x": bench(2), "y": bench(1)})
+
+    lines = render_builds_comment(compared).splitlines()
+
+    assert [MARK, "", "**2 builds against old**", ""] == lines[:4]
+    assert lines[4].startswith("**Worse: Against old, x is worse; y shows no change.")
+    assert lines[6].startswith("- x: 1 benchmark metric: 1 worse")

@@ -5,8 +5,9 @@ import re
 import pandas as pd
 import pytest
 
+from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.comparison import compare, compare_diagnoses
-from gomem.comparison.samples import compare_bench, compare_samples
+from gomem.comparison.samples import compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.comparison.document import comparison_document
 from gomem.views.writers.html import write_html
@@ -88,11 +89,11 @@ def test_the_same_captures_give_the_same_bytes():
 def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     words = words_of(html_of("cache-shrink"))
 
-    moved = "RSS fell by 161 MiB: residency changed, not allocation"
-    assert f"✓ better From 184 MiB to 22.5 MiB (\u221287.7 %), {moved}" in words
-    assert "Memory and collector are of one capture a side, which cannot say how much" in words
+    moved = "RSS fell from 184 MiB to 22.5 MiB (\u221287.7 %) because residency changed, not "
+    assert f"✓ better {moved}" in words
+    assert "One capture a side cannot separate a change of memory or GC" in words
     assert "gone warning released-but-resident" in words
-    assert "one value on each side cannot tell a change from noise; 4 can" in words
+    assert "one value per side cannot separate a change from noise; use 4 or more" in words
 
 
 @pytest.mark.parametrize(
@@ -129,4 +130,4 @@ def test_a_comparison_of_nothing_is_a_page_too():
 
     text = page_of(compare_samples(nothing, nothing))
 
-    assert "no telling Nothing was measured on both sides." in words_of(text)
+    assert "no verdict Nothing was measured on both sides." in words_of(text)

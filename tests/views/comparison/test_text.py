@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.changes import compare_sites
+from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.comparison import compare, compare_diagnoses
-from gomem.comparison.samples import Comparison, compare_bench, compare_samples
+from gomem.comparison.samples import Comparison, compare_samples
 from gomem.errors import Damage
 from gomem.inputs.gobench.table import read_bench
 from gomem.sources.artefact import open_source
@@ -45,9 +46,7 @@ BenchmarkLookup-2 1000
 # By hand: the medians' intervals are all six values; p is 2/924; the means are roots of
 # 100 * 20 and 50 * 21, their ratio that of 1/2 * 21/20.
 EXPECTED = """\
-b.txt
-Before: a.txt
-After: b.txt
+a.txt → b.txt: cpu EPYC → Xeon
 
 ✓ better: 4 benchmark metrics: 2 better, 2 measured too few times to tell; the
   largest change is Handle-2, B/op, \u2212100.0 %.
@@ -58,25 +57,27 @@ Medians, sec/op
 sec/op                before          after   change  verdict      p  n
 ───────────────────────────────────────────────────────────────────────
 Handle-2        100 ns ± 3 %  50.0 ns ± 6 %  \u221250.0 %  better   0.002  6
-Lookup-2         20.0 ns ± ?    21.0 ns ± ?   +5.0 %  ?            –  1
+Lookup-2             20.0 ns        21.0 ns   +5.0 %  ?            –  1
 geometric mean       44.7 ns        32.4 ns  \u221227.5 %
-note: Lookup-2: one value on each side cannot tell a change from noise; 4 can
+note: Lookup-2: one value per side cannot separate a change from noise; use 4 or
+  more
 
 Medians, B/op
 B/op                before      after    change  verdict      p  n
 ──────────────────────────────────────────────────────────────────
 Handle-2        64 B ± 0 %  0 B ± 0 %  \u2212100.0 %  better   0.002  6
-Lookup-2           0 B ± ?    0 B ± ?    +0.0 %  ?            –  1
+Lookup-2               0 B        0 B    +0.0 %  ?            –  1
 geometric mean           –          –         –
-note: Lookup-2: one value on each side cannot tell a change from noise; 4 can
+note: Lookup-2: one value per side cannot separate a change from noise; use 4 or
+  more
 note: geometric mean: none, because a median is not above 0
 note: ± is the farther end of the 95 % interval, in per cent of the median; p is
-  Mann-Whitney's, of each row alone
+  Mann-Whitney's, for each row alone
 
-What to know
-note: cpu differs: EPYC before, Xeon after
+Notes
 note: times also differ by what the machine did meanwhile, unless before and
   after took turns
+note: cpu: from benchmark file
 
 What could not be read
 What stands here is in none of the numbers above.
@@ -93,7 +94,7 @@ def named(data, name):
 
 
 def of_type(sites, sample_type, unit):
-    return sites.assign(sample_type=sample_type, unit=unit)
+    return sites.assign(sample_type=sample_type, unit=unit, note="")
 
 
 def text_of(compared, before="a", after="b"):
@@ -176,14 +177,16 @@ def test_the_largest_changes_are_shown_and_the_others_counted():
     assert "inuse_space: 15 new\n" in text
     assert "main.f09 " in text
     assert "main.f10 " not in text
-    assert "and 5 more\n" in text
+    assert [["5", "other", "sites"], ["total", "0", "B"]] == [
+        line.split()[:3] for line in text.splitlines() if line.startswith(("5 other", "total"))
+    ]
 
 
 def test_sites_within_noise_are_counted():
     flat = pd.DataFrame({"function": ["f"], "flat": [9], "flat_low": [1], "flat_high": [20]})
     sites = of_type(compare_sites(flat, flat), "inuse_space", "bytes")
 
-    words = "\ninuse_space: 1 ~ (no site changed beyond sampling noise)\n"
+    words = "\ninuse_space: 1 ~ (no site changed beyond noise)\n"
     assert words in rendered(sites=sites)
 
 

@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.budgets import budget_of, within_budgets
-from gomem.comparison.samples import compare_bench
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.exports.junit import render_junit
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_told_is_skipped_with_what_could():
     check(root)
     assert [
         "one value a side cannot tell; 4 a side can",
-        "one value on each side cannot tell a change from noise; 4 can",
+        "one value per side cannot separate a change from noise; use 4 or more",
     ] == [one.get("message") for one in root.iter("skipped")]
     assert ["2", "0", "2"] == [root.get(key) for key in ("tests", "failures", "skipped")]
 

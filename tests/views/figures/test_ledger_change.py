@@ -44,12 +44,15 @@ def test_names_and_signed_bytes_stand_beside_the_bars():
     ] == words(plot_ledger_change(MOVED))  # fmt: skip
 
 
-@pytest.mark.parametrize(("after", "label"), [(-2, "less"), (-20, "more")])
-def test_rss_rises_where_less_was_never_touched(after, label):
+@pytest.mark.parametrize(
+    ("after", "label"),
+    [(-2, "now resident, before never touched"), (-20, "mapped, never touched")],
+)
+def test_what_was_never_touched_is_said_without_a_double_negation(after, label):
     drawing = plot_ledger_change(change({"heap_untouched": -9}, {"heap_untouched": after}))
 
-    assert f"{label} heap untouched" == words(drawing)[0]
-    assert f"By part: {label} heap untouched " in drawing.description
+    assert label == words(drawing)[0]
+    assert f"By part: {label} " in drawing.description
 
 
 def test_the_words_for_who_cannot_see_it_say_the_verdict():

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.profiles.changes import compare_sites
+from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.comparison import compare_diagnoses
-from gomem.comparison.samples import Comparison, compare_bench, compare_samples
+from gomem.comparison.samples import Comparison, compare_samples
 from gomem.inputs.gobench.table import read_bench
 from gomem.views.json.compare import compare_json, render_compare_json
 from tests.builders import FIXTURES, diagnosed
@@ -39,7 +40,7 @@ def everything():
         bench.geomeans,
         ledger=ledger,
         sites=sites.assign(
-            sample_type="inuse_space", unit="bytes", before_n=1, after_n=1, p_value=None
+            sample_type="inuse_space", unit="bytes", before_n=1, after_n=1, p_value=None, note=""
         ),
         notes=("mind the gap",),
         damaged=bench.damaged,

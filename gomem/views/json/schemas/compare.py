@@ -11,12 +11,14 @@ from gomem.causes.finding import Severity
 from gomem.comparison.budgets import BUDGETS
 from gomem.comparison.budgets import STATES as BUDGET_STATES
 from gomem.comparison.builds import BUILD_METRICS
-from gomem.comparison.comparison import GROUPS as COMPARED_GROUPS
-from gomem.comparison.comparison import LEDGER, MOMENTS
+from gomem.comparison.causes import COMPARED_CAUSES
+from gomem.comparison.causes import STATES as FINDING_STATES
 from gomem.comparison.direction import JUDGEMENTS
-from gomem.comparison.judgement import FINDINGS
-from gomem.comparison.judgement import STATES as FINDING_STATES
+from gomem.comparison.moments import GROUPS as COMPARED_GROUPS
+from gomem.comparison.moments import LEDGER, MOMENTS
+from gomem.comparison.outliers import OUTLIERS
 from gomem.comparison.samples import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
@@ -43,6 +45,7 @@ INPUTS = (
     Column("after", "str", "", "With what, by name."),
 )
 VERDICT = (Column("sentence", "str", "", "What changed, by how much, and why."),)
+BUILD = Column("build", "str", "", "The build that has them.")
 LEVELS = tuple(str(one) for one in Severity)
 BEFORE, AFTER = "before_", "after_"
 
@@ -70,7 +73,11 @@ def compare_builds_schema() -> Schema:
             "What was compared.",
             builds=listed({"type": "string"}, "The others, by name."),
         ),
+        settings=rows(
+            (BUILD, *DIFFERING), "Settings of the runtime that differ from the baseline's."
+        ),
         verdict=_verdict(),
+        outliers=rows(OUTLIERS, "Builds that are unlike all others, the farthest first."),
         metrics=rows(
             BUILD_METRICS,
             "A row for each metric and build, the baseline's first.",
@@ -104,6 +111,7 @@ def _body() -> Schema:
         MEANS,
         schema=written_as(SCHEMA),
         inputs=record(INPUTS, "What was compared."),
+        settings=rows(DIFFERING, "Settings of the runtime that differ between the sides."),
         verdict=_verdict(),
         budgets=rows(
             BUDGETS,
@@ -112,7 +120,10 @@ def _body() -> Schema:
             p_value=PROBABILITY,
         ),
         findings=rows(
-            FINDINGS, "Causes on either side.", state=words(FINDING_STATES), severity=words(LEVELS)
+            COMPARED_CAUSES,
+            "Causes on either side.",
+            state=words(FINDING_STATES),
+            severity=words(LEVELS),
         ),
         metrics=rows(
             [column for column in METRICS if not column.name.startswith((BEFORE, AFTER))],

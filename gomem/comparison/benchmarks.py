@@ -1,0 +1,92 @@
+"""Two benchmark files compared: each benchmark by its full name, and a mean for each unit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.comparison.samples import (
+    BENCHMARK,
+    GEOMEANS,
+    LEAST_CHANGE,
+    NO_CHANGE_SHOWN,
+    compare_samples,
+)
+from gomem.comparison.settings import differing_bench_settings
+from gomem.inputs.gobench.table import matched_samples
+from gomem.inputs.schema import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gomem.comparison.samples import Comparison
+    from gomem.inputs.gobench.table import Bench
+
+DRIFT = "times also differ by what the machine did meanwhile, unless before and after took turns"
+
+
+def compare_bench(
+    before: Bench,
+    after: Bench,
+    *,
+    least_change: float = LEAST_CHANGE,
+    margin: float | None = None,
+) -> Comparison:
+    """Compare the results of two benchmark files.
+
+    Benchmarks are matched by full name, as `matched_samples` makes it. For the rest see
+    `compare_samples`.
+    """
+    old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
+    compared = compare_samples(old, new, least_change=least_change, margin=margin)
+    timed = compared.metrics["unit"].isin(["sec/op", "B/s"])
+    claimed = ~compared.metrics["verdict"].isin(NO_CHANGE_SHOWN) & timed
+    drift = [DRIFT] if claimed.any() else []
+    return replace(
+        compared,
+        geomeans=geometric_means(compared.metrics),
+        settings=differing_bench_settings(before, after),
+        notes=(*_unit_notes(before, after), *compared.notes, *drift),
+        damaged=(*before.damaged, *after.damaged),
+    )
+
+
+def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Sum up each unit in which several metrics have both sides."""
+    both = metrics[(metrics["before_n"] > 0) & (metrics["after_n"] > 0)]
+    rows = []
+    for unit, group in both.groupby("unit", sort=False):
+        if len(group) > 1:
+            old, new = (group[f"{side}_median"].to_numpy(float) for side in ("before", "after"))
+            ratio = _geometric_mean([_ratio(*pair) for pair in zip(old, new, strict=True)])
+            change = None if ratio is None else ratio - 1
+            rows.append((unit, len(group), _geometric_mean(old), _geometric_mean(new), change))
+    return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
+
+
+def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
+    """What the files say of a unit, where they say several things."""
+    units = pd.concat([before.units, after.units])
+    for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
+        given = values.unique()
+        if len(given) > 1:
+            yield f"{key} of {unit} is given as {_list(given)}; the first is used"
+
+
+def _ratio(before: float, after: float) -> float:
+    """After over before; two zeros have not changed, and from zero there is no ratio."""
+    if before == after:
+        return 1.0
+    return after / before if before else float("nan")
+
+
+def _geometric_mean(values: Iterable[float]) -> float | None:
+    array = np.array(list(values))
+    return float(np.exp(np.log(array).mean())) if (array > 0).all() else None
+
+
+def _list(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value) for value in values))

@@ -1,0 +1,123 @@
+"""Which causes are new, gone or on both sides, and which could one side not have shown?
+
+A cause is new only where the side before had what would show it: the kinds of artefact that prove
+it, at as many moments as its rule needs. One heap profile holds no spike, and a capture without a
+GC log no long pauses; so a capture that has both is not worse than it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gomem.causes import CAUSES
+from gomem.diagnosis.findings import OF_DATA, SAME
+from gomem.inputs.schema import Column, build_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.causes.finding import Finding
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+NEW, GONE, ON_BOTH, NOT_COMPARABLE = "new", "gone", "same", "not comparable"
+STATES = (NEW, GONE, ON_BOTH, NOT_COMPARABLE)
+COMPARED_CAUSES = (
+    Column("code", "str", "", "The cause."),
+    Column(
+        "state",
+        "str",
+        "",
+        "new, gone, same: on both sides; not comparable: the other side could not have shown it.",
+    ),
+    Column("severity", "str", "", "How much it matters; before, if it is gone."),
+    Column("title", "str", "", "It in plain words, with its number; before, if it is gone."),
+    Column("note", "str", "", "What the other side would have needed; empty if it is comparable."),
+)
+LOG = "gctrace"
+# Files of the kernel that say how much is resident, and not of what; smaps says both.
+RSS_ALONE = frozenset({"smaps_rollup", "status", "statm"})
+NEEDED_MOMENTS = {cause.code: cause.needed_moments for cause in CAUSES}
+WORDS = {LOG: "a GC log", "runtime": "MemStats", "heap": "a heap profile"}
+
+
+def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd.DataFrame:
+    """Which causes are new, gone, on both sides; see `COMPARED_CAUSES`. Those about data are not.
+
+    Args:
+        before: The answers about one side.
+        after: Those about the other, with the first as its baseline.
+        unlike: Why nothing of one side can be new or gone on the other, if so.
+    """
+    old, new = _causes(before), _causes(after)
+    rows = [
+        _row(finding, NEW, unlike or _missing(finding, after, before), on_both=code in old)
+        for code, finding in new.items()
+    ]
+    rows += [
+        _row(finding, GONE, unlike or _missing(finding, before, after))
+        for code, finding in old.items()
+        if code not in new
+    ]
+    return build_rows(rows, COMPARED_CAUSES)
+
+
+def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
+    return {one.code: one for one in diagnosis.findings if not one.code.startswith(OF_DATA)}
+
+
+def _row(
+    finding: Finding, state: str, missing: str, *, on_both: bool = False
+) -> tuple[str, str, str, str, str]:
+    """A finding of one side, which the other has, or has not, or could not have."""
+    if on_both:
+        state, missing = ON_BOTH, ""
+    elif missing:
+        state = NOT_COMPARABLE
+    return finding.code, state, str(finding.severity), finding.title, missing
+
+
+def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> str:
+    """What the other side would need to show a finding, in words; empty if it has all."""
+    shown, available = _moments_by_kind(own), _moments_by_kind(other)
+    needed = NEEDED_MOMENTS[finding.code]
+    required = {kind: min(needed, shown[kind]) for kind in sorted(_cited(finding, own))}
+    return ", ".join(
+        _needed(kind, count, available[kind])
+        for kind, count in required.items()
+        if available[kind] < count
+    )
+
+
+def _needed(kind: str, required: int, available: int) -> str:
+    named = WORDS.get(kind, kind)
+    if required == 1:
+        return f"{named} is missing"
+    return f"{named} at {required} snapshots or more is required, {available} available"
+
+
+def _cited(finding: Finding, diagnosis: Diagnosis) -> set[str]:
+    """The kinds of artefact that prove it."""
+    cited = {path for one in finding.evidence for path in one.artefact.split(", ")}
+    kinds = {
+        _kind(kind)
+        for moment in diagnosis.capture.by_moment.values()
+        for kind, path in moment.paths.items()
+        if path in cited
+    }
+    return kinds | ({LOG} if cited & set(diagnosis.capture.of_kind(LOG)) else set())
+
+
+def _moments_by_kind(diagnosis: Diagnosis) -> Counter[str]:
+    """At how many moments there is an artefact of each kind; a log is of all of them."""
+    counts: Counter[str] = Counter()
+    for moment in diagnosis.capture.by_moment.values():
+        kinds = {_kind(word) for word in moment.paths}
+        counts.update(kinds | ({"RSS"} if "smaps" in kinds else set()))
+    counts[LOG] = 1 if diagnosis.capture.gc is not None else 0
+    return counts
+
+
+def _kind(word: str) -> str:
+    """What an artefact tells: those of one kind can stand for one another."""
+    return "RSS" if word in RSS_ALONE else SAME.get(word, word)

@@ -1,0 +1,148 @@
+"""The levels of two sides: RSS, heap, what the collector costs, what a load test measured.
+
+A level is one value a capture. Rates (GC CPU, allocation, collections a second) are those of the
+counters of the two moments where every capture of both sides has them, so that both are of the same
+time and of the same kind; a log stands in where some capture has no counters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from gomem.comparison.load_values import load_levels
+from gomem.comparison.samples import METRICS, Comparison, compare_samples
+from gomem.comparison.side import listed, load_of
+from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of
+from gomem.inputs.schema import empty, rows_of
+from gomem.units import is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gomem.comparison.side import Side
+    from gomem.comparison.span import Span
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+LEAST_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count
+
+
+def compare_levels(before: Side, after: Side, asked: Mapping[str, Any]) -> Comparison:
+    """Compare each level by the values that the runs of both sides have."""
+    by_counters = rates_by_counters(before, after)
+    old, new = (_levels(side, by_counters) for side in (before, after))
+    if not len(old) and not len(new):
+        return Comparison(empty(METRICS))
+    return compare_samples(old, new, **asked)
+
+
+def rates_by_counters(before: Side, after: Side) -> frozenset[str]:
+    """The rates that the counters of every capture tell."""
+    spans = [*before.spans, *after.spans]
+    return frozenset(name for name in RATES if spans and all(name in one.rates for one in spans))
+
+
+def _levels(side: Side, by_counters: frozenset[str]) -> pd.DataFrame:
+    runs = zip(side.captures, side.spans, side.requests, strict=True)
+    return pd.concat([_of_run(*run, by_counters) for run in runs])
+
+
+def _of_run(
+    diagnosis: Diagnosis, span: Span, requests: float | None, by_counters: frozenset[str]
+) -> pd.DataFrame:
+    facts, rates = span.last, span.rates
+    collector = {**rates, **_of_log(diagnosis, span)}
+    collector |= {name: rates[name] for name in by_counters}
+    load = load_of(diagnosis)
+    load |= span.per_request(requests or 0)
+    if facts is None:
+        levels = levels_of(None, None, None, collector)
+    else:
+        levels = levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
+    return pd.concat([levels, load_levels(load)]) if load else levels
+
+
+def _of_log(diagnosis: Diagnosis, span: Span) -> Mapping[str, Any]:
+    """What the log says, unless it does not tell what the moments are of."""
+    log = diagnosis.collector
+    if log is None or span.not_covered_by(log):
+        return {}
+    cost = log.cost
+    values = {name: value for name, value in cost.values.items() if not is_unknown(value)}
+    rate = {COLLECTION_RATE: (cost.cycles - cost.runs) / cost.seconds} if cost.seconds else {}
+    return values | rate
+
+
+def too_little(before: Side, after: Side) -> dict[str, str]:
+    """Metrics that say little, with the reason: a start-up's few collections are no rate."""
+    sides = before, after
+    is_counted = GC_CPU in rates_by_counters(before, after)
+    if is_counted:
+        collections = [[span.collections for span in side.spans] for side in sides]
+    else:
+        logs = [[one.collector for one in side.captures if one.collector] for side in sides]
+        collections = [[log.cost.steady_cycles for log in side] for side in logs]
+    if enough_collections(*collections, by_counters=is_counted):
+        return {}
+    return {GC_CPU: f"fewer than {LEAST_COLLECTIONS} collections cannot tell what they cost"}
+
+
+def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
+    """Whether the collector's share of the CPU says something of both sides.
+
+    Counters are of all that lies between two moments, so it is enough that one side collected
+    often: that the other did not is what changed. A log must be long enough wherever there is one.
+
+    Args:
+        before: Collections of each capture of one side.
+        after: Those of the other.
+        by_counters: Whether counters say the share, or logs.
+    """
+    if by_counters:
+        return max(min(before, default=0), min(after, default=0)) >= LEAST_COLLECTIONS
+    return min([*before, *after], default=0) >= LEAST_COLLECTIONS
+
+
+def level_notes(before: Side, after: Side) -> Iterator[str]:
+    """What to know of the levels: logs that are left out, and loads that are not alike."""
+    for side in (before, after):
+        yield from _log_notes(side)
+    yield from _load_notes(before, after)
+
+
+def _log_notes(side: Side) -> Iterator[str]:
+    for diagnosis, span in zip(side.captures, side.spans, strict=True):
+        if reason := span.not_covered_by(diagnosis.collector):
+            yield f"{side.word}: the GC log {reason}; it is not compared"
+
+
+def _load_notes(before: Side, after: Side) -> Iterator[str]:
+    for side in (before, after):
+        for diagnosis in side.captures:
+            count = sum(len(test.runs) for test in diagnosis.capture.loads.values())
+            if count > 1:
+                yield (
+                    f"{side.word}: {count} load tests in a capture; one is needed, so none is "
+                    "compared"
+                )
+                break
+        if side.first != side.last and any(map(load_of, side.captures)):
+            yield (
+                f"{side.word}: costs per request are of the time between {side.first} and "
+                f"{side.last}"
+            )
+    tools = [
+        {name for one in side.captures for name in _load_tools(one)} for side in (before, after)
+    ]
+    if all(tools) and tools[0] != tools[1]:
+        yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"
+
+
+def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:
+    """Which load generators, and how many connections they held."""
+    for test in diagnosis.capture.loads.values():
+        for row in rows_of(test.runs):
+            held = row["connections"]
+            at = "" if is_unknown(held) else f" with {held} connections"
+            yield f"{row['tool']}{at}"

@@ -1,0 +1,121 @@
+"""Which moments are compared, and where the resident bytes are at each: by part and by group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.memory.groups import NAMES, UNDIVIDED, alike
+from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
+from gomem.comparison.side import median_bytes
+from gomem.inputs.schema import Column, build, build_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.comparison.side import Side
+    from gomem.facts.moment import MomentFacts
+
+    Pairs = Sequence[tuple[str, str]]
+
+MOMENTS = (
+    Column("before", "str", "", "Moment of the capture before."),
+    Column("after", "str", "", "Moment of the capture after that it is compared with."),
+    Column("before_rss_bytes", "Int64", "B", "RSS before."),
+    Column("after_rss_bytes", "Int64", "B", "RSS after."),
+    Column("change_bytes", "Int64", "B", "RSS after less before."),
+    Column("of_metrics", "bool", "", "Whether the metrics of memory are of this pair."),
+    Column("of_sites", "bool", "", "Whether the allocation sites are of this pair."),
+)
+LEDGER = (
+    Column("before_moment", "str", "", "Moment of the capture before."),
+    Column("after_moment", "str", "", "Moment of the capture after."),
+    Column("part", "str", "", "Part of resident memory."),
+    Column("before", "Int64", "B", "Its bytes before; missing if the capture cannot say."),
+    Column("after", "Int64", "B", "Its bytes after; missing if the capture cannot say."),
+    Column("change", "Int64", "B", "After less before."),
+)
+GROUPS = (
+    *LEDGER[:2],
+    Column("group", "str", "", "Whose memory it is; one of `analysis.memory.groups.GROUPS`."),
+    Column("name", "str", "", "What sentences call it."),
+    *LEDGER[3:],
+)
+
+
+def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.DataFrame:
+    """Which moment is compared with which, and RSS at both; see `MOMENTS`.
+
+    Args:
+        old: The side before.
+        new: The side after.
+        pairs: The moments that have a ledger.
+        profiled: The pair that has the heap profiles.
+    """
+    columns: dict[str, list[Any]] = {column.name: [] for column in MOMENTS}
+    for pair in dict.fromkeys([*pairs, *profiled]):
+        is_paired = pair in pairs
+        rss = [
+            _rss(s, name) if is_paired else None for s, name in zip((old, new), pair, strict=True)
+        ]
+        columns["before"].append(pair[0])
+        columns["after"].append(pair[1])
+        columns["before_rss_bytes"].append(rss[0])
+        columns["after_rss_bytes"].append(rss[1])
+        columns["change_bytes"].append(_difference(*rss))
+        columns["of_metrics"].append(pair in pairs[-1:])
+        columns["of_sites"].append(pair in profiled)
+    return build(columns, MOMENTS)
+
+
+def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
+    """The parts of resident memory at these moments; see `LEDGER`."""
+    rows = []
+    for first, second in pairs:
+        for part in PARTS:
+            sizes = _part(old, first, part), _part(new, second, part)
+            if sizes != (None, None):
+                rows.append((first, second, part, *sizes, _difference(*sizes)))
+    return build_rows(rows, LEDGER)
+
+
+def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
+    """RSS by owner at these moments, as finely as all of both sides divide it; see `GROUPS`."""
+    rows = []
+    for first, second in pairs:
+        sides = [
+            [facts.groups for facts in side.facts_at(name) if facts.groups]
+            for side, name in ((old, first), (new, second))
+        ]
+        divided = alike([*sides[0], *sides[1]])
+        before, after = divided[: len(sides[0])], divided[len(sides[0]) :]
+        for group in (name for name in NAMES if any(name in sizes for sizes in divided)):
+            sizes = _of_group(before, group), _of_group(after, group)
+            rows.append((first, second, group, NAMES[group], *sizes, _difference(*sizes)))
+    return build_rows(rows, GROUPS)
+
+
+def _rss(side: Side, moment: str) -> int | None:
+    return median_bytes(facts.rss_bytes for facts in side.facts_at(moment))
+
+
+def _part(side: Side, moment: str, part: str) -> int | None:
+    return median_bytes(_part_bytes(facts, part) for facts in side.facts_at(moment))
+
+
+def _part_bytes(facts: MomentFacts, part: str) -> int | None:
+    """Bytes of a part: 0 where smaps has no mapping of its kind, unknown where nothing says."""
+    assert facts.ledger is not None
+    if facts.ledger.has(part):
+        return facts.ledger.part(part)
+    return 0 if facts.mappings is not None and part in PART_OF_KIND.values() else None
+
+
+def _of_group(side: Sequence[Mapping[str, int]], group: str) -> int | None:
+    """Median of a group's bytes, which are 0 where memory is divided and has none of it."""
+    return median_bytes(sizes.get(group, None if UNDIVIDED in sizes else 0) for sizes in side)
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before

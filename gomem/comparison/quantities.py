@@ -1,0 +1,278 @@
+"""The headline numbers of a comparison, each as what was gained or what it cost: RSS, load, GC CPU.
+
+Each is a clause ("GC CPU fell from 31.8 % to 10.5 %") that a sentence joins with the others, and a
+sentence of its own with what is known of the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gomem.causes.thresholds import Thresholds
+from gomem.comparison.direction import direction
+from gomem.comparison.load_values import REQUEST_RATE
+from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
+from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, RSS
+from gomem.inputs.schema import rows_of
+from gomem.units import (
+    format_bytes,
+    format_change,
+    format_count,
+    format_fraction,
+    format_relative,
+    is_unknown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.analysis.memory.ledger_change import LedgerChange
+    from gomem.comparison.samples import Comparison
+    from gomem.diagnosis.diagnosis import Diagnosis
+
+USUAL = Thresholds()
+IN_USE = "inuse_space"
+MAX_UNSAID_RISE = 0.1  # of RSS: a larger rise stands in the first sentence, whatever else is there
+MIN_COST = 0.2  # of what it was: a cost so large makes a gain a trade, also of one run a side
+_NO_CHANGE = {TOO_FEW: "too few runs to tell", SAME: "too small a change to matter"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of both sides, judged.
+
+    Attributes:
+        name: What it is called.
+        verdict: better, worse, same, or `?` where too few values can tell.
+        clause: How it moved: `GC CPU fell from 31.8 % to 10.5 %`.
+        sentence: The same as a sentence, with its reason where that is known.
+        worse_by: How much worse it became, as a fraction of what it was; negative if better.
+        price: What it costs, as the end of a sentence about a gain: ` for 245 MiB more RSS`; empty
+            where the clause says it.
+    """
+
+    name: str
+    verdict: str
+    clause: str
+    sentence: str
+    worse_by: float
+    price: str = ""
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is RSS, or the heap in its place."""
+        return self.name in {RSS, HEAP}
+
+    @property
+    def has_risen(self) -> bool:
+        """Whether it is memory, and rose by more than may stay unsaid."""
+        return self.is_memory and self.worse_by > MAX_UNSAID_RISE
+
+    def as_cost(self) -> Quantity:
+        """The same as worse, where a gain stands against a rise that too few runs can judge."""
+        is_cost = self.verdict == TOO_FEW and self.worse_by >= MIN_COST
+        return replace(self, verdict=WORSE) if is_cost else self
+
+
+def quantities(
+    comparison: Comparison, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
+) -> list[Quantity]:
+    """Those that both sides have, in the order in which they are said."""
+    found = (
+        _memory(comparison, before, after),
+        _load(comparison),
+        _collector(comparison),
+        _goroutines(comparison),
+    )
+    return [one for one in found if one is not None]
+
+
+def _memory(
+    comparison: Comparison, before: Sequence[Diagnosis], after: Sequence[Diagnosis]
+) -> Quantity | None:
+    """RSS with what moved it; heap objects where no file on one side says how much is resident."""
+    row = _metric(comparison, RSS)
+    if row is None:
+        row = _metric(comparison, HEAP)
+        return _in_use(comparison) if row is None else _heap(row)
+    series = [
+        [facts.rss_bytes for facts in side[0].moments if facts.rss_bytes is not None]
+        for side in (before, after)
+    ]
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(
+            row["before_median"],
+            row["after_median"],
+            before_series=series[0],
+            after_series=series[1],
+        )
+    medians = row["before_n"] + row["after_n"] > 2
+    clause = _moved("RSS", row, _sizes(row), medians=medians, noise=verdict == NO_CLAIM)
+    sentence = f"{clause}{_reason(comparison.change, medians=medians)}."
+    if verdict in {SAME, NO_CLAIM} and _rise(row) <= MAX_UNSAID_RISE:
+        sizes, of = _sizes(row), " (medians)" if medians else ""
+        sentence = f"RSS is about the same: {sizes[0]} before, {sizes[1]} after{of}."
+    return Quantity(RSS, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "RSS"))
+
+
+def _reason(change: LedgerChange | None, *, medians: bool) -> str:
+    """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
+    if change is None or not change.reason:
+        return ""
+    if not medians:
+        return change.reason
+    return f"; in the middle runs {change.reason.lstrip(';, ').removeprefix('because ')}"
+
+
+def _heap(row: dict[str, Any]) -> Quantity:
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["before_median"], row["after_median"])
+    clause = _moved("the heap in use", row, _sizes(row), noise=verdict == NO_CLAIM)
+    sentence = f"{clause[:1].upper()}{clause[1:]}; RSS is not on both sides."
+    return Quantity(
+        HEAP, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "heap in use")
+    )
+
+
+def _in_use(comparison: Comparison) -> Quantity | None:
+    """What heap profiles have in use, where nothing else on both sides says how much memory is."""
+    sites = comparison.sites
+    if sites.empty or (in_use := sites[sites["sample_type"] == IN_USE]).empty:
+        return None
+    before, after = (float(in_use[side].sum()) for side in ("before", "after"))
+    change = after / before - 1 if before else None
+    row = {"before_median": before, "after_median": after, "difference": after - before}
+    verdict = direction(before, after)
+    clause = _moved("memory in use in the heap profiles", row | {"change": change}, _sizes(row))
+    if verdict == SAME:
+        sizes = _sizes(row)
+        sentence = f"Memory in use is about the same: {sizes[0]} before, {sizes[1]} after."
+    else:
+        sentence = f"{clause[:1].upper()}{clause[1:]}{_largest_site(in_use, after - before)}."
+    return Quantity(HEAP, verdict, clause, sentence, _rise(row), _price(row, "memory in use"))
+
+
+def _largest_site(sites: pd.DataFrame, change: float) -> str:
+    """The site that moved most in the same direction, with what it makes of the change."""
+    same_way = sites[sites["change"] * change > 0]
+    if same_way.empty:
+        return ""
+    row = rows_of(same_way.loc[[same_way["change"].abs().astype(float).idxmax()]])[0]
+    sizes = format_change(row["change"]), format_change(change)
+    return f"; the largest change is {row['function']} ({sizes[0]} of {sizes[1]})"
+
+
+def _load(comparison: Comparison) -> Quantity | None:
+    """How many requests were answered a second, where a load test is on both sides."""
+    row = _metric(comparison, REQUEST_RATE)
+    if row is None:
+        return None
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["after_median"], row["before_median"], least=0.0)
+    rates = [f"{row[f'{side}_median']:.3g}" for side in ("before", "after")]
+    clause = _moved("requests per second", row, rates)
+    return Quantity(
+        REQUEST_RATE,
+        _of_metric(verdict),
+        clause,
+        _sentence("Requests per second", clause, rates, verdict),
+        -(row["change"] or 0.0),
+    )
+
+
+def _collector(comparison: Comparison) -> Quantity | None:
+    """The collector's share of the CPU, where it means anything."""
+    row = _metric(comparison, GC_CPU)
+    if row is None or GC_CPU in comparison.too_little:
+        return None
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = direction(row["before_median"], row["after_median"], least=LEAST_CPU)
+    shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
+    verb = "fell" if row["difference"] < 0 else "rose"
+    clause = f"GC CPU {verb} from {shares[0]} to {shares[1]}"
+    rise = row["after_median"] - row["before_median"]
+    worse_by = rise / row["before_median"] if row["before_median"] else 0.0
+    is_small = abs(rise) < LEAST_CPU
+    return Quantity(
+        GC_CPU,
+        _of_metric(verdict),
+        clause,
+        _sentence("GC CPU", clause, shares, verdict),
+        0.0 if is_small else worse_by,
+    )
+
+
+def _goroutines(comparison: Comparison) -> Quantity | None:
+    """How many there are, where they multiplied: a count does not swing as a heap does."""
+    row = _metric(comparison, GOROUTINES)
+    if row is None:
+        return None
+    counts = [row[f"{side}_median"] for side in ("before", "after")]
+    least, most = sorted(counts)
+    if most - least < USUAL.goroutine_growth or most < USUAL.goroutine_growth_ratio * least:
+        return None
+    verdict = row["verdict"]
+    if verdict == TOO_FEW:
+        verdict = WORSE if row["difference"] > 0 else BETTER
+    verb = "rose" if row["difference"] > 0 else "fell"
+    clause = f"goroutines {verb} from {format_count(counts[0])} to {format_count(counts[1])}"
+    return Quantity(GOROUTINES, _of_metric(verdict), clause, f"{clause.capitalize()}.", _rise(row))
+
+
+def _sentence(name: str, clause: str, values: list[str], verdict: str) -> str:
+    """What moved, in a sentence; what may not have moved with both of its values."""
+    if verdict in {BETTER, WORSE}:
+        return f"{clause[:1].upper()}{clause[1:]}."
+    why = _NO_CHANGE.get(verdict, "no change beyond noise")
+    return f"{name}: {values[0]} before, {values[1]} after; {why}."
+
+
+def _moved(
+    name: str,
+    row: dict[str, Any],
+    values: Sequence[str],
+    *,
+    medians: bool = False,
+    noise: bool = False,
+) -> str:
+    """`RSS rose from 61.1 MiB to 306 MiB (×5)`."""
+    verb = "rose" if row["difference"] > 0 else "fell"
+    known = [] if is_unknown(row["change"]) else [format_relative(row["change"])]
+    beside = ", ".join(known + ["medians"] * medians + ["may be noise"] * noise)
+    return f"{name} {verb} from {values[0]} to {values[1]}{f' ({beside})' if beside else ''}"
+
+
+def _sizes(row: dict[str, Any]) -> list[str]:
+    return [format_bytes(row[f"{side}_median"]) for side in ("before", "after")]
+
+
+def _price(row: dict[str, Any], of: str) -> str:
+    more = "more" if row["difference"] > 0 else "less"
+    return f" for {format_bytes(abs(row['difference']))} {more} {of}"
+
+
+def _rise(row: dict[str, Any]) -> float:
+    """By how much it rose, of what it was; infinitely from nothing."""
+    if row["before_median"]:
+        return float(row["difference"] / row["before_median"])
+    return float("inf") if row["difference"] > 0 else 0.0
+
+
+def _of_metric(verdict: str) -> str:
+    """A metric's verdict as one of a comparison: what may be noise is no change."""
+    return SAME if verdict == NO_CLAIM else verdict
+
+
+def _metric(comparison: Comparison, name: str) -> dict[str, Any] | None:
+    """A level that both sides have."""
+    metrics = comparison.metrics
+    rows = rows_of(metrics[(metrics["name"] == name) & (metrics["layer"] != BENCHMARK)])
+    known = (row for row in rows if not is_unknown(row["difference"]))
+    return next(known, None)

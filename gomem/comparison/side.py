@@ -1,0 +1,96 @@
+"""One side of a comparison: its captures, and the moments between which they are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from gomem.comparison.load_values import REQUESTS, load_values
+from gomem.comparison.span import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.moment import MomentFacts
+
+BEFORE, AFTER = "before", "after"
+SIDES = (BEFORE, AFTER)
+
+
+@dataclass(frozen=True)
+class Side:
+    """The runs of one side.
+
+    Attributes:
+        word: `before` or `after`.
+        captures: A run each.
+        first: The first moment that has a counterpart on the other side; empty without one.
+        last: The last, which levels are of.
+        asked_requests: How many requests each run answered, where no load test says so.
+    """
+
+    word: str
+    captures: Sequence[Diagnosis]
+    first: str
+    last: str
+    asked_requests: int | None = None
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """What lies between the two moments, of each run."""
+        return [_span(one, self.first, self.last) for one in self.captures]
+
+    @cached_property
+    def requests(self) -> list[float | None]:
+        """How many requests each run answered between them; None where nobody says."""
+        return [load_of(one).get(REQUESTS, self.asked_requests) for one in self.captures]
+
+    @property
+    def middle(self) -> MomentFacts | None:
+        """The facts of the run whose RSS is in the middle; of two such runs, the smaller one."""
+        facts = self.facts_at(self.last)
+        known = sorted((one.rss_bytes, n) for n, one in enumerate(facts) if one.rss_bytes)
+        return facts[known[(len(known) - 1) // 2][1]] if known else next(iter(facts), None)
+
+    def facts_at(self, moment: str) -> list[MomentFacts]:
+        """What is known of a moment, of each run that has a ledger; of its last without that."""
+        found = (facts_at(one, moment) for one in self.captures)
+        return [facts for facts in found if facts is not None]
+
+
+def facts_at(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
+    """What is known of a moment; of the last one if there is none of this name."""
+    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    named = [facts for facts in known if facts.name == moment]
+    chosen = named or known[-1:]
+    return chosen[0] if chosen else None
+
+
+def load_of(diagnosis: Diagnosis) -> dict[str, float]:
+    """What the load test says; of several nothing, as none of them is the whole load."""
+    tests = list(diagnosis.capture.loads.values())
+    if len(tests) != 1 or len(tests[0].runs) != 1:
+        return {}
+    return load_values(tests[0].runs, tests[0].latencies)
+
+
+def median_bytes(values: Iterable[int | None]) -> int | None:
+    """The median of those that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return round(median(known)) if known else None
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Values in words, in order."""
+    return ", ".join(sorted(map(str, values)))
+
+
+def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
+    """What lies between two moments; between its own first and last if it has none so called."""
+    known = [facts for facts in diagnosis.moments if facts.ledger is not None]
+    if known and last not in [facts.name for facts in known]:
+        return Span(known[0], known[-1])
+    return Span(facts_at(diagnosis, first), facts_at(diagnosis, last))
