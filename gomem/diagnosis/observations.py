@@ -10,19 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import ALL, GO, GO_HEAP, NOT_GO, OF_FILES, Part
-from gomem.analysis.memory.groups import (
-    FILES,
-    FREE,
-    GARBAGE,
-    LIVE,
-    NATIVE,
-    PROGRAM,
-    RUNTIME,
-    STACKS,
-)  # fmt: skip
+from gomem.analysis.memory.readings import ALL, GO_HEAP
 from gomem.causes.goroutine_leak import where_words
 from gomem.causes.growing_sites import growing_sites, share_words
+from gomem.diagnosis.part_words import interval_words, level_words, part_name
 from gomem.text import (
     Bytes,
     BytesChange,
@@ -39,38 +30,19 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.memory.account import Account, Snapshot
-    from gomem.analysis.memory.bounds import Interval
+    from gomem.analysis.memory.account import Account, Part, Snapshot
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
-    from gomem.facts.moment import MomentFacts
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level: what moves by both is said
 NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
 SAME_SHARE, SAME_BYTES = 0.02, MIB  # of the level: a smaller change is none
-WIDE = 0.1  # of its middle: an interval that is wider is said as two numbers
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
-NEARLY_ALL, MOST_OF = 0.9, 0.5
+MOST_OF = 0.5
 MIN_SECONDS = 1.0  # between moments: less says nothing of how fast it moved
 MIN_READINGS = 3  # of a shape, and of a direction
 IN_USE = "inuse_space"
-PART_NAMES = {
-    frozenset({LIVE}): "live heap",
-    frozenset({GARBAGE}): "garbage not yet collected",
-    frozenset({LIVE, GARBAGE}): "Go objects, live or garbage",
-    frozenset({FREE}): "free heap kept by Go",
-    frozenset({STACKS}): "goroutine stacks",
-    GO_HEAP: "Go heap",
-    frozenset({RUNTIME}): "Go runtime",
-    GO: "Go",
-    frozenset({NATIVE}): "C and other native memory",
-    frozenset({FILES}): "mapped files and shared memory",
-    frozenset({PROGRAM}): "program text and data",
-    OF_FILES: "files and program text",
-    NOT_GO: "memory outside Go",
-    ALL: "memory that these files do not break down",
-}
 QUANTITY_NAMES = {
     "rss": "RSS",
     "reserved": "memory reserved by Go",
@@ -312,45 +284,6 @@ def _peak(account: Account, ratio: float) -> Text:
     if highest.total_bytes < max(ratio * ends, ends + MOVED_BYTES):
         return Text()
     return text(" (peak {} at {})", Bytes(highest.total_bytes), MomentName(highest.moment))
-
-
-def part_name(groups: frozenset[str], case: Case) -> str:
-    """What a part is called; native memory by what nearly all of it is, where smaps shows that."""
-    if groups != frozenset({NATIVE}):
-        return PART_NAMES[groups]
-    with_smaps = [moment for moment in case.facts.moments if moment.mappings is not None]
-    return _native_name(with_smaps[-1]) if with_smaps else PART_NAMES[groups]
-
-
-def _native_name(moment: MomentFacts) -> str:
-    assert moment.ledger is not None
-    assert moment.mappings is not None
-    blocks = int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
-    sizes = {
-        "C memory (malloc)": moment.ledger.part("native_heap") + blocks,
-        "thread stacks": moment.ledger.part("thread_stacks"),
-        "anonymous mmap": moment.ledger.part("anonymous_other") - blocks,
-    }
-    largest = max(sizes, key=lambda name: sizes[name])
-    whole = sum(sizes.values())
-    is_clear = whole and sizes[largest] >= NEARLY_ALL * whole
-    return largest if is_clear else PART_NAMES[frozenset({NATIVE})]
-
-
-def interval_words(change: Interval, *, about: bool) -> Text:
-    """A change in words: one number where the interval is narrow, else both ends."""
-    if change.width <= max(WIDE * abs(change.middle), MIB / 2):
-        middle = BytesChange(round(change.middle))
-        return text("{}{}", "about " if about and change.width else "", middle)
-    return text("{} to {}", BytesChange(round(change.low)), BytesChange(round(change.high)))
-
-
-def level_words(level: Interval) -> Text:
-    """A level in words, likewise."""
-    low, high = Bytes(round(level.low)), Bytes(round(level.high))
-    if level.width <= max(WIDE * abs(level.middle), MIB / 2):
-        return Text(Bytes(round(level.middle)))
-    return text("at most {}", high) if level.low <= 0 else text("between {} and {}", low, high)
 
 
 # What profiles and goroutines say

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import (
-    OBJECTS,
-    Account,
-    Reading,
-    account_of,
-    account_of_live_heap,
-)  # fmt: skip
+from gomem.analysis.memory.account import Account, account_of, account_of_live_heap
 from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import (
     FREE,
@@ -19,6 +13,7 @@ from gomem.analysis.memory.groups import (
     STACKS,
 )  # fmt: skip
 from gomem.analysis.memory.ledger import HEAP_PARTS
+from gomem.analysis.memory.readings import OBJECTS, Reading
 from gomem.facts.live_heap import in_use_of, marks_of
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gomem
-from gomem.analysis.memory.account import ALL, GO_HEAP
 from gomem.analysis.memory.groups import FREE, GARBAGE, LIVE, NATIVE
-from gomem.diagnosis.observations import SAME_BYTES, SAME_SHARE, part_name
+from gomem.analysis.memory.readings import ALL, GO_HEAP
+from gomem.diagnosis.observations import SAME_BYTES, SAME_SHARE
+from gomem.diagnosis.part_words import part_name
 from gomem.facts.moment import GOROUTINES
 from gomem.text import Bytes, BytesChange, Count, Function, MomentName, Share
 from gomem.units import MIB

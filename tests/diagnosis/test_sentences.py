@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.analysis.memory.account import ALL
+from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
-from gomem.diagnosis.observations import PART_NAMES
+from gomem.diagnosis.part_words import PART_NAMES
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment
 from gomem.facts.changes import (
     Change,

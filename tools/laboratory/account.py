@@ -21,8 +21,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import gomem
-from gomem.analysis.memory.account import GO, NOT_GO, Account, Reading, account_of
+from gomem.analysis.memory.account import Account, account_of
 from gomem.analysis.memory.groups import NATIVE
+from gomem.analysis.memory.readings import GO, NOT_GO, Reading
 from gomem.facts.account import reading_of
 from tests.builders import FIXTURES
 from tools.laboratory.captures import names_of, path_of

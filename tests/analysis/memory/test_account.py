@@ -2,15 +2,7 @@
 
 import pytest
 
-from gomem.analysis.memory.account import (
-    ALL,
-    GO,
-    GROUPS,
-    OBJECTS,
-    Reading,
-    account_of,
-    moved,
-)  # fmt: skip
+from gomem.analysis.memory.account import account_of, moved
 from gomem.analysis.memory.groups import (
     FILES,
     FREE,
@@ -21,6 +13,7 @@ from gomem.analysis.memory.groups import (
     RUNTIME,
     STACKS,
 )  # fmt: skip
+from gomem.analysis.memory.readings import ALL, GO, GROUPS, OBJECTS, Reading
 from gomem.units import MIB
 
 START = Reading(
