@@ -45,6 +45,8 @@ def goroutines_pile_up(case: Case) -> bool:
 
 def _pile_up_uncounted(case: Case) -> bool:
     """Whether what goes with their number grows to the end, where nobody counts them."""
+    if case.facts.goroutine_counts:
+        return False  # one count says how many there are, not that they grow
     thresholds, growth = case.thresholds, case.facts.goroutines
     stacks = growth.stacks
     if stacks is not None and stacks.grown >= thresholds.goroutine_bytes:

@@ -12,7 +12,7 @@ from gomem.causes.finding import Severity
 from gomem.facts.goroutines import GoroutineCount
 from gomem.text import Count, Function
 from gomem.units import MIB
-from tests.builders import case_of
+from tests.builders import but, case_of
 from tests.causes.situations import facts
 
 WAITING = "runtime.gopark;sync.(*WaitGroup).Wait;main.(*report).wait;main.serve.func1"
@@ -105,3 +105,18 @@ def test_one_count_has_no_direction():
     alone = case_of([facts(name="1")], goroutine_counts=())
 
     assert [] == goroutine_leak.find(alone)
+
+
+def test_stacks_that_grow_beside_one_count_are_no_uncounted_goroutines():
+    """
+    123 goroutines whose stacks grow to 2 MiB each: deep recursion, and somebody did count them.
+    """
+    deep = case([123], stacks=())
+    grown = goroutine_growth(
+        Level("goroutines", np.array([0.0]), np.array([123.0])),
+        Level("stacks", np.arange(4) * 3.0, np.array([20, 80, 160, 240]) * float(MIB)),
+    )
+
+    assert [] == goroutine_leak.find(but(deep, goroutines=grown))
+    (uncounted,) = goroutine_leak.find(but(deep, goroutines=grown, goroutine_counts=()))
+    assert "nothing here counts them" in uncounted.title
