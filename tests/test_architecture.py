@@ -41,6 +41,7 @@ SUBJECTS = [
 ]
 # What every cause is made of and looks at; the rest are causes.
 OF_CAUSES = {
+    "gomem.causes.callers",
     "gomem.causes.case",
     "gomem.causes.cause",
     "gomem.causes.collecting",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import NATIVE
+from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding
@@ -36,7 +37,7 @@ def find(case: Case) -> list[Finding]:
     found = outside_go(
         case, lambda one: int(unnamed_mappings(one)["Rss"].sum()), case.thresholds.anonymous_bytes
     )
-    return [_finding(moment, severity) for moment, severity in found]
+    return [_finding(moment, severity, case) for moment, severity in found]
 
 
 _MECHANISM = (
@@ -46,12 +47,12 @@ _MECHANISM = (
     "not count them."
 )
 _OR_MALLOC = ", or C's malloc, which maps each piece of 128 KiB and more on its own"
+_UNMAP_IT = "Memory that is mapped and never unmapped stays until the process ends."
 CAUSE = Cause(
     code="anonymous-mapping",
     mechanism=_MECHANISM.format(or_malloc=_OR_MALLOC),
     remedy="Search the program and its dependencies for Mmap, and see who maps: strace -k -e "
-    "trace=mmap,munmap -p PID (or bpftrace) while it grows. Memory that is mapped and never "
-    "unmapped stays until the process ends.",
+    "trace=mmap,munmap -p PID (or bpftrace, or a CPU profile) while it grows. " + _UNMAP_IT,
     references=("mmap(2)", "syscall.Mmap"),
     bears_on=("mappings",),
     rule=find,
@@ -71,8 +72,9 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     return moment.mappings[mine | moment.is_shared_anonymous]
 
 
-def _finding(moment: MomentFacts, severity: Severity) -> Finding:
+def _finding(moment: MomentFacts, severity: Severity, case: Case) -> Finding:
     assert moment.mappings is not None
+    callers = case.facts.callers.mapping
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
     size = int(mine["Rss"].sum())
     largest = mine.sort_values("Rss", ascending=False, kind="stable").head(SHOWN)
@@ -94,5 +96,7 @@ def _finding(moment: MomentFacts, severity: Severity) -> Finding:
         size=size,
         evidence=evidence,
         mechanism="" if with_c else _MECHANISM.format(or_malloc=""),
+        next_step=called_by(callers, "mmap") + (_UNMAP_IT if callers else CAUSE.remedy),
         confidence="certain" if moment.memstats is not None else "likely",
+        sites=caller_sites(callers, case.thresholds, size),
     )

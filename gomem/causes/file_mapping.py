@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES
+from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.causes.case import Case
-    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
 KINDS = ("mapped-file", "shared-memory")
@@ -37,7 +37,7 @@ def find(case: Case) -> list[Finding]:
         mine = moment.mappings["kind"].isin(KINDS) & ~moment.is_shared_anonymous
         least = limits.notable(limits.file_bytes, moment.rss_bytes)
         if moment.mappings.loc[mine, "Rss"].sum() >= least:
-            findings.append(_finding(moment, moment.mappings[mine], limits))
+            findings.append(_finding(moment, moment.mappings[mine], case))
     return findings
 
 
@@ -75,8 +75,9 @@ def staying_bytes(mine: pd.DataFrame) -> int:
     return int(mine.loc[shared, "Rss"].sum() + copied.sum())
 
 
-def _finding(moment: MomentFacts, mine: pd.DataFrame, limits: Thresholds) -> Finding:
+def _finding(moment: MomentFacts, mine: pd.DataFrame, case: Case) -> Finding:
     """A warning if what stays is much by itself: page cache alone is none."""
+    limits, callers = case.thresholds, case.facts.callers.mapping
     size, rss, staying = int(mine["Rss"].sum()), moment.rss_bytes or 0, staying_bytes(mine)
     large = staying >= max(limits.file_bytes, limits.large_rss_fraction * rss)
     by_path = mine.groupby("path")["Rss"].sum().sort_values(ascending=False, kind="stable")
@@ -97,7 +98,8 @@ def _finding(moment: MomentFacts, mine: pd.DataFrame, limits: Thresholds) -> Fin
             Evidence(smaps, "Rss of it that cannot be reclaimed", staying, "B"),
             *rss_evidence(moment),
         ),
-        next_step="" if large else _CLEAN + CAUSE.remedy,
+        next_step=("" if large else _CLEAN) + called_by(callers, "mmap") + CAUSE.remedy,
+        sites=caller_sites(callers, limits, size),
     )
 
 

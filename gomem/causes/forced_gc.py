@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import counted_evidence, marking_words
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
@@ -32,7 +33,7 @@ def find(case: Case) -> list[Finding]:
         return _by_counters(case)
     if not (_many(log, limits) or _dear(log, limits)):
         return []
-    return [_finding(log, limits)]
+    return [_finding(case, log)]
 
 
 def _by_counters(case: Case) -> list[Finding]:
@@ -58,6 +59,8 @@ def _by_counters(case: Case) -> list[Finding]:
         f"({format_fraction(counters.forced_fraction)}){within}{costs}{over}",
         cpu_fraction=cpu,
         evidence=counted_evidence(counters),
+        next_step=_next_step(case),
+        sites=caller_sites(case.facts.callers.collecting, limits),
     )
     return [replace(finding, now=not over)]
 
@@ -86,14 +89,14 @@ def lack(case: Case) -> Lack | None:
     )
 
 
+_INSTEAD = "To keep memory low, set GOMEMLIMIT or GOGC instead: they collect when it helps."
 CAUSE = Cause(
     code="forced-gc",
     mechanism="runtime.GC, debug.FreeOSMemory, /debug/pprof/heap?gc=1 and goroutine-leak profiles "
     "collect at once, whether or not there is garbage, and the caller waits until the heap is "
     "swept. Up to Go 1.8 the world stands still all the while.",
-    remedy="Search the program and its libraries for runtime.GC and debug.FreeOSMemory, and "
-    "whatever fetches its profiles for gc=1. To keep memory low, set GOMEMLIMIT or GOGC instead: "
-    "they collect when it helps.",
+    remedy="Take a CPU profile (/debug/pprof/profile): it shows who calls runtime.GC or "
+    "debug.FreeOSMemory. Look also at whatever fetches profiles with gc=1. " + _INSTEAD,
     references=("runtime.GC", "runtime/debug.FreeOSMemory", "golang.org/doc/gc-guide"),
     bears_on=("collector",),
     rule=find,
@@ -115,8 +118,14 @@ def _dear(log: CollectorFacts, limits: Thresholds) -> bool:
     return share is not None and enough and share >= limits.marking_fraction
 
 
-def _finding(log: CollectorFacts, limits: Thresholds) -> Finding:
-    cost = log.cost
+def _next_step(case: Case) -> str:
+    """Who forces them, as far as a profile shows it; else how to find out."""
+    said = called_by(case.facts.callers.collecting)
+    return said + _INSTEAD if said else ""
+
+
+def _finding(case: Case, log: CollectorFacts) -> Finding:
+    cost, limits = log.cost, case.thresholds
     forced = log.triggers.of(FORCED)
     marking = log.marking_share_of(FORCED)
     cpu, stopped = float(forced["gc_cpu_seconds"]), float(forced["stopped_seconds"])
@@ -135,4 +144,6 @@ def _finding(log: CollectorFacts, limits: Thresholds) -> Finding:
             Evidence(log.path, "gc_cpu_seconds of forced", cpu, "s"),
             Evidence(log.path, "stopped_seconds of forced", stopped, "s"),
         ),
+        next_step=_next_step(case),
+        sites=caller_sites(case.facts.callers.collecting, limits),
     )

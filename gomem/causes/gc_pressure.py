@@ -20,18 +20,19 @@ from typing import TYPE_CHECKING
 from gomem.causes.cause import Cause
 from gomem.causes.collecting import counted_cost, counted_evidence, every, marking_words
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
+from gomem.causes.growing_sites import allocating_sites, share_words
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
-from gomem.inputs.schema import rows_of
+from gomem.text import Function, Text, text
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.cost import GcCost
     from gomem.analysis.collector.counters import CollectorCounters
     from gomem.causes.case import Case
+    from gomem.causes.finding import Site
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts
 
-SITES = 3  # named as evidence
 PACER = "pacer"
 
 
@@ -67,18 +68,17 @@ def _by_counters(case: Case) -> list[Finding]:
         or counters.cycles < limits.enough_cycles
     ):
         return []
-    sites = _site_evidence(case)
-    less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
+    sites = allocating_sites(case)
     over = counters.none_since is not None
     finding = CAUSE.finding(
         Severity.INFO if over or _is_theirs(counters, least / paced) else Severity.WARNING,
         counted_cost(counters),
         cpu_fraction=counters.cpu_fraction * paced,
-        evidence=(*counted_evidence(counters), *sites),
-        next_step=_REMEDY.format(
-            allocate_less=less,
-            room=_small_room(counters.room_fraction) if limit_may_decide(case) else _MORE_ROOM,
+        evidence=(*counted_evidence(counters), *_site_evidence(sites, case)),
+        next_step=_next_step(
+            sites, _small_room(counters.room_fraction) if limit_may_decide(case) else _MORE_ROOM
         ),
+        sites=sites,
         confidence="likely" if over or _is_told(case, counters, least / paced) else "possible",
     )
     return [replace(finding, now=not over)]
@@ -132,8 +132,7 @@ def _steady(cost: GcCost) -> str:
 
 
 _REMEDY = (
-    "{allocate_less} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector "
-    "more room: {room}."
+    "{} (reuse buffers, sync.Pool, sizes known beforehand). Or give the collector more room: {}."
 )
 _MORE_ROOM = "GOGC=200, with GOMEMLIMIT as a bound"
 _TAKE_A_PROFILE = "Take an allocs profile to see who allocates, and allocate less there"
@@ -144,7 +143,7 @@ CAUSE = Cause(
     "memory is in use. Each one marks everything that is live, with a quarter of the Ps; where "
     "that is too slow, goroutines that allocate must mark first (assists), and their requests take "
     "longer.",
-    remedy=_REMEDY.format(allocate_less=_TAKE_A_PROFILE, room=_MORE_ROOM),
+    remedy=_REMEDY.format(_TAKE_A_PROFILE, _MORE_ROOM),
     references=("golang.org/doc/gc-guide", "runtime/debug.SetGCPercent", "sync.Pool"),
     bears_on=("collector",),
     rule=find,
@@ -175,17 +174,25 @@ def _enough(log: CollectorFacts, limits: Thresholds) -> bool:
 
 
 def _finding(case: Case, log: CollectorFacts) -> Finding:
-    cost, sites = log.cost, _site_evidence(case)
+    cost, sites = log.cost, allocating_sites(case)
     rate = cost.allocation_rate.value
     allocates = "" if rate is None else f": the program allocates {format_bytes(rate)}/s"
     many = cost.steady_cycles >= case.thresholds.enough_cycles
     return CAUSE.finding(
         Severity.WARNING,
-        f"marking takes {marking_words(log, PACER)}, a collection "
-        f"{every(cost.interval.p50)}{allocates}",
+        Text(
+            f"marking takes {marking_words(log, PACER)}, a collection "
+            f"{every(cost.interval.p50)}{allocates}",
+            *(
+                text(", {} in {}", share_words(site.share, case.thresholds), site.words)
+                for site in sites[:1]
+                if allocates
+            ),
+        ),
         cpu_fraction=log.marking_share_of(PACER),
-        evidence=(*_log_evidence(log), *sites),
-        next_step=_next_step(log, case.thresholds, sites),
+        evidence=(*_log_evidence(log), *_site_evidence(sites, case)),
+        next_step=_next_step(sites, _room(log, case.thresholds)),
+        sites=sites,
         confidence=("possible" if limit_may_decide(case) else "certain" if many else "likely"),
     )
 
@@ -209,27 +216,18 @@ def _log_evidence(log: CollectorFacts) -> tuple[Evidence, ...]:
     )
 
 
-def _site_evidence(case: Case) -> tuple[Evidence, ...]:
-    """The sites that allocate most, when a profile of the last moment is there."""
-    if not case.facts.profiles.alloc_space:
-        return ()
-    moment, sites = list(case.facts.profiles.alloc_space.items())[-1]
-    paths = next((one.paths for one in case.facts.moments if one.name == moment), {})
-    path = paths.get("heap") or paths.get("allocs") or "heap profile"
-    rows = sites.top.sort_values("flat", ascending=False, kind="stable").head(SITES)
+def _site_evidence(sites: tuple[Site, ...], case: Case) -> tuple[Evidence, ...]:
+    path = next(reversed([*case.facts.profiles.paths.values()]), "heap profile")
     return tuple(
-        Evidence(path, f"alloc_space {row['function']}", int(row["flat"]), "B")
-        for row in rows_of(rows)
+        Evidence(path, text("alloc_space {}", Function(site.own_function)), round(site.change), "B")
+        for site in sites
     )
 
 
-def _next_step(log: CollectorFacts, limits: Thresholds, sites: tuple[Evidence, ...]) -> str:
-    less = f"Allocate less in {_largest(sites)}, which allocates most" if sites else _TAKE_A_PROFILE
-    return _REMEDY.format(allocate_less=less, room=_room(log, limits))
-
-
-def _largest(sites: tuple[Evidence, ...]) -> str:
-    return sites[0].field.partition(" ")[2] if sites else ""
+def _next_step(sites: tuple[Site, ...], room: str) -> Text:
+    """Who allocates most, as far as a profile shows it, and how the collector gets more room."""
+    less = text("Allocate less in {}, which allocates most", sites[0].words) if sites else ""
+    return text(_REMEDY, less or _TAKE_A_PROFILE, room)
 
 
 def _room(log: CollectorFacts, limits: Thresholds) -> str:

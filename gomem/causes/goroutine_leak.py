@@ -132,13 +132,18 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
     begun = Text()
     if waiting.created_by not in ("", waiting.function):
         begun = text(", started in {}", Function(waiting.created_by))
+    if waiting.started_by not in ("", waiting.function, waiting.created_by):
+        begun += text(" by {}" if begun else ", started by {}", Function(waiting.started_by))
     return text(", {} waiting in {}{}", many, Function(waiting.function), begun)
 
 
 def _sites(waiting: Waiting | None, size: float) -> tuple[Site, ...]:
     if waiting is None or not waiting.function:
         return ()
-    return (Site(waiting.function, waiting.function, low=0.0, high=size, change=size, share=1.0),)
+    functions = dict.fromkeys(filter(None, (waiting.function, waiting.started_by)))
+    return tuple(
+        Site(waiting.function, own, low=0.0, high=size, change=size, share=1.0) for own in functions
+    )
 
 
 def _of_stacks(case: Case) -> list[Evidence]:

@@ -8,6 +8,8 @@ from gomem.causes.finding import Site
 from gomem.text import Share, Text, text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
 
@@ -16,7 +18,16 @@ SITES = 3
 
 def growing_sites(case: Case) -> tuple[Site, ...]:
     """The program's own functions that have more in the last profile, the largest first."""
-    rows = case.facts.profiles.growth_holders
+    return _sites(case.facts.profiles.growth_holders, case)
+
+
+def allocating_sites(case: Case) -> tuple[Site, ...]:
+    """The program's own functions that allocated most over the watch, the largest first."""
+    return _sites(case.facts.profiles.allocation_holders, case)
+
+
+def _sites(rows: pd.DataFrame | None, case: Case) -> tuple[Site, ...]:
+    """Those with a good part of what came."""
     if rows is None or rows.empty:
         return ()
     more = rows[(rows["change"] > 0) & (rows["own_function"] != "")]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.memory.groups import NATIVE
+from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
@@ -42,10 +43,9 @@ def find(case: Case) -> list[Finding]:
     least = case.thresholds.native_bytes
     seen = [one for one in case.facts.moments if one.mappings is not None]
     found = outside_go(case, lambda one: native_memory(one).bytes, least)
-    few = case.thresholds.native_blocks_fraction
     if not seen:
         return _by_totals(case)
-    return [_finding(moment, seen[0], severity, few) for moment, severity in found]
+    return [_finding(moment, seen[0], severity, case) for moment, severity in found]
 
 
 def _by_totals(case: Case) -> list[Finding]:
@@ -100,16 +100,19 @@ _TAKE_SMAPS = (
     "own. If the program uses cgo, look at which C library is called, and whether each C.malloc "
     "and C.CString has its C.free."
 )
+_FREE_IT = (
+    "Look whether each C.malloc and C.CString has its C.free, and whatever a library opens its "
+    "close. Use the library's own profiler (jemalloc, heaptrack, valgrind's massif). If malloc "
+    "itself keeps the memory, try MALLOC_ARENA_MAX=2 in the environment; if there are many "
+    "threads, look at what blocks in cgo calls."
+)
 CAUSE = Cause(
     code="native-memory",
     mechanism="The memory was taken by C code through malloc, or is the stack of a thread. Go's "
     "runtime does not know it: it is in no MemStats field and in no heap profile, and "
     "GOMEMLIMIT does not count it. malloc keeps freed memory in its arenas, up to eight for each "
     "core, so not all of it need be in use.",
-    remedy="Look at which C library is called, and whether each C.malloc and C.CString has its "
-    "C.free. Use the library's own profiler (jemalloc, heaptrack, valgrind's massif). If malloc "
-    "itself keeps the memory, try MALLOC_ARENA_MAX=2 in the environment; if there are many "
-    "threads, look at what blocks in cgo calls.",
+    remedy="Take a CPU profile (/debug/pprof/profile): it shows who calls C. " + _FREE_IT,
     references=("cmd/cgo", "mallopt(3)"),
     bears_on=("mappings",),
     rule=find,
@@ -144,8 +147,9 @@ def native_memory(moment: MomentFacts) -> NativeMemory:
     return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
 
 
-def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, few: float) -> Finding:
+def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, case: Case) -> Finding:
     assert moment.ledger is not None
+    callers, few = case.facts.callers.calling_c, case.thresholds.native_blocks_fraction
     native, rss = native_memory(moment), moment.rss_bytes or 0
     smaps = moment.path("smaps")
     evidence = [
@@ -170,7 +174,9 @@ def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, few: f
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
+        next_step=called_by(callers, "C") + (_FREE_IT if callers else CAUSE.remedy),
         confidence="likely" if native.block_bytes >= few * native.bytes else "certain",
+        sites=caller_sites(callers, case.thresholds, native.bytes),
     )
 
 

@@ -13,10 +13,12 @@ import pandas as pd
 
 from gomem.analysis.memory.groups import STACKS
 from gomem.analysis.series.trends import HALF
+from gomem.causes.callers import caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.goroutines import goroutines_pile_up
+from gomem.text import Count, Function, Text, text
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
+    from gomem.facts.callers import Caller
     from gomem.facts.moment import MomentFacts
 
 
@@ -41,7 +44,7 @@ def find(case: Case) -> list[Finding]:
     whose = [(one, _whose_stacks(one, case.facts.moments)) for one in much]
     agree = _agree(whose)
     return [
-        _finding(moment, goroutines, limits, lasting=lasting, agree=agree)
+        _finding(moment, goroutines, case, lasting=lasting, agree=agree)
         for moment, goroutines in whose
         if _are_large(moment, goroutines, limits) or _make_much_of_rss(moment, case)
     ]
@@ -74,6 +77,7 @@ _UNCOUNTED = (
     "Either there are many stacks, or they are large: without a count of goroutines nobody can "
     "tell which. They are in no heap profile; since Go 1.18 they raise the heap goal."
 )
+_BOUND_IT = "Bound the recursion, or work through a list instead; keep large arrays off the stack."
 _COUNT_THEM = (
     "Take a goroutine profile (/debug/pprof/goroutine?debug=1): it counts the goroutines and says "
     "where they wait."
@@ -135,12 +139,13 @@ def _come_and_go(moments: Sequence[MomentFacts]) -> bool:
 def _finding(
     moment: MomentFacts,
     goroutines: int | None,
-    limits: Thresholds,
+    case: Case,
     *,
     lasting: bool,
     agree: bool,
 ) -> Finding:
-    size, count = stack_bytes(moment), moment.goroutine_count
+    limits, size, count = case.thresholds, stack_bytes(moment), moment.goroutine_count
+    deep = [one for one in case.facts.callers.recursing if one.depth >= limits.recursion_depth]
     evidence = [Evidence(moment.path("memstats"), "StackInuse", size, "B")]
     evidence += rss_evidence(moment)
     if count is not None:
@@ -149,13 +154,24 @@ def _finding(
     large = lasting and counted and size >= limits.large_rss_fraction * (moment.rss_bytes or 0)
     return CAUSE.finding(
         Severity.WARNING if large else Severity.INFO,
-        _title(size, goroutines, count or 0),
+        _title(size, goroutines, count or 0) + _recursion(deep[:1]),
         moment=moment.name,
         size=size,
         evidence=evidence,
         mechanism=_UNCOUNTED if count is None else "",
-        next_step=_COUNT_THEM if count is None else "",
+        next_step=_COUNT_THEM if count is None else _BOUND_IT if deep else "",
         confidence="likely" if agree and count is not None else "possible",
+        sites=caller_sites(deep, limits, size),
+    )
+
+
+def _recursion(deepest: Sequence[Caller]) -> Text:
+    """Who recurses, and how deep; empty if no file shows it."""
+    return Text(
+        *(
+            text("; {} stands in one of them {} times", Function(one.function), Count(one.depth))
+            for one in deepest
+        )
     )
 
 

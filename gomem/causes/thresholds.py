@@ -71,6 +71,8 @@ class Thresholds:
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: it starts at 2 KiB and has doubled five
             times.
+        recursion_depth: stack-growth. How often a function of the program's own must stand in one
+            stack to be called its recursion: middleware and visitors nest a handful of times.
         limit_full_fraction: limit-risk. Share of the limit that cannot be reclaimed: one more step
             of heap growth, or one more request's buffers, and the kernel has no pages left to take.
         limit_near_fraction: limit-risk. Share of the limit that cannot be reclaimed, or could not
@@ -208,6 +210,7 @@ class Thresholds:
     goroutine_growth_ratio: float = 2.0
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
+    recursion_depth: int = 10
     limit_full_fraction: float = 0.90
     limit_near_fraction: float = 0.80
     limit_soon_seconds: float = 24 * 3600.0

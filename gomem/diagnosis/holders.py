@@ -9,8 +9,11 @@ from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
 from gomem.causes.growing_sites import growing_sites
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gomem.analysis.memory.account import Part
     from gomem.causes.case import Case
+    from gomem.facts.callers import Caller, Callers
     from gomem.facts.moment import MomentFacts
 
 MAX_FILES = 3
@@ -56,15 +59,21 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
         function = case.facts.goroutines.waiting.function
         grown = case.facts.goroutines.stacks_grown
         found.append(Holder(function, function, 0.0, max(0.0, grown)))
+    elif STACKS in part.groups:
+        found += [
+            Holder(one.function, one.function, 0.0, part.after.high)
+            for one in case.facts.callers.recursing
+            if one.depth >= case.thresholds.recursion_depth
+        ]
     mapped = [moment for moment in case.facts.moments if moment.mappings is not None]
     if mapped and NATIVE in part.groups:
-        found += _native(mapped[-1], part)
+        found += _native(mapped[-1], part, case.facts.callers)
     if mapped and FILES in part.groups:
-        found += _files(mapped[-1], part)
+        found += _files(mapped[-1], part, case.facts.callers)
     return tuple(sorted(found, key=lambda holder: -holder.high))
 
 
-def _native(moment: MomentFacts, part: Part) -> list[Holder]:
+def _native(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
     """C's heap, its large blocks, threads, and the program's own mappings, at the last smaps."""
     assert moment.ledger is not None
     assert moment.mappings is not None
@@ -75,22 +84,31 @@ def _native(moment: MomentFacts, part: Part) -> list[Holder]:
         THREADS: moment.ledger.part("thread_stacks"),
         MAPPED: moment.ledger.part("anonymous_other") - blocks,
     }
-    return _grown(sizes, part)
+    by_c, mapped = _first(callers.calling_c), _first(callers.mapping)
+    return _grown(sizes, part, {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: mapped})
 
 
-def _files(moment: MomentFacts, part: Part) -> list[Holder]:
+def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
     """The files with most resident bytes, at the last smaps."""
     assert moment.mappings is not None
     rows = moment.mappings[moment.mappings["kind"].isin(["mapped-file", "shared-memory"])]
     sizes = rows.groupby("path")["Rss"].sum().nlargest(MAX_FILES)
-    return _grown({str(path): int(size) for path, size in sizes.items()}, part)
+    mapped = dict.fromkeys(map(str, sizes.index), _first(callers.mapping))
+    return _grown({str(path): int(size) for path, size in sizes.items()}, part, mapped)
 
 
-def _grown(sizes: dict[str, int], part: Part) -> list[Holder]:
+def _first(callers: Sequence[Caller]) -> str | None:
+    """The program's own function that does most of it; None where no file says."""
+    return callers[0].function if callers else None
+
+
+def _grown(
+    sizes: dict[str, int], part: Part, own_functions: Mapping[str, str | None]
+) -> list[Holder]:
     """By how much each can have grown: it had no more before than the whole part."""
     most = part.before.high
     return [
-        Holder(name, None, max(0.0, size - most), float(size))
+        Holder(name, own_functions[name], max(0.0, size - most), float(size))
         for name, size in sizes.items()
         if size > 0
     ]

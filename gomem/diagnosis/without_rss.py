@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.profiles.in_use_totals import total_bounds
-from gomem.analysis.profiles.own_code import own_code
+from gomem.analysis.profiles.own_code import Stacks, own_code
 from gomem.capture.wanted import HEAP_PROFILE, MEMSTATS, SMAPS
 from gomem.causes.live_growth import grows
 from gomem.inputs.kinds import METRICS_PAGE
@@ -112,7 +112,7 @@ def who_holds(
     if IN_USE not in profile.sample_type_names:
         return ""
     total = profile.total(IN_USE)
-    rows = rows_of(own_code(profile, IN_USE).head(HOLDERS))
+    rows = rows_of(own_code(Stacks.of_profile(profile, IN_USE)).head(HOLDERS))
     worth = [row for row in rows if row["value"] >= WORTH_NAMING * total and row["function"]]
     if not worth:
         return ""
@@ -237,7 +237,7 @@ def _by_profile(diagnosis: Diagnosis, _: MomentFacts | None) -> _Told | None:
     what = KIND_NAMES.get(profile.kind, f"{profile.kind} profile")
     counted = TYPE_NAMES.get(profile.default_sample_type, profile.default_sample_type)
     text = f"The {what} has {_amount(total, unit)} of {counted}"
-    rows = rows_of(own_code(profile).head(HOLDERS))
+    rows = rows_of(own_code(Stacks.of_profile(profile)).head(HOLDERS))
     worth = [row for row in rows if total and row["value"] >= WORTH_NAMING * total]
     named = ", ".join(
         f"{row['function'] or 'the standard library alone'} "

@@ -27,6 +27,7 @@ from gomem.analysis.series.level import Level
 from gomem.analysis.series.trends import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
 from gomem.facts.account import account
+from gomem.facts.callers import Callers
 from gomem.facts.changes import Change, change_over_all, changes_over_time
 from gomem.facts.collector import CollectorFacts
 from gomem.facts.frames import (
@@ -184,6 +185,11 @@ class CaptureFacts:
     def profiles(self) -> ProfileFacts:
         """What is known of the heap profiles."""
         return ProfileFacts(self.capture)
+
+    @cached_property
+    def callers(self) -> Callers:
+        """Who calls the collector, C or mmap, and who recurses, as far as profiles show."""
+        return Callers(self.capture)
 
     # The collector, and what its settings are
 

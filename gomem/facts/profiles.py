@@ -167,12 +167,20 @@ class ProfileFacts:
 
         See `profiles.holders.HOLDERS`; None of fewer than two.
         """
-        usable = [
-            profile
-            for profile in self.of_last_process.values()
-            if IN_USE in profile.sample_type_names
-        ]
+        usable = _that_count(IN_USE, self.of_last_process)
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
+
+    @cached_property
+    def allocation_holders(self) -> pd.DataFrame | None:
+        """What the program's own functions allocated between the first of them and the last.
+
+        Of one, since the start; see `profiles.holders.HOLDERS`. None without any.
+        """
+        timed = _that_count(ALLOCATED, self.of_last_process)
+        usable = timed or _that_count(ALLOCATED, self.by_moment)[-1:]
+        if not usable:
+            return None
+        return holders(usable[-1], usable[0] if usable[1:] else None, ALLOCATED)
 
     @cached_property
     def in_use(self) -> InUseTotals | None:
@@ -208,6 +216,10 @@ class ProfileFacts:
             KeyError: There is no heap profile of such a moment.
         """
         return find_spike(self.by_moment, at)
+
+
+def _that_count(sample_type: str, profiles: Mapping[str, Profile]) -> list[Profile]:
+    return [one for one in profiles.values() if sample_type in one.sample_type_names]
 
 
 def _counts(profile: Profile, word: str) -> bool:

@@ -71,6 +71,7 @@ def test_the_usual_thresholds():
         "goroutine_growth_ratio": 2.0,
         "stack_bytes": 8 * MIB,
         "stack_each_bytes": 64 * KIB,
+        "recursion_depth": 10,
         "limit_full_fraction": 0.90,
         "limit_reach_times": 10.0,
         "limit_near_fraction": 0.80,

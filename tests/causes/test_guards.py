@@ -268,45 +268,41 @@ def test_long_stops_of_which_no_time_is_known_are_a_note():
 # ---- who allocates, beside the pressure
 
 
-def sites(*flat):
-    """Sites named a, b, … in another order than their bytes."""
+def holding(*flat):
+    """Own functions a, b, … by what they allocated, the largest first."""
     names = [chr(ord("a") + place) for place in range(len(flat))]
-    return SimpleNamespace(top=pd.DataFrame({"function": names, "flat": flat}))
+    rows = pd.DataFrame({"own_function": names, "function": names, "file": "m.go", "line": 7,
+                         "change": flat, "low": flat, "high": flat})  # fmt: skip
+    return rows.sort_values("change", ascending=False, kind="stable")
 
 
-def pressed(alloc_space, **paths):
-    case = of_log(*every(0.010, background=0.8))
-    moments = tuple(MomentFacts(name, paths=paths) for name in alloc_space)
-    return but(case, alloc_space=alloc_space, moments=moments)
-
-
-def allocates(alloc_space, **paths):
-    (finding,) = gc_pressure.find(pressed(alloc_space, **paths))
+def allocates(allocation_holders, **paths):
+    case = but(
+        of_log(*every(0.010, background=0.8)), allocation_holders=allocation_holders, paths=paths
+    )
+    (finding,) = gc_pressure.find(case)
     named = [one for one in shown(finding) if one[1].startswith("alloc_space")]
-    return named, finding.next_step
+    return named, finding
 
 
-def test_the_largest_three_of_the_last_moment_are_named():
-    named, step = allocates({"1": sites(90, 10), "2": sites(10, 30, 20, 5)}, heap="2/heap.pb.gz")
+def test_the_largest_three_are_named():
+    named, finding = allocates(holding(10, 30, 20, 9), **{"2": "2/heap.pb.gz"})
 
     assert [
         ("2/heap.pb.gz", "alloc_space b", 30, "B"),
         ("2/heap.pb.gz", "alloc_space c", 20, "B"),
         ("2/heap.pb.gz", "alloc_space a", 10, "B"),
     ] == named
-    assert step.startswith("Allocate less in b, which allocates most (reuse")
-
-
-def test_an_allocs_profile_names_them_as_well():
-    assert "allocs.pb.gz" == allocates({"1": sites(9)}, allocs="allocs.pb.gz")[0][0][0]
-    assert "heap profile" == allocates({"1": sites(9)})[0][0][0]
+    assert ["b", "c", "a"] == [site.own_function for site in finding.sites]
+    assert finding.next_step.startswith("Allocate less in b, which allocates most (reuse")
+    assert finding.title.endswith("/s, the largest part (43 %) in b")
 
 
 def test_without_a_profile_one_is_asked_for():
-    named, step = allocates({})
+    named, finding = allocates(None)
 
-    assert [] == named
-    assert step.startswith("Take an allocs profile to see who allocates")
+    assert ([], ()) == (named, finding.sites)
+    assert finding.next_step.startswith("Take an allocs profile to see who allocates")
 
 
 # ---- C's memory, stacks, free slots

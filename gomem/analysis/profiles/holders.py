@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.changes import compare_sites, is_exact, unseen_high
-from gomem.inputs.pprof.calls.names import in_standard_library, of_others
+from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
@@ -88,10 +88,8 @@ class _Owned:
         self._names = function_names(columns)
         self._files = function_files(columns)
         others = of_others(self._names, self._files)
-        outside = [name and not in_standard_library(name) for name in self._names]
-        own = [
-            bool(outside[place]) and name not in others for place, name in enumerate(self._names)
-        ]
+        outside = [can_be_mended(name) for name in self._names]
+        own = [outside[place] and name not in others for place, name in enumerate(self._names)]
         first_own = _first_line(columns, np.array(own, np.bool_))
         first_outside = _first_line(columns, np.array(outside, np.bool_))
         self._line = np.where(first_own >= 0, first_own, first_outside)

@@ -38,6 +38,7 @@ class Waiting:
         function: The program's own innermost function of their stack; of the library's where
             there is none.
         created_by: The function that they began with; empty if no file says.
+        started_by: The function whose `go` statement began most of them; empty likewise.
         begun: All functions that a tenth of them began with, or more.
         came: How many more wait there.
         there: How many wait there at last.
@@ -50,6 +51,7 @@ class Waiting:
     came: int
     there: int
     of_all: int
+    started_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,22 @@ def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
         came=int(by_function.max()),
         there=int(last.xs(function, level="function").sum()),
         of_all=int(last.sum()),
+        started_by=_started_by(profiles[-1], function),
     )
+
+
+def _started_by(profile: pd.DataFrame, function: str) -> str:
+    """Who began most of those that wait in a function, where a dump of their stacks says."""
+    if "created_by" not in profile:
+        return ""
+    here = profile[profile["stack"].map(_waiting_in) == function]
+    counts = here.groupby("created_by")["goroutines"].sum()
+    return str(counts.idxmax()) if len(counts) else ""
+
+
+def _waiting_in(stack: str) -> str:
+    """The program's own innermost function; the innermost at all where there is none."""
+    return own_function(stack.split(";")) or stack.partition(";")[0]
 
 
 def _by_function(profile: pd.DataFrame) -> pd.Series:
@@ -137,8 +154,7 @@ def _by_function(profile: pd.DataFrame) -> pd.Series:
     stacks = profile["stack"] if "stack" in profile else profile["function"]
     rows = pd.DataFrame(
         {
-            "function": [own_function(stack.split(";")) or stack.partition(";")[0]
-                         for stack in map(str, stacks)],
+            "function": [_waiting_in(stack) for stack in map(str, stacks)],
             "begin": [stack.rpartition(";")[2] for stack in map(str, stacks)],
             "goroutines": profile["goroutines"].to_numpy(),
         }

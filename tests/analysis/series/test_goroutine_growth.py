@@ -37,6 +37,14 @@ def test_those_that_were_there_before_do_not_count():
     )  # fmt: skip
 
 
+def test_a_dump_says_who_started_them():
+    dump = profile((9, "main.leak;main.run"), (4, "main.leak;main.run"), (80, "main.pool"))
+    dump["created_by"] = ["main.serve", "main.retry", "main.open"]
+
+    assert "main.serve" == waiting_of([profile((80, "main.pool")), dump]).started_by
+    assert not waiting_of([profile((9, "main.leak;main.run"))]).started_by
+
+
 def test_no_profile_says_nothing():
     assert waiting_of([]) is None
     assert waiting_of([profile()]) is None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 STANDARD_LIBRARY = "std"
 TOOLCHAIN = "golang.org/toolchain"  # the module that a Go release is; its packages are std's
+CGO_STUB = "._Cfunc_"  # what cgo writes into the package that calls C
 NO_PACKAGE = "<no package>"  # C functions and others whose name has none
 
 
@@ -141,6 +142,11 @@ def in_standard_library(function: str) -> bool:
     return package_of(function).partition("/")[0] in _STANDARD
 
 
+def can_be_mended(function: str) -> bool:
+    """Whether somebody wrote a function who is not Go: it is named, no stub of cgo, none of std."""
+    return bool(function) and CGO_STUB not in function and not in_standard_library(function)
+
+
 def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     """The functions of a program that are of modules of others, as far as their files tell.
 
@@ -178,7 +184,7 @@ def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
         functions: Innermost first.
         others: Those that are of modules of others; see `of_others`.
     """
-    outside = [one for one in functions if not in_standard_library(one)]
+    outside = [one for one in functions if can_be_mended(one)]
     return next((one for one in outside if one not in others), next(iter(outside), ""))
 
 

@@ -1,0 +1,111 @@
+"""Who calls what costs memory beyond the heap: collections, C, mmap, and functions themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.profiles.own_code import Stacks, own_code, recursing
+from gomem.inputs.schema import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gomem.capture.capture import Capture
+
+COLLECT = r"^runtime\.GC$|^runtime/debug\.[Ff]reeOSMemory$"
+CALL_C = r"^runtime\.cgocall$|\._Cfunc_"
+# syscall.Mmap, unix.Mmap, those in libraries that stand on them, and mmap-go; not runtime.mmap,
+# through which the runtime itself maps.
+MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."
+GOROUTINE = "goroutine"
+# From what says most: where CPU goes, who is there now, and who allocates on the way.
+KINDS = ("cpu", GOROUTINE, "threadcreate", "allocs", "heap")
+SINCE_START = {"allocs", "heap"}  # the last profile has what all before it have
+ALLOCATED = "alloc_space"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One of the program's own functions.
+
+    Attributes:
+        function: Its name.
+        called: What it calls there; empty if it is innermost.
+        file: Where; empty if no file says.
+        line: Its line; None likewise.
+        share: Of all that do so, as far as the files show.
+        path: The file that shows it.
+        depth: How often it stands in one stack at most, of who recurses.
+    """
+
+    function: str
+    called: str
+    file: str
+    line: int | None
+    share: float
+    path: str
+    depth: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Callers:
+    """The program's own functions that call something, each asked when it is first read.
+
+    Attributes:
+        capture: What was read.
+    """
+
+    capture: Capture
+
+    @cached_property
+    def collecting(self) -> tuple[Caller, ...]:
+        """Who calls runtime.GC or debug.FreeOSMemory, the most frequent first."""
+        return self._calling(COLLECT)
+
+    @cached_property
+    def calling_c(self) -> tuple[Caller, ...]:
+        """Who calls C."""
+        return self._calling(CALL_C)
+
+    @cached_property
+    def mapping(self) -> tuple[Caller, ...]:
+        """Who maps memory or files."""
+        return self._calling(MAP)
+
+    @cached_property
+    def recursing(self) -> tuple[Caller, ...]:
+        """Who calls itself on goroutines' stacks, in the last profile or dump of them."""
+        for stacks, path in self._stacks_of(GOROUTINE, ""):
+            rows = rows_of(recursing(stacks))
+            return tuple(_caller(row, path, share=1.0, depth=row["value"]) for row in rows)
+        return ()
+
+    def _calling(self, called: str) -> tuple[Caller, ...]:
+        """By the first kind of file that shows any, and of it by the last that does."""
+        for kind in KINDS:
+            for stacks, path in self._stacks_of(kind, called):
+                found = own_code(stacks, called)
+                if len(found):
+                    whole = int(found["value"].sum())
+                    rows = [row for row in rows_of(found) if row["function"]]
+                    return tuple(_caller(row, path, share=row["value"] / whole) for row in rows)
+        return ()
+
+    def _stacks_of(self, kind: str, called: str) -> Iterator[tuple[Stacks, str]]:
+        """Those of the profiles of a kind, or of goroutines in text; the last file first."""
+        for moment in reversed([*self.capture.by_moment.values()]):
+            profile = moment.profiles.get(kind)
+            if profile is not None:
+                of = ALLOCATED if ALLOCATED in profile.sample_type_names else None
+                yield Stacks.of_profile(profile, of, called), profile.source
+                if kind in SINCE_START:
+                    return
+            elif kind == GOROUTINE and len(moment.goroutines):
+                yield Stacks.of_text(moment.goroutines, called), moment.paths.get(kind, kind)
+
+
+def _caller(row: Mapping[str, Any], path: str, *, share: float, depth: int = 1) -> Caller:
+    """A row of `own_code.OWN_CODE`."""
+    return Caller(row["function"], row["called"], row["file"], row["line"], share, path, depth)

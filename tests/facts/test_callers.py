@@ -1,0 +1,50 @@
+"""Who calls the collector, C and mmap in a recorded program that does all three."""
+
+import shutil
+
+import pytest
+
+import gomem
+from gomem.facts.callers import Callers
+from tests.builders import FIXTURES
+
+RECORDED = FIXTURES / "callers"
+
+
+def of_files(folder, *names):
+    for name in names:
+        shutil.copy(RECORDED / name, folder)
+    return Callers(gomem.load(folder))
+
+
+def test_a_cpu_profile_names_who_calls(tmp_path):
+    callers = of_files(tmp_path, "cpu.pb.gz", "goroutine.pb.gz")
+
+    assert {
+        ("main.(*janitor).release", "runtime/debug.FreeOSMemory", 48),
+        ("main.(*janitor).sweep", "runtime.GC", 45),
+    } == {(one.function, one.called, one.line) for one in callers.collecting}
+    assert [("main.(*shop).look", "main._Cfunc_keep", 30, 1.0)] == [
+        (one.function, one.called, one.line, one.share) for one in callers.calling_c
+    ]
+    assert [("main.(*index).grow", "syscall.Mmap", "example.org/callers/main.go")] == [
+        (one.function, one.called, one.file) for one in callers.mapping
+    ]
+    assert {"cpu.pb.gz"} == {one.path for one in (*callers.collecting, *callers.mapping)}
+    assert pytest.approx(1) == sum(one.share for one in callers.collecting)
+
+
+@pytest.mark.parametrize(("name", "line"), [("goroutine.pb.gz", 68), ("goroutines.txt", None)])
+def test_goroutines_show_who_recurses(tmp_path, name, line):
+    """
+    A stack of 61 calls; a dump of text says no file that is its own.
+    """
+    (deep,) = of_files(tmp_path, name).recursing
+
+    assert ("main.(*index).visit", 61, line) == (deep.function, deep.depth, deep.line)
+
+
+def test_where_no_file_says_nobody_is_named(tmp_path):
+    callers = of_files(tmp_path, "goroutine.pb.gz")
+
+    assert () == callers.collecting == callers.calling_c == callers.mapping
