@@ -119,7 +119,7 @@ class Finding:
         mechanism: Why this happens.
         next_step: What to do.
         references: Issues and documents.
-        confidence: One of `CONFIDENCES`.
+        confidence: How sure it is: one of `CONFIDENCES`.
         cpu_fraction: CPU that it costs, of all that GOMAXPROCS allowed while it held; None if it is
             not about CPU. The log's `ms cpu` without idle marking gives the one, `P` times the
             time the other, as the runtime counts `GCCPUFraction`. A program that leaves Ps idle

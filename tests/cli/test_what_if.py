@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from gomem.cli.main import run as run_gomem
-from gomem.views.json.schemas.what_if import what_if_schema
+from gomem.views.json.what_if import what_if_schema
 from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 

@@ -38,7 +38,7 @@ class Goal:
 
     Attributes:
         name: `five-minutes`, `paced-by-goal`, `paced`, `limit-background` or `limit-allocation`.
-        formula: As text.
+        formula: How it is computed, as text.
         applies: Whether the release has it; of a limit, whether one is set as well.
         note: What to know about it.
     """

@@ -35,7 +35,7 @@ class Backtest:
         cycles: Collections whose goal was foretold.
         goals_agree_fraction: Of them, those whose printed goal the formula allows.
         goal_error_p95: 95 in 100 goals are foretold to this share of them.
-        interval_error_p50: Every second distance to the next collection is.
+        interval_error_p50: Median error of the distance to the next collection, likewise.
         cycles_per_second_error: Of what a replay says: of the second half from the first, or of
             the whole from itself, whichever is greater; as a share.
         gc_cpu_cores_error: Likewise.

@@ -21,7 +21,7 @@ class Present:
     """What the log shows; None where it does not tell.
 
     Attributes:
-        gogc: In per cent; -1 is off.
+        gogc: GOGC in per cent; -1 is off; None if it is not known.
         memory_limit_bytes: GOMEMLIMIT; infinite for none.
         live_bytes: Median of what collections marked.
         allocation_bytes_per_second: What the program allocates.

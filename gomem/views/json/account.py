@@ -1,82 +1,121 @@
-"""The account, for JSON: what moved between the first moment and the last, and what is so."""
+"""The account, in JSON: what moved between the first moment and the last, and what is so."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
-from gomem.diagnosis.holders import MAPPED, THREADS, holders_of
-from gomem.text import File, Function, MomentName
+from gomem.analysis.memory.account import QUANTITIES, Part
+from gomem.analysis.series.trends import SHAPES
+from gomem.diagnosis.holders import MAPPED, THREADS, Holder, holders_of
+from gomem.diagnosis.observations import Observation
+from gomem.text import File, Function
+from gomem.views.json.schemas.fields import TEXT_OR_NULL, words, words_or_null
+from gomem.views.json.table import Key, inner, moment, of_class, plain
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.account import Part, Snapshot
+    from gomem.analysis.memory.account import Account
     from gomem.diagnosis.diagnosis import Diagnosis
 
 
-def account_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
-    """Null where no moment says how large the process is."""
-    account = diagnosis.facts.account
-    if account is None:
-        return None
-    first, last = account.first, account.last
-    return {
-        "quantity": account.quantity,
-        "from": MomentName(first.moment),
-        "to": MomentName(last.moment),
-        "seconds": _seconds(first, last),
-        "change_bytes": account.change_bytes,
-        "parts": [_part(part, diagnosis) for part in account.parts],
-        "observations": [
-            {
-                "sentence": observation.sentence,
-                "group": observation.group,
-                "change_low": round(observation.change_low),
-                "change_high": round(observation.change_high),
-                "shape": observation.shape or None,
-                "moment": None if observation.moment is None else MomentName(observation.moment),
-            }
-            for observation in diagnosis.observations
-        ],
-    }
+class Told(NamedTuple):
+    """A part of the account, and the diagnosis that it is of."""
+
+    part: Part
+    diagnosis: Diagnosis
+
+    @property
+    def account(self) -> Account:
+        """What it is a part of."""
+        account = self.diagnosis.facts.account
+        assert account is not None
+        return account
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        """Who holds it."""
+        return holders_of(self.part, self.diagnosis.case)
+
+    @property
+    def assumption(self) -> str | None:
+        """What the likely bounds rest on."""
+        return self.account.first.assumption or self.account.last.assumption or None
+
+    @property
+    def shape(self) -> str | None:
+        """How it moved over all moments; null of too few."""
+        rise = self.account.rise(self.part.groups)
+        return None if rise is None else rise.shape
 
 
-def _seconds(first: Snapshot, last: Snapshot) -> float | None:
-    if first.seconds is None or last.seconds is None:
-        return None
-    return last.seconds - first.seconds
-
-
-def _part(part: Part, diagnosis: Diagnosis) -> dict[str, Any]:
+def _parts(diagnosis: Diagnosis) -> list[Told]:
     account = diagnosis.facts.account
     assert account is not None
-    rise = account.rise(part.groups)
-    assumptions = (account.first.assumption, account.last.assumption)
-    return {
-        "group": "+".join(sorted(part.groups)),
-        "from_low": round(part.before.low),
-        "from_high": round(part.before.high),
-        "to_low": round(part.after.low),
-        "to_high": round(part.after.high),
-        "change_low": round(part.change.low),
-        "change_high": round(part.change.high),
-        "change_certain_low": round(part.certain.low),
-        "change_certain_high": round(part.certain.high),
-        "assumption": next(filter(None, assumptions), None),
-        "shape": None if rise is None else rise.shape,
-        "holders": [
-            {
-                "name": _name(holder.name),
-                "own_function": None
-                if holder.own_function is None
-                else Function(holder.own_function),
-                "low": round(holder.low),
-                "high": round(holder.high),
-            }
-            for holder in holders_of(part, diagnosis.case)
-        ],
-    }
+    return [Told(part, diagnosis) for part in account.parts]
 
 
-def _name(name: str) -> str:
+def _seconds(diagnosis: Diagnosis) -> float | None:
+    account = diagnosis.facts.account
+    assert account is not None
+    first, last = account.first.seconds, account.last.seconds
+    return None if first is None or last is None else last - first
+
+
+def _name(holder: Holder) -> str:
     """A file's name is one that a redacted report hides; a kind's and a function's are not."""
-    is_file = name.startswith("/") and name not in (THREADS, MAPPED)
-    return File(name) if is_file else name
+    is_file = holder.name.startswith("/") and holder.name not in (THREADS, MAPPED)
+    return File(holder.name) if is_file else holder.name
+
+
+def _bounds(of: str, at: str, means: str, unit: str = "B") -> tuple[Key, Key]:
+    """An interval in whole bytes: `of_low` and `of_high`."""
+    low, high = attrgetter(f"{at}low"), attrgetter(f"{at}high")
+    prefix = f"{of}_" if of else ""
+    return (
+        plain(f"{prefix}low", "int64", unit, f"{means}, at least.", lambda one: round(low(one))),
+        plain(f"{prefix}high", "int64", unit, "The same at most.", lambda one: round(high(one))),
+    )
+
+
+ACCOUNT = inner(
+    "account", "What the memory consists of and what moved it; null where no moment says its size.",
+    plain(
+        "quantity", "str", "", "What the parts add up to: RSS, what Go reserves, or what is held.",
+        "facts.account.quantity", **words(QUANTITIES),
+    ),
+    moment("from", "The first moment that says how large the process is.",
+           "facts.account.first.moment"),
+    moment("to", "The last.", "facts.account.last.moment"),
+    plain("seconds", "float64", "s", "Between them; null where a time is not known.", _seconds),
+    plain("change_bytes", "int64", "B", "By how much the whole grew.",
+          "facts.account.change_bytes"),
+    inner(
+        "parts", "As finely as both moments can tell.",
+        plain("group", "str", "", "Groups of memory that are told together, joined by `+`.",
+              lambda told: "+".join(sorted(told.part.groups))),
+        *_bounds("from", "part.before.", "What it was at the first moment"),
+        *_bounds("to", "part.after.", "What it was at the last moment"),
+        *_bounds("change", "part.change.", "By how much it grew, in 95 of 100"),
+        *_bounds("change_certain", "part.certain.", "By how much it grew for certain"),
+        *of_class(Told, "assumption shape", shape=words_or_null(SHAPES)),
+        inner(
+            "holders", "Who holds it, the largest first.",
+            plain("name", "str", "", "A function, a kind of mapping, or a file.", _name),
+            plain("own_function", "str", "",
+                  "The program's own function to look at; null if none.",
+                  lambda one: None if one.own_function is None else Function(one.own_function),
+                  **TEXT_OR_NULL),
+            *_bounds("", "", "By how much it grew"), many=True,
+        ),
+        get=_parts, many=True,
+    ),
+    inner(
+        "observations", "What there is and what moved, whether or not anything is wrong.",
+        *of_class(Observation, "sentence group"),
+        *_bounds("change", "change_", "By how much it grew, in bytes or goroutines", ""),
+        plain("shape", "str", "", "How it moved; null of too few.", lambda one: one.shape or None,
+              **words_or_null(SHAPES)),
+        moment("moment", "The last moment that shows it.", nullable=True), many=True,
+    ),
+    get=lambda diagnosis: None if diagnosis.facts.account is None else diagnosis, nullable=True,
+)  # fmt: skip

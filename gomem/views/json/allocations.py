@@ -1,66 +1,132 @@
-"""Why sites allocate, what they free, how large their objects are and what grows, for JSON."""
+"""Who allocates, in JSON: the report's `allocations` to `growth`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gomem.text import File, MomentName, Quoted
-from gomem.views.json.rows import rows_json
+from gomem.analysis.profiles.growth import GROWTH as STACKS
+from gomem.analysis.profiles.reasons import REASONS as LINES
+from gomem.analysis.profiles.sizes import OBJECTS
+from gomem.analysis.profiles.turnover import TURNOVER as CHURN
+from gomem.analysis.series.trends import SHAPES
+from gomem.capture.moment import MOMENT
+from gomem.inputs.pprof.sites import SITES, AllocationSites
+from gomem.inputs.schema import Column
+from gomem.text import File, Quoted
+from gomem.views.json.schemas.fields import NUMBER, PROBABILITY
+from gomem.views.json.table import columns, frame, inner, moment, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from gomem.diagnosis.diagnosis import Diagnosis
 
 MOST_ROWS = 10  # a moment
 MOST_STACKS = 100
+SAMPLE_TYPE = Column("sample_type", "str", "", "Which of the profile's values: inuse_space.")
+UNIT = Column("unit", "str", "", "Its unit, as the profile declares it: bytes or count.")
+TOTAL = Column("total", "int64", "", "The whole profile's, in the unit.")
+NOTE = Column("note", "str", "", "Why there are no intervals; empty where there are.")
+SLOPES: dict[str, Any] = dict.fromkeys(
+    ("first", "last", "slope", "slope_low", "slope_high"), NUMBER
+)
 
 
-def reasons_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Allocation lines by moment, with the compiler's words; source files without homes."""
+class OfMoment(NamedTuple):
+    """What there is of a moment."""
+
+    moment: str
+    told: pd.DataFrame
+
+
+class SitesOfMoment(NamedTuple):
+    """Who has most of a sample type at a moment."""
+
+    moment: str
+    told: AllocationSites
+
+
+def _sites(diagnosis: Diagnosis) -> list[SitesOfMoment]:
     return [
-        {
-            "moment": MomentName(moment),
-            "lines": [
-                row | {"file": File(row["file"]), "why": Quoted(row["why"])}
-                for row in rows_json(reasons)
-            ],
-        }
-        for moment, reasons in diagnosis.facts.profiles.reasons.items()
+        SitesOfMoment(moment, sites)
+        for moment, by_type in diagnosis.sites.items()
+        for sites in by_type.values()
     ]
 
 
-def turnover_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """What the sites of each moment allocated and freed, those that freed most."""
-    found = {moment: diagnosis.facts.profiles.turnover(moment) for moment in diagnosis.sites}
-    return _by_moment(found, "sites")
+def _reasons(diagnosis: Diagnosis) -> list[OfMoment]:
+    return [OfMoment(*one) for one in diagnosis.facts.profiles.reasons.items()]
 
 
-def object_sizes_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Objects in use of each moment by site and size, those with most bytes."""
-    found = {moment: diagnosis.facts.profiles.object_sizes(moment) for moment in diagnosis.sites}
-    return _by_moment(found, "sizes")
+def _found(question: str) -> Callable[[Diagnosis], list[OfMoment]]:
+    """The answers to a question about each moment's profile, as far as there are any."""
+
+    def answers(diagnosis: Diagnosis) -> list[OfMoment]:
+        ask = getattr(diagnosis.facts.profiles, question)
+        each = (OfMoment(moment, ask(moment).head(MOST_ROWS)) for moment in diagnosis.sites)
+        return [one for one in each if len(one.told)]
+
+    return answers
 
 
-def growth_json(diagnosis: Diagnosis) -> dict[str, Any] | None:
-    """What grows, over which profiles; null without a series of them."""
-    series = diagnosis.facts.profiles.heap_series
-    if series is None:
-        return None
-    return {
-        "sample_type": series.sample_type,
-        "unit": series.unit,
-        "profiles": len(series.moments),
-        "repeated": len(series.repeated),
-        "seconds": float(series.moments["seconds"].iloc[-1]),
-        "horizon_seconds": diagnosis.facts.profiles.growth_horizon_seconds,
-        "stacks": rows_json(diagnosis.growth.head(MOST_STACKS)),
-    }
-
-
-def _by_moment(found: dict[str, pd.DataFrame], word: str) -> list[dict[str, Any]]:
-    return [
-        {"moment": MomentName(moment), word: rows_json(frame.head(MOST_ROWS))}
-        for moment, frame in found.items()
-        if len(frame)
-    ]
+AT = moment("moment", MOMENT.means)
+ALLOCATIONS = inner(
+    "allocations", "Who has most, by moment and sample type.",
+    AT, *columns((SAMPLE_TYPE, UNIT, TOTAL), at="told."),
+    frame("top", SITES, "Those with most flat first.", "told.top"),
+    *columns((NOTE,), at="told."), get=_sites, many=True,
+)  # fmt: skip
+REASONS = inner(
+    "reasons",
+    "Why lines allocate, of alloc_space, as the compiler's escape analysis tells; empty without.",
+    AT,
+    frame(
+        "lines", LINES, "Those that allocate most first.", "told",
+        cells={"file": File, "why": Quoted},
+    ),
+    get=_reasons, many=True,
+)  # fmt: skip
+TURNOVER = inner(
+    "turnover", "What sites allocated and freed; those that freed most.",
+    AT,
+    frame(
+        "sites", CHURN, "Those that freed most first.", "told",
+        mean_object_bytes=NUMBER, survival_fraction=NUMBER | PROBABILITY,
+    ),
+    get=_found("turnover"), many=True,
+)  # fmt: skip
+OBJECT_SIZES = inner(
+    "object_sizes", "Objects in use by site and size; those with most bytes.",
+    AT, frame("sizes", OBJECTS, "Those with most bytes first.", "told"),
+    get=_found("object_sizes"), many=True,
+)  # fmt: skip
+GROWTH = inner(
+    "growth", "What grows over the moments' heap profiles; null without a series of them.",
+    *columns((SAMPLE_TYPE, UNIT), at="facts.profiles.heap_series."),
+    plain(
+        "profiles", "int64", "count", "Profiles that are new.",
+        lambda diagnosis: len(diagnosis.facts.profiles.heap_series.moments), minimum=1,
+    ),
+    plain(
+        "repeated", "int64", "count", "Profiles left out: they repeat the one before.",
+        lambda diagnosis: len(diagnosis.facts.profiles.heap_series.repeated),
+    ),
+    plain(
+        "seconds", "float64", "s", "From the first profile to the last.",
+        lambda diagnosis: float(diagnosis.facts.profiles.heap_series.moments["seconds"].iloc[-1]),
+        **NUMBER,
+    ),
+    plain(
+        "horizon_seconds", "float64", "s", "How far beyond the last one is projected.",
+        "facts.profiles.growth_horizon_seconds", **NUMBER,
+    ),
+    frame(
+        "stacks", STACKS, "Those that grow fastest first.",
+        lambda diagnosis: diagnosis.growth.head(MOST_STACKS),
+        shape={"enum": list(SHAPES)}, **SLOPES,
+    ),
+    get=lambda diagnosis: None if diagnosis.facts.profiles.heap_series is None else diagnosis,
+    nullable=True,
+)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gomem.views.json.rows import rows_json
+from gomem.views.json.table import rows_json
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:

@@ -1,39 +1,285 @@
-"""The report as JSON, key by key; `schemas.report` describes it."""
+"""The report as JSON, and its schema, key by key."""
 
 from __future__ import annotations
 
-import json
 import math
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES
+from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
-from gomem.inputs.schema import rows_of
+from gomem.causes.finding import CONFIDENCES, Evidence, Finding, Severity, Site
+from gomem.diagnosis.verdict import Verdict
+from gomem.inputs.kinds import BY_NAME
+from gomem.inputs.schema import DAMAGE, UNITS, rows_of
 from gomem.text import CaptureName, File, Function, MomentName
 from gomem.units import is_unknown
-from gomem.views.json.account import account_json
-from gomem.views.json.allocations import growth_json, object_sizes_json, reasons_json, turnover_json
-from gomem.views.json.changes import changes_json
-from gomem.views.json.collector import collector_json
-from gomem.views.json.limits import limits_json
-from gomem.views.json.rows import rows_json
-from gomem.views.json.scavenger import scavenger_json
-from gomem.views.json.what_if import what_if_json
+from gomem.views.json.account import ACCOUNT
+from gomem.views.json.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
+from gomem.views.json.collector import COLLECTOR, GC
+from gomem.views.json.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
+from gomem.views.json.scavenger import SCAVENGER
+from gomem.views.json.schemas.fields import (
+    SIZE,
+    TEXT_OR_NULL,
+    document,
+    listed,
+    without,
+    words,
+    words_or_null,
+)
+from gomem.views.json.table import (
+    Key,
+    Shape,
+    columns,
+    frame,
+    inner,
+    moment,
+    of_class,
+    or_none,
+    plain,
+    shape,
+    texts,
+    written,
+    written_as,
+)
+from gomem.views.json.what_if import WHAT_IF
 from gomem.views.names import hidden, typed, typed_paths, typed_value
 from gomem.views.share import share
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
-    from gomem.causes.finding import Finding
+    from collections.abc import Callable
+
+    import pandas as pd
+
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.moment import MomentFacts
-    from gomem.inputs.pprof.sites import AllocationSites
+    from gomem.releases import GoVersion
+    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.report/1"
-SITE = (
-    "function", "flat", "flat_low", "flat_high", "flat_fraction",
-    "cum", "cum_low", "cum_high", "cum_fraction",
+CODES = [cause.code for cause in CAUSES]
+SEVERITIES = [str(one) for one in sorted(Severity, reverse=True)]
+
+
+class Told(NamedTuple):
+    """A finding or a verdict, and the diagnosis whose moments its sentences name."""
+
+    one: Any
+    diagnosis: Diagnosis
+
+    @property
+    def evidence(self) -> list[Told]:
+        """What proves a finding."""
+        return [Told(one, self.diagnosis) for one in self.one.evidence]
+
+    @property
+    def value(self) -> Any:
+        """Of evidence: words with their names of moments, numbers as they are."""
+        value = self.one.value
+        return typed_value(value, self.diagnosis) if isinstance(value, str) else value
+
+
+def _sentence(kind: type, name: str) -> Key:
+    """A sentence of a finding or a verdict, as its class describes it."""
+    (own,) = of_class(kind, name)
+    return Key(name, own.shape, lambda told: typed(getattr(told.one, name), told.diagnosis))
+
+
+def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]]) -> Key:
+    """Files of a moment, or of the whole capture."""
+
+    def files(answer: Any) -> pd.DataFrame:
+        capture, of = get(answer)
+        return capture.artefacts[capture.artefacts["moment"] == of].drop(columns="moment")
+
+    return frame(
+        name, without(ARTEFACTS, "moment"), means, files,
+        cells={"path": File, "kind": _or_null, "time": _time, "time_source": _or_null,
+               "looks_like": _or_null},
+        kind=words_or_null(BY_NAME) | {"description": "Found from the content; null if of none."},
+        bytes=SIZE, time_source=TEXT_OR_NULL, looks_like=TEXT_OR_NULL,
+    )  # fmt: skip
+
+
+def _or_null(text: str) -> str | None:
+    return text or None
+
+
+def _time(time: Any) -> str | None:
+    return None if is_unknown(time) else time.isoformat()
+
+
+def _release(end: str) -> Callable[[GoVersion], str | None]:
+    """The oldest or the newest release that it can be."""
+    return lambda known: None if (one := getattr(known, end)) is None else str(one)
+
+
+def _function(name: str) -> Callable[[Site], Function]:
+    return lambda site: Function(getattr(site, name))
+
+
+def _whole(end: str) -> Callable[[Site], int | None]:
+    """An end of a site's interval in whole bytes; null where that is not known."""
+    return lambda site: None if math.isnan(size := getattr(site, end)) else round(size)
+
+
+def _moments(capture: Capture) -> list[dict[str, Any]]:
+    return [row | {"capture": capture} for row in rows_of(capture.moments)]
+
+
+CAPTURE = (
+    plain("name", "str", "", "What reports call it.", lambda capture: CaptureName(capture.name)),
+    plain(
+        "go_version", "str", "", "The release, if it is known exactly.", "go_version.text",
+        **TEXT_OR_NULL,
+    ),
+    inner(
+        "go_version_range", "Which releases it can be.",
+        *(
+            plain(
+                end, "str", "", f"The {word} release that it can be; null if nothing says.",
+                _release(end),
+                **TEXT_OR_NULL,
+            )
+            for end, word in (("low", "oldest"), ("high", "newest"))
+        ),
+        get="go_version",
+    ),
+    plain(
+        "go_version_evidence", "str", "", "How the release is known, or what narrows it.",
+        "go_version.evidence",
+    ),
+    inner(
+        "moments", "In order.",
+        moment("name", "What the moment is called.", itemgetter("moment")),
+        plain(
+            "time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times.",
+            lambda row: _time(row["time"]),
+        ),
+        _artefacts("artefacts", "Those of the moment.", itemgetter("capture", "moment")),
+        get=_moments, many=True,
+    ),
+    _artefacts(
+        "artefacts", "Those of the whole capture, and those that could not be read.",
+        lambda capture: (capture, ""),
+    ),
 )  # fmt: skip
+VERDICT = inner(
+    "verdict",
+    "What it comes down to: where the memory is, what moved it there, whose it is, what to do.",
+    _sentence(Verdict, "sentence"),
+    *of_class(Verdict, "code", "one.", code=words_or_null(CODES)),
+    plain(
+        "severity", "str", "",
+        "How much it matters now; null where nothing is out of the ordinary.",
+        lambda told: None if told.one.severity is None else str(told.one.severity),
+        **words_or_null(SEVERITIES),
+    ),
+    moment(
+        "moment", "The moment it is about; null if none says anything of memory.", "one.moment",
+        nullable=True,
+    ),
+    *of_class(Verdict, "rss_bytes", "one.", rss_bytes=SIZE),
+    texts(
+        "whose", "Who holds the Go heap, and what bounds it; sentences.",
+        lambda told: [typed(sentence, told.diagnosis) for sentence in told.one.whose],
+    ),
+    _sentence(Verdict, "next_step"),
+    *of_class(Verdict, "further", "one."),
+    get=lambda diagnosis: Told(diagnosis.verdict, diagnosis),
+)  # fmt: skip
+FINDINGS = inner(
+    "findings",
+    "Known causes that were found, one finding a cause, ranked by what they cost now.",
+    *of_class(Finding, "code", "one.", code=words(CODES)),
+    plain(
+        "severity", "str", "", "How much it matters.", lambda told: str(told.one.severity),
+        **words(SEVERITIES),
+    ),
+    *of_class(Finding, "confidence", "one.", confidence=words(CONFIDENCES)),
+    moment(
+        "moment", "The last at which it holds; null if it is of the whole capture.", "one.moment",
+        nullable=True,
+    ),
+    texts(
+        "moments", "All at which it holds; empty if of the whole capture.",
+        lambda told: map(MomentName, told.one.moments),
+    ),
+    *of_class(Finding, "now over bytes cpu_fraction", "one."),
+    _sentence(Finding, "title"),
+    inner(
+        "evidence", "What proves it.",
+        plain(
+            "artefact", "str", "", "The file it stands in, or what it was worked out from.",
+            lambda told: typed_paths(told.one.artefact),
+        ),
+        *of_class(Evidence, "field", "one."),
+        plain("value", "str", "", "In the unit.", type=["integer", "number", "string"]),
+        *of_class(Evidence, "unit", "one.", unit=words(sorted(UNITS))), many=True,
+    ),
+    inner(
+        "sites", "Where in the program something can be mended.",
+        *(
+            plain(name, "str", "", means, _function(name))
+            for name, means in (
+                ("function", "Who called the allocator, or where goroutines wait."),
+                ("own_function", "The program's own function that had it do so."),
+            )
+        ),
+        plain(
+            "file", "str", "", "Where its call stands; null if no file says.",
+            lambda site: File(site.file) if site.file else None, **TEXT_OR_NULL,
+        ),
+        *of_class(Site, "line", line=SIZE),
+        *(
+            plain(end, "Int64", "B", means, _whole(end), **SIZE)
+            for end, means in (
+                ("low", "By how much it grew, at least."), ("high", "The same at most.")
+            )
+        ),
+        get="one.sites", many=True,
+    ),
+    *of_class(Finding, "mechanism", "one."),
+    _sentence(Finding, "next_step"),
+    texts("references", "Issues and documents.", "one.references"),
+    get=lambda diagnosis: [Told(one, diagnosis) for one in diagnosis.findings], many=True,
+)  # fmt: skip
+REPORT = shape(
+    "Where the memory of one Go process went. Values are base units: bytes, seconds, fractions. "
+    "Unknown is null. Fields may be added, never renamed.",
+    written_as(SCHEMA),
+    plain("gomem_version", "str", "", "Which gomem wrote it.", lambda _: version("gomem")),
+    VERDICT,
+    inner("capture", "What was read.", *CAPTURE),
+    inner(
+        "baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
+        get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.capture,
+    ),
+    ACCOUNT, LEDGER, MAPPINGS, CHANGES,
+    frame(
+        "levels", LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments.",
+        "facts.level_quantiles",
+    ),
+    LIMITS, SCAVENGER, GC, COLLECTOR,
+    Key(
+        "what_if", or_none(WHAT_IF, "What other settings would do; null without a log."),
+        attrgetter("what_if"),
+    ),
+    ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
+    Key(
+        "checked",
+        Shape(listed(words(CODES), "Codes of all causes that were looked for."), lambda _: CODES),
+        lambda diagnosis: diagnosis,
+    ),
+    inner("damage", "What could not be read.", *columns(DAMAGE), get="capture.damaged", many=True),
+)  # fmt: skip
+
+
+def report_schema() -> Schema:
+    """JSON Schema of what `gomem report --format json` writes."""
+    return document(SCHEMA, REPORT.schema)
 
 
 def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]:
@@ -43,190 +289,9 @@ def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]
         diagnosis: The answers.
         redact: Whether to hide folder and moment names; see `share`.
     """
-    return share(_laid_out(diagnosis), hidden(diagnosis, redact=redact))
-
-
-def _laid_out(diagnosis: Diagnosis) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "gomem_version": version("gomem"),
-        "verdict": _verdict(diagnosis),
-        "capture": _capture(diagnosis.capture),
-        "baseline": None if diagnosis.baseline is None else _capture(diagnosis.baseline.capture),
-        "account": account_json(diagnosis),
-        "ledger": [_ledger(facts) for facts in diagnosis.moments if facts.ledger],
-        "mappings": [
-            row | {"moment": MomentName(row["moment"])} for row in rows_json(diagnosis.kinds)
-        ],
-        "changes": changes_json(diagnosis),
-        "levels": rows_json(diagnosis.facts.level_quantiles),
-        "limits": limits_json(diagnosis),
-        "scavenger": scavenger_json(diagnosis),
-        "gc": diagnosis.collection_cost,
-        "collector": collector_json(diagnosis.collector),
-        "what_if": None if diagnosis.what_if is None else what_if_json(diagnosis.what_if),
-        "allocations": [
-            _sites(moment, sites)
-            for moment, by_type in diagnosis.sites.items()
-            for sites in by_type.values()
-        ],
-        "reasons": reasons_json(diagnosis),
-        "turnover": turnover_json(diagnosis),
-        "object_sizes": object_sizes_json(diagnosis),
-        "growth": growth_json(diagnosis),
-        "findings": [_finding(finding, diagnosis) for finding in diagnosis.findings],
-        "checked": [cause.code for cause in CAUSES],
-        "damage": [
-            {
-                "source": one.source,
-                "where": one.where,
-                "what": one.what,
-                "text": one.text,
-            }
-            for one in diagnosis.capture.damaged
-        ],
-    }
+    return share(REPORT.json(diagnosis), hidden(diagnosis, redact=redact))
 
 
 def render_json_report(diagnosis: Diagnosis, *, redact: bool = False) -> str:
     """The same as text, ending in a line break."""
-    laid_out = report_json(diagnosis, redact=redact)
-    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _verdict(diagnosis: Diagnosis) -> dict[str, Any]:
-    said = diagnosis.verdict
-    return {
-        "sentence": typed(said.sentence, diagnosis),
-        "code": said.code,
-        "severity": None if said.severity is None else str(said.severity),
-        "moment": None if said.moment is None else MomentName(said.moment),
-        "rss_bytes": said.rss_bytes,
-        "whose": [typed(sentence, diagnosis) for sentence in said.whose],
-        "next_step": typed(said.next_step, diagnosis),
-        "further": said.further,
-    }
-
-
-def _capture(capture: Capture) -> dict[str, Any]:
-    release = capture.go_version
-    return {
-        "name": CaptureName(capture.name),
-        "go_version": release.text,
-        "go_version_range": {
-            "low": None if release.low is None else str(release.low),
-            "high": None if release.high is None else str(release.high),
-        },
-        "go_version_evidence": release.evidence,
-        "moments": [
-            {
-                "name": MomentName(row["moment"]),
-                "time": _time(row["time"]),
-                "artefacts": _artefacts(capture, row["moment"]),
-            }
-            for row in rows_of(capture.moments)
-        ],
-        "artefacts": _artefacts(capture, ""),
-    }
-
-
-def _artefacts(capture: Capture, moment: str) -> list[dict[str, Any]]:
-    """Those of one moment, or, without one, those of the whole capture."""
-    frame = capture.artefacts
-    return [
-        {
-            "path": File(row["path"]),
-            "kind": row["kind"] or None,
-            "bytes": row["bytes"],
-            "sha256": row["sha256"],
-            "time": _time(row["time"]),
-            "time_source": row["time_source"] or None,
-            "looks_like": capture.looks.get(row["path"]) or None,
-        }
-        for row in rows_of(frame[frame["moment"] == moment])
-    ]
-
-
-def _ledger(facts: MomentFacts) -> dict[str, Any]:
-    ledger = facts.ledger
-    assert ledger is not None
-    return {
-        "moment": MomentName(facts.name),
-        "rss_bytes": ledger.rss_bytes,
-        "parts": rows_json(ledger.parts),
-        "groups": _groups(facts),
-        "checks": rows_json(ledger.checks),
-        "skew_seconds": facts.skew.seconds,
-        "notes": list(ledger.notes),
-        "sides": rows_json(ledger.sides),
-        "next_file": ledger.next_file or None,
-    }
-
-
-def _groups(facts: MomentFacts) -> list[dict[str, Any]]:
-    """The groups; the Go heap as one has the division of what the runtime claims of it."""
-    groups = facts.groups
-    assert groups is not None
-    return [
-        row | {"claims": rows_json(groups.claims_within(row["group"]))}
-        for row in rows_json(groups.rows)
-    ]
-
-
-def _sites(moment: str, sites: AllocationSites) -> dict[str, Any]:
-    return {
-        "moment": MomentName(moment),
-        "sample_type": sites.sample_type,
-        "unit": sites.unit,
-        "total": sites.total,
-        "top": [{name: row[name] for name in SITE} for row in rows_json(sites.top)],
-        "note": sites.note,
-    }
-
-
-def _finding(finding: Finding, diagnosis: Diagnosis) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "severity": str(finding.severity),
-        "confidence": finding.confidence,
-        "moment": None if finding.moment is None else MomentName(finding.moment),
-        "moments": [MomentName(moment) for moment in finding.moments],
-        "now": finding.now,
-        "over": finding.over,
-        "bytes": finding.bytes,
-        "cpu_fraction": finding.cpu_fraction,
-        "title": typed(finding.title, diagnosis),
-        "evidence": [
-            {
-                "artefact": typed_paths(one.artefact),
-                "field": one.field,
-                "value": typed_value(one.value, diagnosis)
-                if isinstance(one.value, str)
-                else one.value,
-                "unit": one.unit,
-            }
-            for one in finding.evidence
-        ],
-        "sites": [
-            {
-                "function": Function(site.function),
-                "own_function": Function(site.own_function),
-                "file": File(site.file) if site.file else None,
-                "line": site.line,
-                "low": _whole(site.low),
-                "high": _whole(site.high),
-            }
-            for site in finding.sites
-        ],
-        "mechanism": finding.mechanism,
-        "next_step": typed(finding.next_step, diagnosis),
-        "references": list(finding.references),
-    }
-
-
-def _whole(size: float) -> int | None:
-    return None if math.isnan(size) else round(size)
-
-
-def _time(time: Any) -> str | None:
-    return None if is_unknown(time) else time.isoformat()
+    return written(report_json(diagnosis, redact=redact))

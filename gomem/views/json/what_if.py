@@ -1,57 +1,118 @@
-"""What other settings would do, as JSON, key by key; `schemas.what_if` describes it."""
+"""What other settings would do, in JSON: of `gomem what-if`, and the report's `what_if`."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gomem.views.json.rows import rows_json
+from gomem.analysis.what_if.advice import STEPS, PodAdvice
+from gomem.analysis.what_if.backtest import Backtest
+from gomem.analysis.what_if.grid import BOUND_BY, GRID
+from gomem.analysis.what_if.present import Present
+from gomem.views.json.schemas.fields import (
+    SIZE,
+    TEXT_OR_NULL,
+    UNIT,
+    document,
+    or_null,
+    record,
+    words,
+)
+from gomem.views.json.table import (
+    COUNT,
+    Key,
+    Shape,
+    frame,
+    inner,
+    of_class,
+    plain,
+    rows_json,
+    shape,
+    texts,
+    written,
+    written_as,
+)
 from gomem.views.names import hidden
 from gomem.views.share import share
 
 if TYPE_CHECKING:
-    from gomem.analysis.what_if.advice import PodAdvice
-    from gomem.analysis.what_if.present import Present
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.what-if/1"
+SHARE = {UNIT: "fraction"}
+_GRID: dict[str, Any] = {"bound_by": words(BOUND_BY), "gogc": {"minimum": -1}}
 
 
-def what_if_json(answer: WhatIf) -> dict[str, Any]:
-    """Lay an answer out for JSON: base units, and null for what is unknown."""
-    return {
-        "schema": SCHEMA,
-        "present": _present(answer.present),
-        "grid": rows_json(answer.grid),
-        "backtest": asdict(answer.backtest),
-        "advice": _advice(answer.advice),
-        "assumptions": list(answer.assumptions),
-        "refused": answer.refused,
-    }
+def _limit(present: Present) -> float | None:
+    limit = present.memory_limit_bytes
+    return None if limit is None or math.isinf(limit) else limit
+
+
+def _expected(advice: PodAdvice) -> dict[str, Any] | None:
+    row = advice.expected
+    return None if row is None else rows_json(row.to_frame().T)[0]
+
+
+WHAT_IF = shape(
+    "What would happen under other GOGC and GOMEMLIMIT, by replaying the load of a gctrace log. "
+    "Values are base units: bytes, seconds, fractions. Unknown is null. Fields may be added, never "
+    "renamed.",
+    written_as(SCHEMA),
+    inner(
+        "present", "What the log shows.",
+        *of_class(Present, "gogc"),
+        plain(
+            "memory_limit_bytes", "float64", "B", "GOMEMLIMIT; null for none, or not known.", _limit
+        ),
+        *of_class(
+            Present,
+            "live_bytes allocation_bytes_per_second mark_cpu_seconds_per_cycle cycles_per_second "
+            "gc_cpu_cores peak_heap_bytes gomaxprocs seconds cycles",
+            cycles_per_second={UNIT: "Hz"}, mark_cpu_seconds_per_cycle={UNIT: "s"},
+            gc_cpu_cores={UNIT: "ratio"}, gomaxprocs=COUNT, cycles=COUNT,
+        ),
+    ),
+    frame(
+        "grid", GRID, "A row per setting; empty where the answer is refused.", **_GRID
+    ),
+    inner(
+        "backtest", "How well the log's earlier part foretells its later one.",
+        *of_class(
+            Backtest,
+            "cycles goals_agree_fraction goal_error_p95 interval_error_p50 cycles_per_second_error "
+            "gc_cpu_cores_error peak_heap_bytes_error",
+            cycles=COUNT,
+            goal_error_p95=SHARE, interval_error_p50=SHARE, cycles_per_second_error=SHARE,
+            gc_cpu_cores_error=SHARE, peak_heap_bytes_error=SHARE,
+        ),
+    ),
+    inner(
+        "advice", "What to set for the container; null where its size is not known.",
+        *of_class(
+            PodAdvice,
+            "container_bytes container_source gomemlimit_bytes gogc held_bytes live_bytes "
+            "limit_decides_bytes met_bytes", container_bytes=SIZE,
+        ),
+        frame("steps", STEPS, "The limit's arithmetic; adds up to it."),
+        Key(
+            "expected",
+            Shape(or_null(record(GRID, **_GRID), "What these settings would do."), _expected),
+            lambda advice: advice,
+        ),
+        nullable=True,
+    ),
+    texts("assumptions", "What the answer rests on, in sentences."),
+    plain("refused", "str", "", "Why there is no answer; null where there is.", **TEXT_OR_NULL),
+)  # fmt: skip
+
+
+def what_if_schema() -> Schema:
+    """JSON Schema of what `gomem what-if --format json` writes."""
+    return document(SCHEMA, WHAT_IF.schema)
 
 
 def render_what_if_json(diagnosis: Diagnosis, answer: WhatIf) -> str:
-    """The same as text, ending in a line break."""
-    laid_out = share(what_if_json(answer), hidden(diagnosis))
-    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _present(present: Present) -> dict[str, Any]:
-    limit = present.memory_limit_bytes
-    unlimited = limit is None or math.isinf(limit)
-    return asdict(present) | {"memory_limit_bytes": None if unlimited else limit}
-
-
-def _advice(advice: PodAdvice | None) -> dict[str, Any] | None:
-    if advice is None:
-        return None
-    expected = advice.expected
-    names = ("steps", "expected")
-    plain = {name: value for name, value in vars(advice).items() if name not in names}
-    return plain | {
-        "steps": rows_json(advice.steps),
-        "expected": None if expected is None else rows_json(expected.to_frame().T)[0],
-    }
+    """What the command writes: base units, null for what is unknown; ends in a line break."""
+    return written(share(WHAT_IF.json(answer), hidden(diagnosis)))

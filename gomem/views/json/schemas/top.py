@@ -7,7 +7,7 @@ from gomem.analysis.profiles.reasons import REASONS
 from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
 from gomem.inputs.pprof.sites import SITES
-from gomem.views.json.schemas.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
+from gomem.views.json.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
 from gomem.views.json.schemas.fields import (
     TEXT_OR_NULL,
     Schema,

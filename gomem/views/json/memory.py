@@ -1,0 +1,224 @@
+"""Where the memory is, in JSON: the report's `ledger`, `mappings`, `changes` and `limits`."""
+
+from __future__ import annotations
+
+import math
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gomem.analysis.mappings.changes import MAPPING_CHANGES, STATES
+from gomem.analysis.mappings.kinds import BY_KIND, KINDS
+from gomem.analysis.memory.groups import GROUPS, HEAP_CLAIMS, MEMORY_GROUPS, OF_GO_HEAP
+from gomem.analysis.memory.ledger import (
+    CONFIDENCE,
+    LEDGER_CHECKS,
+    LEDGER_PARTS,
+    LEDGER_SIDES,
+    PARTS,
+    Ledger,
+)
+from gomem.analysis.memory.ledger_change import (
+    LAYER_OF_PART,
+    PART_CHANGES,
+    VERDICTS,
+    LedgerChange,
+)
+from gomem.analysis.memory.limits import (
+    CGROUP_COUNTERS,
+    LIMIT_STEPS,
+    AddressSpace,
+    CgroupUse,
+    LimitAdvice,
+    WorstCase,
+)
+from gomem.capture.moment import MOMENT
+from gomem.diagnosis.limits import Limits
+from gomem.inputs.schema import empty
+from gomem.text import MomentName
+from gomem.views.json.schemas.fields import NUMBER, SIZE, TEXT_OR_NULL, UNIT, without, words
+from gomem.views.json.table import COUNT, Key, Shape, frame, inner, moment, of_class, plain, texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.changes import Change
+    from gomem.facts.moment import MomentFacts
+
+_SIZES: dict[str, Any] = {column.name: SIZE for column in BY_KIND if column.unit == "B"}
+NEVER = "never"  # is a limit reached, of which JSON has no number
+
+
+class Step(NamedTuple):
+    """From one moment to another, and whether that one is the baseline's."""
+
+    change: Change
+    of_baseline: bool
+
+
+class Worst(NamedTuple):
+    """The worst case of a moment."""
+
+    moment: str
+    case: WorstCase
+
+
+def _groups(facts: MomentFacts) -> pd.DataFrame:
+    """The groups; the Go heap as one with the division of what the runtime claims of it."""
+    groups = facts.groups
+    assert groups is not None
+    claims = [groups.claims_within(group) for group in groups.rows["group"]]
+    return groups.rows.assign(claims=claims)
+
+
+def _steps(diagnosis: Diagnosis) -> list[Step]:
+    """From each moment to the next; from the baseline first."""
+    against = diagnosis.change_against_baseline
+    steps = [Step(one, of_baseline=False) for one in diagnosis.changes]
+    return steps if against is None else [Step(against, of_baseline=True), *steps]
+
+
+def _moved(step: Step) -> pd.DataFrame:
+    mappings = step.change.mappings
+    if mappings is None:
+        return empty(())
+    return mappings[mappings["change_bytes"] != 0].drop(columns="path")
+
+
+def _until(name: str, means: str) -> Key:
+    """A time that may never come."""
+    schema = {
+        "oneOf": [NUMBER | SIZE, {"const": NEVER}],
+        "description": f"{means}; or the word {NEVER}.",
+        UNIT: "s",
+    }
+    told = Shape(schema, lambda seconds: NEVER if math.isinf(seconds) else seconds)
+    return Key(name, told, attrgetter(f"growth.{name}"))
+
+
+LEDGER = inner(
+    "ledger", "Resident bytes part by part, at each moment that has any.",
+    moment("moment", MOMENT.means, "name"),
+    *of_class(Ledger, "rss_bytes", "ledger.", rss_bytes=SIZE),
+    frame(
+        "parts", LEDGER_PARTS, "They add up to rss_bytes.", "ledger.parts",
+        part=words(PARTS), confidence=words(CONFIDENCE),
+    ),
+    frame(
+        "groups", MEMORY_GROUPS,
+        "Whose memory it is; they add up to rss_bytes, and none is below zero.", _groups,
+        group=words(GROUPS), bytes=SIZE,
+        keys=[frame(
+            "claims", HEAP_CLAIMS,
+            "Of the Go heap, where it is one group: what the runtime claims, divided.",
+            itemgetter("claims"), group=words(OF_GO_HEAP), claimed_bytes=SIZE,
+        )],
+    ),
+    frame(
+        "checks", LEDGER_CHECKS, "The kernel's other totals, and how far they are from RSS.",
+        "ledger.checks", bytes=SIZE,
+    ),
+    plain(
+        "skew_seconds", "float64", "s", "Between the runtime's side and the kernel's.",
+        "skew.seconds",
+    ),
+    texts("notes", "What to know before believing it.", "ledger.notes"),
+    frame(
+        "sides", LEDGER_SIDES, "What the runtime claims beside what the kernel sees.",
+        "ledger.sides",
+    ),
+    plain(
+        "next_file", "str", "", "The file that would make it finer, and the command that gets it.",
+        lambda facts: facts.ledger.next_file or None, **TEXT_OR_NULL,
+    ),
+    get=lambda diagnosis: [facts for facts in diagnosis.moments if facts.ledger], many=True,
+)  # fmt: skip
+MAPPINGS = frame(
+    "mappings", (MOMENT, *BY_KIND), "Mappings by moment and kind.", "kinds",
+    cells={"moment": MomentName},
+    kind=words(KINDS), **_SIZES,
+)  # fmt: skip
+CHANGES = inner(
+    "changes", "From each moment to the next; from the baseline, if there is one, first.",
+    moment("before", "The earlier moment, or the baseline's.", "change.before"),
+    moment("after", "The later moment.", "change.after"),
+    plain(
+        "before_is_baseline", "bool", "", "The earlier one is of the baseline.", "of_baseline"
+    ),
+    *of_class(
+        LedgerChange, "rss_change_bytes verdict sentence", "change.ledger.",
+        verdict=words(VERDICTS),
+    ),
+    frame(
+        "parts", PART_CHANGES, "Their changes add up to rss_change_bytes.", "change.ledger.parts",
+        part=words(PARTS), layer=words(dict.fromkeys(LAYER_OF_PART.values())),
+    ),
+    frame(
+        "mappings", without(MAPPING_CHANGES, "path"), "Those whose resident bytes changed.",
+        _moved, kind=words(KINDS), state=words(STATES),
+    ),
+    get=_steps, many=True,
+)  # fmt: skip
+LIMITS = inner(
+    "limits", "How far from the limit; null where nothing tells.",
+    moment("moment", MOMENT.means),
+    inner(
+        "worst_case", "How large RSS can get without a further allocation.",
+        moment("moment", MOMENT.means),
+        *of_class(WorstCase, "rss_bytes", "case."),
+        plain(
+            "worst_rss_bytes", "int64", "B", "RSS with all that Go has mapped made resident.",
+            "case.worst_bytes",
+        ),
+        plain(
+            "retaken_rss_bytes", "int64", "B", "The same with what was given back taken again.",
+            "case.retaken_bytes",
+        ),
+        get=lambda limits: [Worst(*one) for one in limits.worst.items()], many=True,
+    ),
+    inner(
+        "cgroup", "How full the cgroup is; null without its files.",
+        *of_class(
+            CgroupUse,
+            "limit_bytes high_bytes current_bytes peak_bytes working_set_bytes "
+            "unreclaimable_bytes headroom_bytes killer oom_kills", oom_kills=COUNT,
+        ),
+        frame("counters", CGROUP_COUNTERS, "They add up to current_bytes."),
+        nullable=True,
+    ),
+    inner(
+        "time_to_limit",
+        "When the limit is reached; null without one, or with fewer than three moments.",
+        plain(
+            "slope_bytes_per_second", "float64", "B/s", "Of the line through the moments.",
+            "growth.slope_bytes_per_second", **NUMBER,
+        ),
+        plain(
+            "slope_low_bytes_per_second", "float64", "B/s", "Lower end of its 95 % interval.",
+            "growth.slope_low", **NUMBER,
+        ),
+        plain(
+            "slope_high_bytes_per_second", "float64", "B/s", "Upper end of its 95 % interval.",
+            "growth.slope_high", **NUMBER,
+        ),
+        _until("seconds", "Until the limit at the slope"),
+        _until("soonest_seconds", "At the upper end of the slope"),
+        _until("latest_seconds", "At the lower end of the slope"),
+        plain("points", "int64", "count", "Moments that the line runs through.", "growth.points"),
+        *of_class(Limits, "bounded"),
+        get=lambda limits: None if limits.growth is None else limits, nullable=True,
+    ),
+    *of_class(Limits, "gomemlimit_bytes"),
+    inner(
+        "address_space",
+        "Mapped address space against the process's own limit; null without a limit.",
+        *of_class(AddressSpace, "limit_bytes mapped_bytes"), nullable=True,
+    ),
+    inner(
+        "advice", "A GOMEMLIMIT for the cgroup's limit; null without a limit.",
+        *of_class(LimitAdvice, "gomemlimit_bytes needed_bytes enough"),
+        frame("steps", LIMIT_STEPS, "The arithmetic."),
+        *of_class(LimitAdvice, "note"), nullable=True,
+    ),
+    nullable=True,
+)  # fmt: skip

@@ -1,0 +1,238 @@
+"""What JSON holds, as one table: of each key where it comes from, and what it means.
+
+    CGROUP = shape(
+        "How full the cgroup is.",
+        *of_class(CgroupUse, "limit_bytes killer"),
+        frame("counters", CGROUP_COUNTERS, "They add up to current_bytes."),
+    )
+
+Of it are made both the JSON of an answer, `CGROUP.json(use)`, and its schema, `CGROUP.schema`. What
+has a name says itself what it is: a frame's columns in its data dictionary, an answer's fields in
+the docstring of its class. Only what JSON alone has stands in the table.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from gomem.inputs.schema import Column, rows_of
+from gomem.text import MomentName
+from gomem.units import is_unknown
+from gomem.views.json.schemas.fields import (
+    TEXT_OR_NULL,
+    UNIT,
+    Schema,
+    listed,
+    or_null,
+    record,
+    value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from gomem.views.json.schemas.fields import Schema
+
+Getter = Callable[[Any], Any]
+COUNT: Schema = {UNIT: "count", "minimum": 0}
+_DTYPES = {"int": "int64", "int | None": "Int64", "bool": "bool", "str": "str"}
+_DTYPES |= {"bool | None": "boolean", "str | None": "str", "Text": "str"}
+_OF_HINTS = {"str | None": TEXT_OR_NULL}
+_UNITS = {"bytes_per_second": "B/s", "bytes": "B", "seconds": "s", "fraction": "fraction"}
+_ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What an answer is in JSON.
+
+    Attributes:
+        schema: As JSON Schema describes it.
+        json: Lays an answer out.
+    """
+
+    schema: Schema
+    json: Getter
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of an object.
+
+    Attributes:
+        name: As JSON has it.
+        shape: What it holds.
+        of: Where it comes from, of the object's own answer.
+    """
+
+    name: str
+    shape: Shape
+    of: Getter
+
+
+def shape(means: str, *keys: Key) -> Shape:
+    """An object with all of its keys; more may be added in later versions."""
+    schema = record((), means, **{key.name: key.shape.schema for key in keys})
+    return Shape(schema, lambda answer: {key.name: key.shape.json(key.of(answer)) for key in keys})
+
+
+def or_none(of: Shape, means: str) -> Shape:
+    """It, or null where there is no answer."""
+    return Shape(
+        or_null(of.schema, means), lambda answer: None if answer is None else of.json(answer)
+    )
+
+
+def inner(
+    name: str, means: str, *keys: Key, get: str | Getter = "", many: bool = False,
+    nullable: bool = False,
+) -> Key:  # fmt: skip
+    """A key that holds an object of its own.
+
+    Args:
+        name: The key's.
+        means: What the object is.
+        keys: Its own.
+        get: Where its answer is.
+        many: Whether there is a list of them.
+        nullable: Whether it is null where there is no answer.
+    """
+    one = shape("" if many or nullable else means, *keys)
+    if many:
+        told = Shape(listed(one.schema, means), lambda answers: [*map(one.json, answers)])
+    else:
+        told = or_none(one, means) if nullable else one
+    return Key(name, told, _getter(get or name))
+
+
+def plain(
+    name: str, dtype: str, unit: str, means: str, get: str | Getter = "", **narrowed: Any
+) -> Key:
+    """A key that holds a number, a text or a flag; `narrowed` is more of JSON Schema's words."""
+    schema = value(Column(name, dtype, unit, means)) | narrowed
+    return Key(name, Shape(schema, _itself), _getter(get or name))
+
+
+def texts(name: str, means: str, get: str | Getter = "") -> Key:
+    """A key that holds a list of texts."""
+    return Key(name, Shape(listed({"type": "string"}, means), list), _getter(get or name))
+
+
+def moment(name: str, means: str, get: str | Getter = "", *, nullable: bool = False) -> Key:
+    """A key that holds the name of a moment."""
+    said = _getter(get or name)
+    of: Getter = lambda answer: None if (one := said(answer)) is None else MomentName(one)  # noqa: E731
+    return plain(name, "str", "", means, of, **({"type": ["string", "null"]} if nullable else {}))
+
+
+def columns(
+    described: Iterable[Column], get: Callable[[str], Getter] = attrgetter, at: str = "",
+    **narrowed: Schema,
+) -> tuple[Key, ...]:  # fmt: skip
+    """Keys that hold what columns describe, each by its name; `get` finds them in the answer."""
+    return tuple(
+        Key(one.name, Shape(value(one) | narrowed.get(one.name, {}), _itself), get(at + one.name))
+        for one in described
+    )
+
+
+def written_as(name: str) -> Key:
+    """The document's own `schema` key, which says which schema it has."""
+    means = "The schema that the document has, with its version."
+    return Key("schema", Shape({"const": name, "description": means}, lambda _: name), _itself)
+
+
+def of_class(kind: type, names: str, at: str = "", **narrowed: Schema) -> tuple[Key, ...]:
+    """Keys that hold fields of an answer, as its class describes them.
+
+    Args:
+        kind: The class.
+        names: Of the fields, with blanks between.
+        at: Where the answer is, such as `ledger.`, if it is not the object's own.
+        narrowed: What narrows a field, under its name.
+    """
+    return tuple(
+        Key(
+            name,
+            Shape(_described(kind, name) | narrowed.get(name, {}), _itself),
+            attrgetter(at + name),
+        )
+        for name in names.split()
+    )
+
+
+def frame(
+    name: str, described: Iterable[Column], means: str, get: str | Getter = "", *,
+    cells: Mapping[str, Getter] = {}, keys: Sequence[Key] = (), **narrowed: Schema,
+) -> Key:  # fmt: skip
+    """A key that holds the rows of a frame.
+
+    Args:
+        name: The key's.
+        described: The frame's data dictionary.
+        means: What the rows are.
+        get: Where the frame is.
+        cells: What to make of the values of a column, such as a moment's name.
+        keys: What a row has beside the columns, made of it.
+        narrowed: What narrows a column, under its name.
+    """
+    narrowed |= {key.name: key.shape.schema for key in keys}
+    schema = listed(record(described, **narrowed), means)
+
+    def laid_out(rows: pd.DataFrame) -> list[dict[str, Any]]:
+        told = rows_json(rows)
+        for row in told:
+            row |= {column: make(row[column]) for column, make in cells.items()}
+            row |= {key.name: key.shape.json(key.of(row)) for key in keys}
+        return told
+
+    return Key(name, Shape(schema, laid_out), _getter(get or name))
+
+
+def rows_json(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows by column; null for what is unknown."""
+    return [
+        {str(name): None if is_unknown(value) else value for name, value in row.items()}
+        for row in rows_of(frame)
+    ]
+
+
+def written(laid_out: dict[str, Any], indent: int = 2) -> str:
+    """JSON as text, ending in a line break."""
+    return json.dumps(laid_out, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _itself(answer: Any) -> Any:
+    return answer
+
+
+def _getter(get: str | Getter) -> Getter:
+    return attrgetter(get) if isinstance(get, str) else get
+
+
+def _described(kind: type, name: str) -> Schema:
+    """A field of a class: its type, its unit by its name, its sentence."""
+    own = inspect.getattr_static(kind, name, None)
+    if isinstance(own, property):
+        hint, means = own.fget.__annotations__["return"], (own.__doc__ or "").strip()
+    else:
+        hint, means = kind.__annotations__[name], _sentences(kind).get(name, "")
+    unit = next((unit for word, unit in _UNITS.items() if name.endswith(word)), "")
+    described = value(Column(name, _DTYPES.get(hint, "float64"), unit, means))
+    return described | {"description": re.sub(r"\bNone\b", "null", means)} | _OF_HINTS.get(hint, {})
+
+
+@cache
+def _sentences(kind: type) -> dict[str, str]:
+    """What a class's docstring says of its attributes."""
+    found = _ATTRIBUTE.findall(inspect.getdoc(kind) or "")
+    return {name: " ".join(words.split()) for name, words in found}
