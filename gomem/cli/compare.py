@@ -13,17 +13,16 @@ from gomem.cli.config import budgets_in, configuration, failing_on
 from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, tell, tell_where, write
 from gomem.cli.progress import reading_progress
-from gomem.cli.terminal import terminal_text
+from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.globs import matching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from gomem.comparison.budgets import Budget
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
-    from gomem.views.document import Document
 
 
 class Format(StrEnum):
@@ -263,7 +262,7 @@ def _rendered(
     target: Path | None,
     names: Sequence[str],
 ) -> str:
-    """The comparison in the format asked for; on a terminal, as wide as it is."""
+    """The comparison in the format asked for."""
     from gomem.comparison.builds import BuildComparison
 
     if isinstance(comparison, BuildComparison):
@@ -283,7 +282,7 @@ def _rendered(
         return render_comment(comparison, before=before, after=after)
     from gomem.views.comparison.document import comparison_document
 
-    return _written(comparison_document(comparison, before=before, after=after), chosen, target)
+    return written_as(chosen, comparison_document(comparison, before=before, after=after), target)
 
 
 def _rendered_builds(compared: BuildComparison, chosen: Format, target: Path | None) -> str:
@@ -301,24 +300,4 @@ def _rendered_builds(compared: BuildComparison, chosen: Format, target: Path | N
         from gomem.views.comparison.comment import render_builds_comment
 
         return render_builds_comment(compared)
-    return _written(builds_document(compared), chosen, target)
-
-
-def _written(document: Document, chosen: Format, target: Path | None) -> str:
-    if chosen is Format.text and target is None:
-        return terminal_text(document)
-    return _writer(chosen)(document)
-
-
-def _writer(chosen: Format) -> Callable[[Document], str]:
-    if chosen is Format.html:
-        from gomem.views.writers.html import write_html
-
-        return write_html
-    if chosen is Format.md:
-        from gomem.views.writers.markdown import write_markdown
-
-        return write_markdown
-    from gomem.views.writers.text import write_text
-
-    return write_text
+    return written_as(chosen, builds_document(compared), target)

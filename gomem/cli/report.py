@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,16 +19,18 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import reading_progress
-from gomem.cli.terminal import terminal_summary, terminal_text
+from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
 from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import TypeAlias
 
     from gomem.diagnosis.diagnosis import Diagnosis
+
+    Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing
 
 DEMO, DEMO_BASELINE = "demo", "demo-baseline"
 MORE = "The page has the rest, and so does --full."
@@ -105,11 +107,11 @@ def report(
         inputs = group if baseline is None else [*group, baseline]
         check_writable(target, force=force, inputs=inputs)
         diagnosis = _diagnose(group, baseline, go_version, threshold or [])
-        if output_format is Format.ipynb:
-            assert target is not None
-            _write_notebook(diagnosis, group, baseline, target, redact=redact)
-        else:
-            _write(diagnosis, output_format, target, redact=redact, full=full)
+        _tell_damage(diagnosis, redact=redact)
+        sides = (group[0] if len(group) == 1 else group, baseline)
+        _write(diagnosis, output_format, target, sides, redact=redact, full=full)
+        if target is not None:
+            tell_where(target)
         found = found or _met(diagnosis, fail_on)
     if found:
         raise typer.Exit(1)
@@ -157,23 +159,6 @@ def _diagnose(
     return diagnose(capture, against, thresholds=limits)
 
 
-def _write(
-    diagnosis: Diagnosis,
-    output_format: Format | None,
-    target: Path | None,
-    *,
-    redact: bool,
-    full: bool,
-) -> None:
-    _tell_damage(diagnosis, redact=redact)
-    if output_format is None:
-        _write_both(diagnosis, target, redact=redact, full=full)
-    else:
-        write(_RENDER[output_format](diagnosis, redact=redact), target)
-    if target is not None:
-        tell_where(target)
-
-
 def _tell_damage(diagnosis: Diagnosis, *, redact: bool) -> None:
     """Print what could not be read; redacted, since whoever keeps the report keeps that, too."""
     from gomem.views.names import hidden
@@ -182,37 +167,46 @@ def _tell_damage(diagnosis: Diagnosis, *, redact: bool) -> None:
     tell_damage(diagnosis.capture.damaged, shown)
 
 
-def _write_both(diagnosis: Diagnosis, target: Path | None, *, redact: bool, full: bool) -> None:
-    """The summary for the terminal, and the page, both from one report."""
+def _write(
+    diagnosis: Diagnosis,
+    chosen: Format | None,
+    target: Path | None,
+    sides: tuple[Side, Side],
+    *,
+    redact: bool,
+    full: bool,
+) -> None:
+    """The report in the format asked for; without one the page, and its summary for a terminal."""
+    if chosen is Format.json:
+        from gomem.views.json.report import render_json_report
+
+        write(render_json_report(diagnosis, redact=redact), target)
+        return
     from gomem.views.report.report import report_document
-    from gomem.views.writers.html import write_html
 
     document = report_document(diagnosis, redact=redact)
-    write(write_html(document), target)  # first: nobody may be reading the summary
-    if target is None or not is_device(target):  # a page on standard output stands there alone
-        text = terminal_text(document) if full else terminal_summary(document, MORE)
-        write(text, None)
+    if chosen is Format.ipynb:
+        from gomem.views.writers.report_notebook import write_notebook
+
+        assert target is not None
+        found = (_beside(side, target, redact=redact) for side in sides)
+        write(write_notebook(document, *found), target)
+        return
+    write(written_as(chosen or Format.html, document, target), target)
+    if chosen is None and target is not None and not is_device(target):
+        write(terminal_text(document) if full else terminal_summary(document, MORE), None)
 
 
-def _write_notebook(
-    diagnosis: Diagnosis, group: list[Path], baseline: Path | None, target: Path, *, redact: bool
-) -> None:
-    """The report as a notebook, which finds the capture from where it lies."""
-    from gomem.views.report.report import report_document
+def _beside(side: Side, target: Path, *, redact: bool) -> Any:
+    """Where a notebook finds its captures: from where it lies."""
     from gomem.views.share import UNNAMED
-    from gomem.views.writers.report_notebook import write_notebook
 
-    def beside(path: Path) -> str:
+    def named(path: Path) -> str:
         if redact:
             return UNNAMED if _is_whole(path) else path.name
         return os.path.relpath(path, target.parent)
 
-    _tell_damage(diagnosis, redact=redact)
-    paths = [beside(path) for path in group]
-    document = report_document(diagnosis, redact=redact)
-    other = None if baseline is None else beside(baseline)
-    write(write_notebook(document, paths[0] if len(paths) == 1 else paths, other), target)
-    tell_where(target)
+    return [named(path) for path in side] if isinstance(side, list) else side and named(side)
 
 
 def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
@@ -222,38 +216,3 @@ def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
 
     least = Severity[fail_on.upper()]
     return any(finding.severity >= least for finding in diagnosis.findings)
-
-
-def _as_html(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.report.report import report_document
-    from gomem.views.writers.html import write_html
-
-    return write_html(report_document(diagnosis, redact=redact))
-
-
-def _as_text(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.report.report import report_document
-    from gomem.views.writers.text import write_text
-
-    return write_text(report_document(diagnosis, redact=redact))
-
-
-def _as_json(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.json.report import render_json_report
-
-    return render_json_report(diagnosis, redact=redact)
-
-
-def _as_markdown(diagnosis: Diagnosis, *, redact: bool) -> str:
-    from gomem.views.report.report import report_document
-    from gomem.views.writers.markdown import write_markdown
-
-    return write_markdown(report_document(diagnosis, redact=redact))
-
-
-_RENDER: dict[Format, Callable[..., str]] = {
-    Format.html: _as_html,
-    Format.text: _as_text,
-    Format.json: _as_json,
-    Format.md: _as_markdown,
-}

@@ -1,4 +1,4 @@
-"""A document on standard output: as wide and as colourful as the terminal allows."""
+"""A document in the format asked for; on a terminal, as wide and as colourful as that allows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gomem.views.document import Document
 
 
@@ -18,6 +20,23 @@ def terminal_text(document: Document) -> str:
     if not sys.stdout.isatty():
         return write_text(document)
     return write_text(document, width=_width(), color=_has_colors())
+
+
+def written_as(chosen: str, document: Document, target: Path | None) -> str:
+    """A document in a format, `html`, `md` or `text`; text for a terminal as wide as that is."""
+    if chosen == "html":
+        from gomem.views.writers.html import write_html
+
+        return write_html(document)
+    if chosen == "md":
+        from gomem.views.writers.markdown import write_markdown
+
+        return write_markdown(document)
+    if target is None:
+        return terminal_text(document)
+    from gomem.views.writers.text import write_text
+
+    return write_text(document)
 
 
 def terminal_summary(document: Document, more: str) -> str:

@@ -19,7 +19,7 @@ from gomem.cli.output import (
     write,
 )
 from gomem.cli.progress import reading_progress
-from gomem.cli.terminal import terminal_text
+from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.missing import no_such_path
 from gomem.units import BYTE_UNITS
@@ -155,7 +155,7 @@ def _size(word: str, option: str, example: str) -> float:
 
 
 def _rendered(diagnosis: Diagnosis, answer: WhatIf, chosen: Format, target: Path | None) -> str:
-    """The answer in the format asked for; on a terminal, as wide as it is."""
+    """The answer in the format asked for."""
     if chosen is Format.json:
         from gomem.views.json.what_if import render_what_if_json
 
@@ -164,17 +164,4 @@ def _rendered(diagnosis: Diagnosis, answer: WhatIf, chosen: Format, target: Path
         return answer.grid.to_csv(index=False)
     from gomem.views.what_if.document import what_if_document
 
-    document = what_if_document(diagnosis, answer)
-    if chosen is Format.text and target is None:
-        return terminal_text(document)
-    if chosen is Format.html:
-        from gomem.views.writers.html import write_html
-
-        return write_html(document)
-    if chosen is Format.md:
-        from gomem.views.writers.markdown import write_markdown
-
-        return write_markdown(document)
-    from gomem.views.writers.text import write_text
-
-    return write_text(document)
+    return written_as(chosen, what_if_document(diagnosis, answer), target)
