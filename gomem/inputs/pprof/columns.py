@@ -23,6 +23,9 @@ class ValueType:
     unit: str
 
 
+NO_TYPE = ValueType("", "")  # of a profile that does not say
+
+
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Labels of samples, a row each, by sample; `key`, `text` and `unit` are strings."""
@@ -32,6 +35,12 @@ class Labels:
     text: RowArray
     number: IntArray
     unit: RowArray
+
+
+def no_labels() -> Labels:
+    """Those of a profile that has none."""
+    none = np.zeros(0, np.int32)
+    return Labels(none, none, none, none.astype(np.int64), none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +120,15 @@ class PprofColumns:
     functions: Functions
     mappings: Mappings
     strings: list[str]
-    time_nanos: int
-    duration_nanos: int
-    period_type: ValueType
-    period: int
-    default_sample_type: str
-    comments: tuple[str, ...]
-    doc_url: str
-    drop_frames: str
-    keep_frames: str
+    time_nanos: int = 0
+    duration_nanos: int = 0
+    period_type: ValueType = NO_TYPE
+    period: int = 0
+    default_sample_type: str = ""
+    comments: tuple[str, ...] = ()
+    doc_url: str = ""
+    drop_frames: str = ""
+    keep_frames: str = ""
 
 
 def object_sizes(columns: PprofColumns) -> tuple[IntArray, NDArray[np.bool_]]:

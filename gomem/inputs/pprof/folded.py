@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
-from gomem.inputs.pprof.columns import (
-    Functions,
-    Labels,
-    Locations,
-    Mappings,
-    PprofColumns,
-    ValueType,
-)
+from gomem.inputs.pprof.columns import no_labels
+from gomem.inputs.pprof.heap_text import TextReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from gomem.inputs.pprof.columns import PprofColumns, ValueType
 
 _LINE = re.compile(r"(.+?)[ \t]+(-?\d{1,18})\s*")
 
@@ -41,22 +37,21 @@ def parse_folded(
     Raises:
         FormatError: There is no stack in it.
     """
-    names: dict[str, int] = {}
-    stacks: list[list[int]] = []
-    values: list[int] = []
-    damage: list[Damage] = []
+    reader = TextReader(data, source, strings={"": 0})
     for number, text in enumerate(data.decode("utf-8", "backslashreplace").splitlines(), start=1):
         line = _LINE.fullmatch(text)
         if line:
-            frames = reversed(line[1].split(";"))
-            stacks.append([names.setdefault(name.strip(), len(names)) for name in frames])
-            values.append(int(line[2]))
+            names = [frame.strip().encode("utf-8", "surrogatepass") for frame in line[1].split(";")]
+            places = [reader.location(0, ((name, b"", 0),)) for name in reversed(names)]
+            reader.stacks.append(places)
+            reader.values.append((int(line[2]),))
         elif text.strip() and not text.startswith("#"):
             what = "not a folded stack; wanted `frame;frame number`"
-            damage.append(Damage(source, f"line {number}", what, excerpt(text)))
-    if not stacks:
+            reader.damage.append(Damage(source, f"line {number}", what, excerpt(text)))
+    if not reader.stacks:
         raise FormatError(source, "", "no folded stack in it; wanted `frame;frame number`")
-    return _columns(names, stacks, values, sample_type), damage
+    value = np.array(reader.values, np.int64)
+    return reader.columns((sample_type,), value, no_labels()), reader.damage
 
 
 def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:
@@ -69,47 +64,3 @@ def write_folded(stacks: Iterable[tuple[tuple[str, ...], int]]) -> str:
         line = ";".join(frame.replace(";", ":") for frame in reversed(frames))
         sums[line] = sums.get(line, 0) + value
     return "".join(f"{line} {value}\n" for line, value in sorted(sums.items()) if line and value)
-
-
-def _columns(
-    names: dict[str, int], stacks: list[list[int]], values: list[int], sample_type: ValueType
-) -> PprofColumns:
-    count = len(names)
-    ids, none = np.arange(1, count + 1), np.zeros(count, np.int64)
-    rows = np.arange(1, count + 1, dtype=np.int32)
-    nowhere = none.astype(np.int32)
-    zero = np.zeros(0, np.int64)
-    return PprofColumns(
-        sample_types=(sample_type,),
-        value=np.array(values, np.int64).reshape(-1, 1),
-        stack_offsets=np.concatenate(([0], np.cumsum([len(stack) for stack in stacks]))),
-        stack=np.array([row for stack in stacks for row in stack], np.int32),
-        labels=Labels(*(zero.astype(np.int32),) * 3, zero, zero.astype(np.int32)),
-        locations=Locations(
-            id=ids,
-            mapping=np.full(count, -1, np.int32),
-            address=none.astype(np.uint64),
-            folded=none.astype(np.bool_),
-            line_offsets=np.arange(count + 1),
-            line_function=np.arange(count, dtype=np.int32),
-            line_number=none,
-            line_column=none,
-        ),
-        functions=Functions(ids, rows, rows, nowhere, none),
-        mappings=Mappings(
-            zero,
-            *(zero.astype(np.uint64),) * 3,
-            *(zero.astype(np.int32),) * 2,
-            *(zero.astype(np.bool_),) * 4,
-        ),
-        strings=["", *names],
-        time_nanos=0,
-        duration_nanos=0,
-        period_type=ValueType("", ""),
-        period=0,
-        default_sample_type="",
-        comments=(),
-        doc_url="",
-        drop_frames="",
-        keep_frames="",
-    )

@@ -24,6 +24,7 @@ import numpy as np
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import DECODER, whole_number
 from gomem.inputs.pprof.columns import (
+    NO_TYPE,
     Functions,
     Labels,
     Locations,
@@ -148,9 +149,10 @@ class TextReader:
         if addresses is None:
             return
         located = _located(addresses, frames) if frames else [(pc - 1, ()) for pc in addresses]
-        self.stacks.append([self._location(*one) for one in located])
+        self.stacks.append([self.location(*one) for one in located])
 
-    def _location(self, address: int, frames: tuple[Frame, ...]) -> int:
+    def location(self, address: int, frames: tuple[Frame, ...]) -> int:
+        """The row of a place in the code, by its address and the lines there, innermost first."""
         for name, file, _ in frames:
             self.functions.setdefault((name, file), len(self.functions))
         return self.locations.setdefault((max(address, 0), frames), len(self.locations))
@@ -164,31 +166,23 @@ class TextReader:
         sample_types: tuple[ValueType, ...],
         value: np.ndarray,
         labels: Labels,
-        period_type: ValueType,
-        period: int,
+        period_type: ValueType = NO_TYPE,
+        period: int = 0,
     ) -> PprofColumns:
         """All that was read, as a profile."""
         lengths = [len(stack) for stack in self.stacks]
-        functions = self._function_columns()
         return PprofColumns(
             sample_types=sample_types,
             value=value,
             stack_offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
             stack=np.array([row for stack in self.stacks for row in stack], np.int32),
             labels=labels,
+            functions=self._function_columns(),
             locations=self._location_columns(),
-            functions=functions,
             mappings=_no_mappings(),
             strings=list(self.strings),
-            time_nanos=0,
-            duration_nanos=0,
             period_type=period_type,
             period=period,
-            default_sample_type="",
-            comments=(),
-            doc_url="",
-            drop_frames="",
-            keep_frames="",
         )
 
     def _function_columns(self) -> Functions:
@@ -358,15 +352,8 @@ def _size_labels(raw: np.ndarray) -> Labels:
 
 
 def _no_mappings() -> Mappings:
-    numbers = np.zeros(0, np.int64)
-    addresses, rows, flags = (
-        numbers.astype(np.uint64),
-        numbers.astype(np.int32),
-        numbers.astype(np.bool_),
-    )
-    return Mappings(
-        numbers, addresses, addresses, addresses, rows, rows, flags, flags, flags, flags
-    )
+    kinds = (np.int64, *[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
+    return Mappings(*(np.zeros(0, kind) for kind in kinds))
 
 
 def _stats(tail: bytes) -> dict[str, Any]:

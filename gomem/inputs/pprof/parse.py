@@ -21,6 +21,7 @@ import numpy as np
 
 from gomem.errors import Damage, FormatError
 from gomem.inputs.pprof.columns import (
+    NO_TYPE,
     Functions,
     IntArray,
     Locations,
@@ -162,7 +163,7 @@ class _Reader:
             functions=functions,
             mappings=mappings,
             strings=self.strings,
-            period_type=period_types[-1] if period_types else ValueType("", ""),
+            period_type=period_types[-1] if period_types else NO_TYPE,
             **self._header(),
         )
         return columns, self.damage
