@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     Asked: TypeAlias = Diagnosis | Comparison | BuildComparison
 
 _NUMBERS = count(1)
+FIGURES = "gomem.plot."  # where those are that have Axes
 FEW = 12  # files, which are not folded
 LISTED = 100  # files of a provenance table; of more than that, the rest is summed up
 MADE_WITH = ("gomem", "pandas", "numpy")
@@ -171,7 +172,7 @@ def show(draw: Callable[..., Any] | pd.DataFrame | pd.Series, *data: Any, **opti
         data: What it is called with.
         options: Likewise.
     """
-    if getattr(draw, "__module__", "") == flame.__module__ and draw is not flame:
+    if getattr(draw, "__module__", "").startswith(FIGURES) and draw is not flame:
         options = {"ax": PAGE, **options}
     try:
         found = draw(*data, **options) if callable(draw) else draw

@@ -1,0 +1,79 @@
+"""Figures for your own notebook: data first, `ax=` where you want them, matplotlib Axes back.
+
+    from gomem import plot
+
+    plot.waterfall("captures/api", "3-later")
+    plot.levels(capture, ["Rss", "HeapInuse"], ax=axes[0])
+    with plot.style("paper"):
+        plot.mmu("gctrace.log").figure.savefig("mmu.pdf")
+
+Data is what you hold: a diagnosis, a capture, what a reader returned, or a path. A figure is drawn
+on Axes of its own unless `ax` gives some, and returns them: one, or a list where it has several
+panels. The flame graph alone is SVG, to be clicked.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gomem.errors import did_you_mean
+from gomem.plot.collector import gc_activity, gc_timeline, mmu, pauses, scavenges, what_if
+from gomem.plot.data import PAGE as PAGE
+from gomem.plot.memory import (
+    address_space,
+    groups,
+    heap_return,
+    ledger_change,
+    ledger_over_time,
+    levels,
+    scavenger,
+    small_multiples,
+    waterfall,
+)
+from gomem.plot.profiles import flame, forest, growth, site_changes, sites, spike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "address_space", "flame", "forest", "gc_activity", "gc_timeline", "groups", "growth",
+    "heap_return", "ledger_change", "ledger_over_time", "levels", "mmu", "pauses", "scavenger",
+    "scavenges", "site_changes", "sites", "small_multiples", "spike", "style", "waterfall",
+    "what_if",
+]  # fmt: skip
+
+INK, GROUND = "#e8e8e8", "#17191c"  # of dark paper
+HOUSE: dict[str, Any] = {
+    "font.size": 8.5, "axes.linewidth": 0.6, "hatch.linewidth": 0.6, "figure.dpi": 110,
+    "savefig.dpi": 200, "svg.fonttype": "none", "pdf.fonttype": 42,
+}  # fmt: skip
+STYLES: dict[str, dict[str, Any]] = {
+    "light": {},
+    "dark": {
+        **dict.fromkeys(("text.color", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
+        **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), GROUND),
+    },
+    "paper": {"font.family": "serif", "savefig.bbox": "tight", "savefig.dpi": 300},
+}
+
+
+@contextmanager
+def style(name: str = "light") -> Iterator[None]:
+    """The house style for what is drawn and saved inside: quiet, and the same for every figure.
+
+    Colours are Okabe and Ito's and hatchings tell apart what colours do not, in each of them.
+
+    Args:
+        name: `light`, `dark` or `paper`, which has serifs and sheets cut to what is drawn.
+
+    Raises:
+        ValueError: There is no such style.
+    """
+    from matplotlib import pyplot as plt
+
+    if name not in STYLES:
+        raise ValueError(f"{name}: wanted one of {', '.join(STYLES)}{did_you_mean(name, STYLES)}")
+    settings: Any = HOUSE | STYLES[name]
+    with plt.rc_context(settings):
+        yield

@@ -1,0 +1,96 @@
+"""What the collector does: of a gctrace log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.errors import CaptureError
+from gomem.plot.data import all_axes, collector_of, diagnosis_of, one_axes
+from gomem.views.figures.gc_activity import plot_gc_activity
+from gomem.views.figures.gc_timeline import plot_gc_timeline
+from gomem.views.figures.mmu import plot_mmu
+from gomem.views.figures.pauses import plot_gc_pauses
+from gomem.views.figures.scavenges import plot_gc_scavenges
+from gomem.views.figures.what_if_grid import plot_what_if_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from gomem.plot.data import Data, Log
+
+
+def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """The heap's saw-tooth with its goal, and below it how long each collection stopped the world.
+
+    Args:
+        log: A gctrace log, or a capture, diagnosis or path that has one.
+        ax: Two Axes, for the heap and for the stops; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is no log, or no collection in it.
+    """
+    return all_axes(plot_gc_timeline(collector_of(log).timeline), ax)
+
+
+def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """CPU that collecting takes, by who does the work, and the rate of allocation below it.
+
+    Arguments and errors are those of `gc_timeline`.
+    """
+    return all_axes(plot_gc_activity(collector_of(log).timeline), ax)
+
+
+def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """How long collections stop the world, and how far apart they are: two distributions.
+
+    Arguments and errors are those of `gc_timeline`.
+    """
+    return all_axes(plot_gc_pauses(collector_of(log).pauses), ax)
+
+
+def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
+    """What the program keeps of its CPU in the worst window of each length.
+
+    Arguments and errors are those of `gc_timeline`, with one panel.
+    """
+    return one_axes(plot_mmu(collector_of(log).utilization), ax)
+
+
+def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
+    """What other GOGC and GOMEMLIMIT would do: collections a second and the highest heap of each.
+
+    Args:
+        log: A capture, diagnosis or path with a gctrace log.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is no log, or it cannot tell.
+    """
+    diagnosis = diagnosis_of(log)
+    answer = diagnosis.what_if
+    if answer is None:
+        raise CaptureError(
+            f"{diagnosis.capture.file_name} has no gctrace log; run it with GODEBUG=gctrace=1"
+        )
+    if answer.refused is not None:
+        raise CaptureError(f"what other settings would do cannot be told: {answer.refused}")
+    return one_axes(plot_what_if_grid(answer.grid), ax)
+
+
+def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """What the scavenger's lines gave back, in all and each.
+
+    Args:
+        log: As for `gc_timeline`; run with `GODEBUG=gctrace=1,scavtrace=1`.
+        ax: Two Axes, for the total and for each line; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is no log, or no line of the scavenger that a collection places.
+    """
+    collector = collector_of(log)
+    lines = collector.scavenges
+    if lines["log_seconds"].isna().all():
+        raise CaptureError("no line of the scavenger; run with GODEBUG=gctrace=1,scavtrace=1")
+    return all_axes(plot_gc_scavenges(lines, float(collector.timeline["end_seconds"].iloc[-1])), ax)

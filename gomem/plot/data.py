@@ -1,0 +1,96 @@
+"""What somebody holds, as the answers that figures are drawn of; and the Axes to draw on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from gomem.comparison.comparison import compare
+from gomem.comparison.samples import Comparison
+from gomem.diagnosis.diagnosis import Diagnosis, diagnose
+from gomem.errors import CaptureError
+from gomem.facts.collector import CollectorFacts
+from gomem.inputs.gctrace.table import GcLog
+from gomem.inputs.pprof.table import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+    from typing import TypeAlias
+
+    from matplotlib.axes import Axes
+
+    from gomem.capture.capture import Capture
+    from gomem.charts.figure import Drawing
+
+    Path: TypeAlias = str | PathLike[str]
+    Data: TypeAlias = Diagnosis | Capture | Path
+    Log: TypeAlias = GcLog | Data
+
+PAGE: Any = object()  # as `ax`: no Axes, but the drawing, which shows itself as SVG
+
+
+def diagnosis_of(data: Data) -> Diagnosis:
+    """The answers about what somebody holds."""
+    return data if isinstance(data, Diagnosis) else diagnose(data)
+
+
+def comparison_of(comparison: Comparison | Data, after: Data | None) -> Comparison:
+    """Two sides compared, unless they are."""
+    if isinstance(comparison, Comparison):
+        return comparison
+    if after is None:
+        raise CaptureError("one side alone; wanted two, or what gomem.compare returned")
+    return compare(comparison, after)
+
+
+def collector_of(log: Log) -> CollectorFacts:
+    """The collector's answers, of a log that has collections."""
+    if not isinstance(log, GcLog):
+        return diagnosis_of(log).logged
+    if not len(log.cycles):
+        raise CaptureError("the log has no collection")
+    return CollectorFacts(log, "gctrace")
+
+
+def profile_of(data: Profile | Data, moment: str | None) -> Profile:
+    """A profile, or the heap profile of a moment."""
+    if isinstance(data, Profile):
+        return data
+    diagnosis = diagnosis_of(data)
+    profiles = diagnosis.capture.heap_profiles
+    return profiles[moment_of(diagnosis, moment, profiles, "has a heap profile", sites=True)]
+
+
+def moment_of(
+    diagnosis: Diagnosis,
+    asked: str | None,
+    known: Mapping[str, Any] | Sequence[str],
+    wanted: str,
+    *,
+    sites: bool = False,
+) -> str:
+    """The moment asked for, or the one to look at first, among those that have what is drawn."""
+    if asked is not None:
+        diagnosis.capture[asked]  # says which there are, if it is none of them
+    first = diagnosis.sites_first if sites else diagnosis.shown_first
+    for name in (asked,) if asked is not None else (first, *reversed(list(known))):
+        if name in known:
+            return str(name)
+    place = ", ".join(filter(None, [diagnosis.capture.file_name, asked]))
+    raise CaptureError(f"{place}: nothing here {wanted}")
+
+
+def one_axes(drawing: Drawing, ax: Axes | None) -> Axes:
+    """Draw a figure of one panel."""
+    if ax is PAGE:
+        return cast("Axes", drawing)  # asked for by `gomem.notebook.show` alone
+    return all_axes(drawing, None if ax is None else [ax])[0]
+
+
+def all_axes(drawing: Drawing, axes: Sequence[Axes] | None) -> list[Axes]:
+    """Draw it; matplotlib is loaded when the first figure is."""
+    if axes is PAGE:
+        return cast("list[Axes]", drawing)
+    from gomem.charts.matplotlib_axes import draw_on
+
+    return draw_on(drawing.chart, axes)

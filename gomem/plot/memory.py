@@ -1,0 +1,235 @@
+"""Where the memory is: ledgers, levels, what goes back to the kernel, the address space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gomem.errors import CaptureError, did_you_mean
+from gomem.plot.data import all_axes, diagnosis_of, moment_of, one_axes
+from gomem.views.figures.address_space import plot_address_space
+from gomem.views.figures.groups import plot_groups
+from gomem.views.figures.groups_over_moments import plot_groups_over_moments
+from gomem.views.figures.heap_return import plot_heap_return
+from gomem.views.figures.ledger_change import plot_ledger_change
+from gomem.views.figures.levels import plot_levels, plot_small_multiples
+from gomem.views.figures.retention import plot_retention
+from gomem.views.figures.waterfall import plot_rss_vs_heap
+from gomem.views.report.scavenger import marks_of, timed_readings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+    from gomem.analysis.memory.groups import MemoryGroups
+    from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.plot.data import Data
+
+# Drawn where none are asked for: of each row the first that the frame has.
+LEVELS = (
+    ("rss_bytes", "Rss", "VmRSS", "process_resident_memory_bytes"),
+    ("HeapSys",), ("HeapInuse",), ("HeapAlloc",), ("HeapReleased",),
+)  # fmt: skip
+OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
+
+
+def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """From heap objects, part by part, to RSS: the ledger of one moment.
+
+    Args:
+        data: A capture, a diagnosis or a path.
+        moment: Which; the one that the verdict speaks of if None.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: The moment has no ledger.
+        KeyError: There is no such moment.
+    """
+    diagnosis = diagnosis_of(data)
+    name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
+    return one_axes(plot_rss_vs_heap(diagnosis.ledgers[name]), ax)
+
+
+def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Whose the resident memory of one moment is; hollow is what Go claims and never got.
+
+    Arguments and errors are those of `waterfall`.
+    """
+    diagnosis = diagnosis_of(data)
+    told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
+    name = moment_of(diagnosis, moment, told, "says where memory is")
+    facts = diagnosis.by_moment[name]
+    assert facts.groups is not None
+    return one_axes(plot_groups(facts.groups, facts.rss_bytes), ax)
+
+
+def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
+    """Whose the resident memory is at all moments, beside one another.
+
+    Args:
+        data: A capture, a diagnosis or a path; or several by name, each at its largest RSS.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: No moment has a ledger.
+    """
+    if hasattr(data, "items"):
+        each = {name: _known(one) for name, one in data.items()}
+        moments = {
+            name: max(found.values(), key=lambda one: one[1] or 0)
+            for name, found in each.items()
+            if found
+        }
+    else:
+        moments = _known(data)
+    if not moments:
+        raise CaptureError("no moment says where memory is; wanted smaps, status or MemStats")
+    return one_axes(plot_groups_over_moments(moments), ax)
+
+
+def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
+    """Groups and RSS of each moment that says where memory is."""
+    told = diagnosis_of(data).moments
+    return {one.name: (one.groups, one.rss_bytes) for one in told if one.groups is not None}
+
+
+def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:
+    """What moved RSS, part by part: against a baseline, or from the first moment to the last.
+
+    Args:
+        data: A capture, a diagnosis or a path.
+        baseline: The same of what it is compared with.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: There are no two moments with a ledger to compare.
+    """
+    diagnosis = diagnosis_of(data)
+    if baseline is not None:
+        diagnosis = diagnosis.with_baseline(diagnosis_of(baseline))
+    if diagnosis.baseline is not None:
+        change = diagnosis.change_against_baseline
+    else:
+        change = diagnosis.facts.change_over_all or next(reversed(diagnosis.changes), None)
+    if change is None:
+        raise CaptureError(
+            f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"
+        )
+    return one_axes(plot_ledger_change(change.ledger), ax)
+
+
+def levels(
+    data: Data | pd.DataFrame, columns: Sequence[str] | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Levels over the moments, on a clock where they have one: a line a column.
+
+    Args:
+        data: A capture, a diagnosis or a path; or a frame like their `levels`.
+        columns: Which of its columns, in bytes; the usual ones that it has if None.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: No moment says anything of them.
+        KeyError: There is no such column.
+    """
+    frame = data if isinstance(data, pd.DataFrame) else diagnosis_of(data).levels
+    wanted = list(columns or _usual(frame))
+    for one in wanted:
+        if one not in frame:
+            near = did_you_mean(one, map(str, frame.columns))
+            raise KeyError(f"{one}: not among the levels{near}")
+    if not wanted or frame[wanted].isna().all(axis=None):
+        raise CaptureError("no moment says how large the process is; wanted smaps or MemStats")
+    return one_axes(plot_levels(frame[["moment", *wanted]]), ax)
+
+
+def small_multiples(
+    builds: Mapping[str, Data], columns: Sequence[str] | None = None, *,
+    ax: Sequence[Axes] | None = None,
+) -> list[Axes]:  # fmt: skip
+    """Levels of several builds, releases or pods: a small panel each, all on one scale.
+
+    Args:
+        builds: By name a capture, a diagnosis or a path.
+        columns: Which of their levels, in bytes; RSS and what the heap has in use if None.
+        ax: As many Axes; a figure of its own if None.
+
+    Raises:
+        CaptureError: There is none, or nothing says how large any of them is.
+        KeyError: No build has such a level.
+    """
+    frames = {name: diagnosis_of(one).levels for name, one in builds.items()}
+    told = {one for frame in frames.values() for one in frame if frame[one].notna().any()}
+    usual = ([one for one in row if one in told] for row in OF_MANY)
+    wanted = list(columns or [row[0] for row in usual if row])
+    for one in wanted:
+        if one not in told:
+            raise KeyError(f"{one}: not among the levels{did_you_mean(one, map(str, told))}")
+    if not wanted:
+        raise CaptureError("no build says how large it is; wanted smaps, status or MemStats of one")
+    shown = {name: frame.reindex(columns=["moment", *wanted]) for name, frame in frames.items()}
+    return all_axes(plot_small_multiples(shown), ax)
+
+
+def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
+    """What the heap has in use, keeps idle and has given back, moment by moment, and RSS.
+
+    Args:
+        data: A capture, a diagnosis or a path.
+        ax: Where to draw; a figure of its own if None.
+
+    Raises:
+        CaptureError: No moment has MemStats or runtime/metrics.
+    """
+    each = dict(data.items()) if hasattr(data, "items") else {"": data}
+    frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
+    return one_axes(plot_heap_return(frames), ax)
+
+
+def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
+    """The heap in use, kept and given back on a clock, against the scavenger's goals, and RSS.
+
+    Args:
+        data: A capture, a diagnosis or a path, with three readings of MemStats that have a time.
+        ax: Two Axes, for the heap and for the log's lines; a figure of its own if None.
+
+    Raises:
+        CaptureError: There are fewer readings.
+    """
+    diagnosis = diagnosis_of(data)
+    answer = diagnosis.scavenger
+    timed = None if answer is None else timed_readings(answer)
+    if answer is None or timed is None or timed.empty:
+        raise CaptureError(f"{diagnosis.capture.file_name}: wanted three MemStats that have a time")
+    return all_axes(plot_retention(timed, marks_of(answer)), ax)
+
+
+def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """The mappings of one moment in order of address, as wide as mapped, filled as resident.
+
+    Arguments and errors are those of `waterfall`.
+    """
+    diagnosis = diagnosis_of(data)
+    mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
+    name = moment_of(diagnosis, moment, mapped, "has smaps")
+    return one_axes(plot_address_space(diagnosis.facts.regions(name)), ax)
+
+
+def _heap_of(diagnosis: Diagnosis) -> pd.DataFrame:
+    """A row a moment with what `heap_return` draws of it, in bytes."""
+    heap = diagnosis.heap
+    if heap.empty:
+        raise CaptureError(
+            f"{diagnosis.capture.file_name}: no moment has MemStats, so what the heap keeps is "
+            "unknown; write runtime.ReadMemStats as JSON beside the profile"
+        )
+    rss = [diagnosis.ledgers[name].rss_bytes for name in heap["moment"]]
+    told = heap[["moment", "HeapInuse", "idle_kept_bytes", "HeapReleased", "goal_bytes"]]
+    return told.assign(LazyFree=heap["lazy_free_bytes"], RSS=pd.Series(rss, dtype="Int64"))
+
+
+def _usual(levels: pd.DataFrame) -> list[str]:
+    told = [[one for one in row if one in levels and levels[one].notna().any()] for row in LEVELS]
+    return [row[0] for row in told if row]
