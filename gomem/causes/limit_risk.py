@@ -16,7 +16,8 @@ from gomem.causes.live_growth import grows
 from gomem.units import format_bytes, format_fraction, format_seconds
 
 if TYPE_CHECKING:
-    from gomem.analysis.memory.limits import CgroupUse, TimeToLimit
+    from gomem.analysis.memory.cgroup import CgroupUse
+    from gomem.analysis.memory.limits import TimeToLimit
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts

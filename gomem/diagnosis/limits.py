@@ -10,13 +10,8 @@ from gomem.facts.limits import growth_to_limit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gomem.analysis.memory.limits import (
-        AddressSpace,
-        CgroupUse,
-        LimitAdvice,
-        TimeToLimit,
-        WorstCase,
-    )
+    from gomem.analysis.memory.cgroup import CgroupUse
+    from gomem.analysis.memory.limits import AddressSpace, LimitAdvice, TimeToLimit, WorstCase
     from gomem.facts.moment import MomentFacts
 
 

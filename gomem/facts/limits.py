@@ -11,7 +11,8 @@ from gomem.analysis.memory.limits import time_to_limit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.memory.limits import CgroupUse, TimeToLimit
+    from gomem.analysis.memory.cgroup import CgroupUse
+    from gomem.analysis.memory.limits import TimeToLimit
     from gomem.facts.moment import MomentFacts
 
 

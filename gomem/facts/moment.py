@@ -12,15 +12,14 @@ import pandas as pd
 
 from gomem.analysis.collector.counters import CounterReading
 from gomem.analysis.mappings.native import LargeBlocks, malloced_blocks
+from gomem.analysis.memory.cgroup import CgroupUse, cgroup_use
 from gomem.analysis.memory.groups import MemoryGroups, memory_groups
 from gomem.analysis.memory.limits import (
     AddressSpace,
-    CgroupUse,
     LimitAdvice,
     WorstCase,
     address_space_use,
     advise_gomemlimit,
-    cgroup_use,
     worst_case_rss,
 )
 from gomem.analysis.memory.skew import Skew

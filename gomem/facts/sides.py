@@ -9,7 +9,8 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
-from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
+from gomem.analysis.memory.claims import has_heap_fields
+from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.analysis.memory.skew import (
     TOTAL_CYCLES,
     Skew,
@@ -87,7 +88,7 @@ class _Sides:
         memstats: A row of MemStats.
         metrics: runtime/metrics by name, of the last reading.
         scraped: What a page of metrics says of the process, by the page's names.
-        runtime_side: Where the row of MemStats is from; see `rss_vs_heap.RUNTIME_SIDES`.
+        runtime_side: Where the row of MemStats is from; see `claims.RUNTIME_SIDES`.
         classified: Its mappings by kind.
     """
 

@@ -235,7 +235,7 @@ def memory_groups(
     """Put a ledger's parts into groups.
 
     Args:
-        parts: The ledger's; see `rss_vs_heap.LEDGER_PARTS`.
+        parts: The ledger's; see `ledger.LEDGER_PARTS`.
         rss_bytes: Resident bytes; None if no file says how many.
         live_bytes: What the last collection before the moment marked; None where nothing says,
             and then objects are one group, live or garbage.

@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.mappings.kinds import (
-    ClassifiedMappings,
-    arena_bytes,
-    metadata_claim,
-    work_buffer_bytes,
-)
-from gomem.analysis.memory.totals import SCRAPED, ResidentTotals, resident_totals
+from gomem.analysis.mappings.kinds import metadata_claim, work_buffer_bytes
+from gomem.analysis.memory.agreement import checks_of, disagreements, fits, skew_notes
+from gomem.analysis.memory.claims import RUNTIME_SIDES, claims_of
+from gomem.analysis.memory.totals import resident_totals
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows
-from gomem.text import Bytes, Count, Seconds, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from gomem.analysis.mappings.kinds import ClassifiedMappings
+    from gomem.analysis.memory.totals import ResidentTotals
 
 PARTS = (
     "heap_objects",
@@ -74,11 +73,6 @@ LEDGER_PARTS = (
     Column("source", "str", "", "The fields that it is made of."),
     Column("confidence", "str", "", "How it is known; one of `CONFIDENCE`."),
 )
-LEDGER_CHECKS = (
-    Column("total", "str", "", "A total of the kernel's."),
-    Column("bytes", "int64", "B", "What it says."),
-    Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
-)
 LEDGER_SIDES = (
     Column("where", "str", "", "The arenas, the runtime's own structures, or everything else."),
     Column("claimed_bytes", "Int64", "B", "What the runtime says is there; missing if nothing."),
@@ -88,7 +82,6 @@ LEDGER_SIDES = (
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
-ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
 
 
 @dataclass(frozen=True)
@@ -208,10 +201,10 @@ def reconcile_rss(
         )
         rows, rss_bytes, notes = _coarse(memstats, totals, sources)
         rss_source = "" if totals is None else totals.source
-    of_two_states = bool(collections_between) or not _fits(classified, memstats)
-    notes = [*notes, *_skew_notes(skew_seconds, collections_between)]
-    checks = _checks(rss_bytes, status, rollup_rss_bytes, scraped or {})
-    notes += _disagreements(checks)
+    of_two_states = bool(collections_between) or not fits(classified, memstats)
+    notes = [*notes, *skew_notes(skew_seconds, collections_between)]
+    checks = checks_of(rss_bytes, status, rollup_rss_bytes, scraped or {})
+    notes += disagreements(checks)
     doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
     parts = build_rows(
@@ -228,15 +221,6 @@ def reconcile_rss(
         )
     next_file = _next_file(classified, memstats, of_two_states=of_two_states)
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
-
-
-def _fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
-    """Whether the arenas in smaps hold what MemStats says; true if that cannot be checked."""
-    if classified is None or memstats is None:
-        return True
-    frame = classified.mappings
-    found = bool((frame["kind"] == "go-heap").any())
-    return not found or work_buffer_bytes(frame, memstats) is not None
 
 
 _OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
@@ -298,7 +282,7 @@ def _fine(
             notes.append("no MemStats at this moment, so the heap is not divided")
     else:
         work_buffers = work_buffer_bytes(frame, memstats) or 0
-        rows = _heap(arenas, _claims(memstats, work_buffers, sources))
+        rows = _heap(arenas, claims_of(memstats, work_buffers, sources))
     claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
     resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
@@ -306,51 +290,6 @@ def _fine(
             said = claimed if part == "runtime_metadata" else None
             rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
     return rows, notes
-
-
-def _claims(
-    memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
-) -> list[tuple[str, int, str]]:
-    """What the runtime says is in the arenas and not given back."""
-    field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
-    sizes = {
-        "heap_objects": field["HeapAlloc"],
-        "heap_slack": field["HeapInuse"] - field["HeapAlloc"],
-        "heap_idle": field["HeapIdle"] - field["HeapReleased"],
-        "stacks": field["StackInuse"] + work_buffers,
-    }
-    more = {"stacks": " + GC work buffers"} if work_buffers else {}
-    return [(part, size, sources[part] + more.get(part, "")) for part, size in sizes.items()]
-
-
-_OF_MEMSTATS = {
-    "heap_objects": "MemStats.HeapAlloc",
-    "heap_slack": "MemStats.HeapInuse - HeapAlloc",
-    "heap_idle": "MemStats.HeapIdle - HeapReleased",
-    "stacks": "MemStats.StackInuse",
-    "runtime_metadata": "MemStats: the other *Sys fields",
-}
-_OF_METRICS = {
-    "heap_objects": "/memory/classes/heap/objects:bytes",
-    "heap_slack": "/memory/classes/heap/unused:bytes",
-    "heap_idle": "/memory/classes/heap/free:bytes",
-    "stacks": "/memory/classes/heap/stacks:bytes",
-    "runtime_metadata": "/memory/classes: metadata, profiling/buckets and other",
-}
-_OF_PAGE = {
-    "heap_objects": "metrics-page HeapAlloc",
-    "heap_slack": "metrics-page HeapInuse - HeapAlloc",
-    "heap_idle": "metrics-page HeapIdle - HeapReleased",
-    "stacks": "metrics-page StackInuse",
-    "runtime_metadata": "metrics-page: the other *Sys fields",
-}
-RUNTIME_SIDES = {"memstats": _OF_MEMSTATS, "metrics": _OF_METRICS, "metrics-page": _OF_PAGE}
-_HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
-
-
-def has_heap_fields(memstats: pd.Series) -> bool:
-    """Whether a MemStats row has all that the ledger needs."""
-    return bool(memstats[list(_HEAP_FIELDS)].notna().all())
 
 
 def _heap(arenas: pd.DataFrame, claims: Sequence[tuple[str, int, str]]) -> list[_Row]:
@@ -382,7 +321,7 @@ def _coarse(
     notes = [f"no complete smaps at this moment; add one with: {SMAPS.command()}"]
     rows: list[_Row] = []
     if memstats is not None:
-        claims = _claims(memstats, 0, sources)
+        claims = claims_of(memstats, 0, sources)
         rows += [(part, size, size, source) for part, size, source in claims]
         metadata = metadata_claim(memstats)
         rows.append(("runtime_metadata", metadata, metadata, sources["runtime_metadata"]))
@@ -401,54 +340,3 @@ def _coarse(
         rows.append(("heap_untouched", min(rest, 0), None, left_over))
     rows.append(("anonymous_other", max(rest, 0), None, left_over))
     return rows, totals.rss_bytes, [*notes, *totals.notes]
-
-
-def _checks(
-    rss_bytes: int | None,
-    status: pd.Series | None,
-    rollup_rss_bytes: int | None,
-    scraped: Mapping[str, float],
-) -> pd.DataFrame:
-    totals: list[tuple[str, int]] = []
-    if rollup_rss_bytes is not None:
-        totals.append(("smaps_rollup Rss", rollup_rss_bytes))
-    if status is not None and not pd.isna(status["VmRSS"]):
-        totals.append(("status VmRSS", int(status["VmRSS"])))
-    if SCRAPED in scraped:
-        totals.append((f"metrics-page {SCRAPED}", int(scraped[SCRAPED])))
-    rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
-    return build_rows(rows, LEDGER_CHECKS)
-
-
-def _disagreements(checks: pd.DataFrame) -> list[str]:
-    return [
-        text(
-            "{} differs from the sum of smaps by {}: the files are of different moments, or one is "
-            "cut",
-            row.total,
-            Bytes(row.difference_bytes),
-        )
-        for row in checks.itertuples()
-        if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)
-    ]
-
-
-def _skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
-    if not collections and (skew_seconds is None or skew_seconds < 1):
-        return []
-    apart = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""
-    lie = text("MemStats and smaps lie{} apart", apart)
-    if collections:
-        return [text("{}, and {} ended between them", lie, Count(collections, "collection"))]
-    if collections == 0:
-        return [lie + "; no collection ended between them"]
-    return [
-        lie + "; a collection between them moves hundreds of megabytes from one part to another, "
-        "and nothing here says whether there was one"
-    ]
-
-
-__all__ = [
-    "CONFIDENCE", "HEAP_PARTS", "PARTS", "Ledger", "arena_bytes", "has_heap_fields",
-    "reconcile_rss",
-]  # fmt: skip

@@ -2,10 +2,7 @@
 
 The worst case of RSS needs no further allocation: all that the runtime has mapped and not given
 back becomes resident (it is written at last, zeroed, or put into huge pages), and everything else
-stays as it is. The kernel kills in a cgroup when `memory.current` reaches `memory.max` and nothing
-is left to reclaim. The page cache of files can be reclaimed; without swap, anonymous memory, shared
-memory, sockets and most of the kernel's own memory cannot. From the kernel's cgroup-v2.rst and the
-runtime's mgcscavenge.go.
+stays as it is. From the runtime's mgcscavenge.go. What a cgroup is charged is `cgroup`'s.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.memory.ledger import PARTS
 from gomem.analysis.series.trends import SURE_FROM, trend_of
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, Text, text
@@ -25,16 +23,9 @@ from gomem.units import MIB
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GO_PARTS = (
-    "heap_objects",
-    "heap_slack",
-    "heap_idle",
-    "stacks",
-    "heap_released_resident",
-    "heap_untouched",
-    "heap_unexplained",
-    "runtime_metadata",
-)
+    from gomem.analysis.memory.cgroup import CgroupUse
+
+GO_PARTS = PARTS[:8]  # the heap's, and the runtime's structures
 HEAP_IN_USE = ("heap_objects", "heap_slack")
 NEEDED_PARTS = (*HEAP_IN_USE, "stacks", "runtime_metadata")
 # Go's GC guide asks for 5 to 10 % of headroom for memory that the runtime does not know about.
@@ -47,12 +38,6 @@ LIMIT_STEPS = (
     Column("step", "str", "", "What is added, or taken off."),
     Column("bytes", "int64", "B", "How much; below 0 where it is taken off."),
     Column("source", "str", "", "Where the number is from; empty where it is rounding."),
-)
-CGROUP_COUNTERS = (
-    Column("counter", "str", "", "Of memory.stat; `rest` is what no counter names."),
-    Column("bytes", "int64", "B", "Charged; below 0 where counters run ahead of the total."),
-    Column("reclaimable", "bool", "", "The kernel can take it back when the limit is reached."),
-    Column("of_limit_fraction", "float64", "fraction", "Of the limit; missing without one."),
 )
 ADDRESS_SPACE = "Max address space"
 
@@ -112,44 +97,6 @@ def worst_case_rss(
 
 
 @dataclass(frozen=True)
-class CgroupUse:
-    """How full a cgroup is, and of what.
-
-    Attributes:
-        limit_bytes: `memory.max`; None if there is none.
-        high_bytes: `memory.high`, above which the kernel throttles; None if there is none.
-        current_bytes: All that is charged.
-        peak_bytes: The most so far, if the kernel keeps it.
-        working_set_bytes: `current` less inactive file pages, by which Kubernetes evicts.
-        unreclaimable_bytes: What the kernel cannot take back when the limit is reached.
-        counters: See `CGROUP_COUNTERS`; adds up to `current`, with `rest` for what no counter
-            names.
-        killer: The counter that fills most of what cannot be reclaimed.
-        oom_kills: Processes of it that the kernel has killed; None if it does not say.
-    """
-
-    limit_bytes: int | None
-    high_bytes: int | None
-    current_bytes: int
-    peak_bytes: int | None
-    working_set_bytes: int
-    unreclaimable_bytes: int
-    counters: pd.DataFrame
-    killer: str
-    oom_kills: int | None
-
-    @property
-    def headroom_bytes(self) -> int | None:
-        """Bytes that can still be charged before the kernel must reclaim; None without a limit."""
-        return None if self.limit_bytes is None else self.limit_bytes - self.current_bytes
-
-    @property
-    def unreclaimable_headroom_bytes(self) -> int | None:
-        """Bytes until reclaiming no longer helps and the kernel kills; None without a limit."""
-        return None if self.limit_bytes is None else self.limit_bytes - self.unreclaimable_bytes
-
-
-@dataclass(frozen=True)
 class AddressSpace:
     """Mapped address space against the process's own limit (RLIMIT_AS).
 
@@ -179,79 +126,6 @@ def address_space_use(
         return None
     mapped = None if mappings is None else int(mappings["Size"].sum())
     return AddressSpace(limit, mapped)
-
-
-# What is charged, in disjoint counters of memory.stat: v2 name, v1 name, can it be reclaimed.
-_COUNTERS = (
-    ("anon", "total_rss", False),
-    ("file", "total_cache", True),
-    ("shmem", "total_shmem", False),  # part of `file`, and taken out of it here
-    ("kernel", "memory.kmem.usage_in_bytes", False),
-    ("slab_reclaimable", "", True),  # part of `kernel`, and taken out of it here
-    ("sock", "", False),
-)
-LAZY_FREE = "anon, given back"  # smaps LazyFree: no counter of memory.stat has it alone
-_NO_LIMIT = 1 << 60  # v1 writes its largest number for no limit
-
-
-def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> CgroupUse | None:
-    """Read one moment's cgroup files.
-
-    Args:
-        values: Bytes by name: `memory.current` and its like, and the fields of `memory.stat` and
-            `memory.events` by their own names; v1 names where v2's are missing. A limit that says
-            `max` is None.
-        lazy_free_bytes: What the process gave back with MADV_FREE and is resident still: the kernel
-            counts it as anonymous, and takes it when the limit is reached.
-
-    Returns:
-        None if nothing says how much is charged.
-    """
-    current = _first(values, "memory.current", "memory.usage_in_bytes")
-    if current is None:
-        return None
-    limit = _limit(values, "memory.max", "memory.limit_in_bytes")
-    counters = _counters(values, current, limit, lazy_free_bytes)
-    held = counters[~counters["reclaimable"]]
-    inactive = _first(values, "inactive_file", "total_inactive_file") or 0
-    return CgroupUse(
-        limit_bytes=limit,
-        high_bytes=_limit(values, "memory.high", "memory.soft_limit_in_bytes"),
-        current_bytes=current,
-        peak_bytes=_first(values, "memory.peak", "memory.max_usage_in_bytes"),
-        working_set_bytes=max(0, current - inactive),
-        unreclaimable_bytes=int(held["bytes"].sum()),
-        counters=counters,
-        killer=str(held.loc[held["bytes"].idxmax(), "counter"]),
-        oom_kills=_first(values, "oom_kill"),
-    )
-
-
-def _first(values: Mapping[str, int | None], *names: str) -> int | None:
-    known = (values.get(name) for name in names)
-    return next((int(value) for value in known if value is not None), None)
-
-
-def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
-    limit = _first(values, *names)
-    return None if limit is None or limit >= _NO_LIMIT else limit
-
-
-def _counters(
-    values: Mapping[str, int | None], current: int, limit: int | None, lazy_free_bytes: int
-) -> pd.DataFrame:
-    size = {new: _first(values, new, old) or 0 for new, old, _ in _COUNTERS}
-    size["file"] = max(0, size["file"] - size["shmem"])
-    size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
-    lazy = min(lazy_free_bytes, size["anon"])
-    size["anon"] -= lazy
-    rows = [(name, size[name], reclaimable) for name, _, reclaimable in _COUNTERS]
-    if lazy:
-        rows.append((LAZY_FREE, lazy, True))
-    # Counters are kept per CPU and lag; what none of them names is taken as unreclaimable.
-    rows.append(("rest", current - lazy - sum(size.values()), False))
-    shares = [(*row, row[1] / limit if limit else np.nan) for row in rows]
-    return build_rows(shares, CGROUP_COUNTERS)
 
 
 @dataclass(frozen=True)

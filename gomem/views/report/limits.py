@@ -15,13 +15,8 @@ from gomem.views.words import minus_signs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.analysis.memory.limits import (
-        AddressSpace,
-        CgroupUse,
-        LimitAdvice,
-        TimeToLimit,
-        WorstCase,
-    )
+    from gomem.analysis.memory.cgroup import CgroupUse
+    from gomem.analysis.memory.limits import AddressSpace, LimitAdvice, TimeToLimit, WorstCase
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.analysis.memory.cgroup import LAZY_FREE, cgroup_use
 from gomem.analysis.memory.limits import (
-    LAZY_FREE,
     NEVER,
     address_space_use,
     advise_gomemlimit,
-    cgroup_use,
     time_to_limit,
     worst_case_rss,
 )
