@@ -58,10 +58,10 @@ from gomem.comparison.windows import (
     window_of,
     windows_table,
 )
+from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.errors import CaptureError
-from gomem.facts.changes import change_between
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import empty
@@ -72,9 +72,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from gomem.analysis.memory.ledger_change import LedgerChange
+    from gomem.diagnosis.changes import Change
     from gomem.errors import Damage
-    from gomem.facts.moment import MomentFacts
 
     Comparable: TypeAlias = Diagnosis | Capture | Bench | str | PathLike[str]
     Progress: TypeAlias = Callable[[str, int, int], None]
@@ -239,7 +238,7 @@ def compare_diagnoses(
         damaged=tuple(
             damage for side in (old, new) for one in side.captures for damage in _damage(one)
         ),
-        change=_change(old.middle, new.middle),
+        change=_change(old, new),
         too_little=too_little(old, new) | apart,
         findings=compared_causes(
             old.captures[0], new.captures[0].with_baseline(old.captures[0]), unlike
@@ -262,9 +261,12 @@ def _ends(
     return (first[0], last[0]), (first[1], last[1])
 
 
-def _change(before: MomentFacts | None, after: MomentFacts | None) -> LedgerChange | None:
-    change = change_between(before, after) if before is not None and after is not None else None
-    return None if change is None else change.ledger
+def _change(old: Side, new: Side) -> Change | None:
+    """What moved between the runs in the middle of each side."""
+    if old.middle is None or new.middle is None:
+        return None
+    (before, first), (after, last) = old.middle, new.middle
+    return change_between(first, last, (before.facts.account, after.facts.account))
 
 
 def _several(side: Any) -> list[Any]:

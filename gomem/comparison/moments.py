@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.memory.groups import NAMES, UNDIVIDED, alike
+from gomem.analysis.memory.account import moved
+from gomem.analysis.memory.bounds import Interval
+from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
 from gomem.comparison.side import median_bytes
+from gomem.diagnosis.part_words import PART_NAMES, part_key
 from gomem.inputs.schema import Column, build, build_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
+    from gomem.analysis.memory.account import Snapshot
     from gomem.comparison.side import Side
     from gomem.facts.moment import MomentFacts
 
@@ -38,9 +43,20 @@ LEDGER = (
 )
 GROUPS = (
     *LEDGER[:2],
-    Column("group", "str", "", "Whose memory it is; one of `analysis.memory.groups.GROUPS`."),
+    Column(
+        "group", "str", "", "Whose memory it is: a group, or several that a side cannot divide."
+    ),
     Column("name", "str", "", "What sentences call it."),
     *LEDGER[3:],
+    *(
+        Column(f"{what}_{end}", "Int64", "B", f"{words}, at {most}, by the account.")
+        for what, words in (
+            ("before", "Its bytes before"),
+            ("after", "Its bytes after"),
+            ("change", "After less before"),
+        )
+        for end, most in (("low", "least"), ("high", "most"))
+    ),
 )
 
 
@@ -81,19 +97,36 @@ def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
 
 
 def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
-    """RSS by owner at these moments, as finely as all of both sides divide it; see `GROUPS`."""
-    rows = []
-    for first, second in pairs:
-        sides = [
-            [facts.groups for facts in side.facts_at(name) if facts.groups]
-            for side, name in ((old, first), (new, second))
-        ]
-        divided = alike([*sides[0], *sides[1]])
-        before, after = divided[: len(sides[0])], divided[len(sides[0]) :]
-        for group in (name for name in NAMES if any(name in sizes for sizes in divided)):
-            sizes = _of_group(before, group), _of_group(after, group)
-            rows.append((first, second, group, NAMES[group], *sizes, _difference(*sizes)))
+    """RSS by owner at these moments, as finely as both accounts divide it; see `GROUPS`."""
+    rows: list[tuple[Any, ...]] = []
+    for pair in pairs:
+        before, after = (
+            side.snapshots_at(name) for side, name in zip((old, new), pair, strict=True)
+        )
+        if not before or not after:
+            continue
+        for part in moved(_middle(before), _middle(after), bounded=True):
+            levels = _level(before, part.groups), _level(after, part.groups)
+            known = [round(one.low) if one.width < 1 else None for one in levels]
+            bounds = (
+                *levels,
+                part.change if len(before) == len(after) == 1 else levels[1] - levels[0],
+            )
+            name = NAMES.get(part_key(part.groups)) or PART_NAMES[part.groups]
+            ends = [round(end) for one in bounds for end in (one.low, one.high)]
+            rows.append((*pair, part_key(part.groups), name, *known, _difference(*known), *ends))
     return build_rows(rows, GROUPS)
+
+
+def _middle(snapshots: Sequence[Snapshot]) -> Snapshot:
+    """That with the middle RSS; of two such, the smaller one."""
+    return sorted(snapshots, key=lambda one: one.total_bytes)[(len(snapshots) - 1) // 2]
+
+
+def _level(snapshots: Sequence[Snapshot], groups: frozenset[str]) -> Interval:
+    """Between which bounds several groups lie, by the median of the runs."""
+    levels = [one.likely.together(groups) for one in snapshots]
+    return Interval(median(one.low for one in levels), median(one.high for one in levels))
 
 
 def _rss(side: Side, moment: str) -> int | None:
@@ -110,11 +143,6 @@ def _part_bytes(facts: MomentFacts, part: str) -> int | None:
     if facts.ledger.has(part):
         return facts.ledger.part(part)
     return 0 if facts.mappings is not None and part in PART_OF_KIND.values() else None
-
-
-def _of_group(side: Sequence[Mapping[str, int]], group: str) -> int | None:
-    """Median of a group's bytes, which are 0 where memory is divided and has none of it."""
-    return median_bytes(sizes.get(group, None if UNDIVIDED in sizes else 0) for sizes in side)
 
 
 def _difference(before: int | None, after: int | None) -> int | None:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.analysis.memory.ledger_change import LedgerChange
     from gomem.comparison.samples import Comparison
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
 
 USUAL = Thresholds()
@@ -119,13 +119,11 @@ def _memory(
     return Quantity(RSS, _of_metric(verdict), clause, sentence, _rise(row), _price(row, "RSS"))
 
 
-def _reason(change: LedgerChange | None, *, medians: bool) -> str:
+def _reason(change: Change | None, *, medians: bool) -> str:
     """What moved RSS, as the end of a sentence; of several runs, between those in the middle."""
     if change is None or not change.reason:
         return ""
-    if not medians:
-        return change.reason
-    return f"; in the middle runs {change.reason.lstrip(';, ').removeprefix('because ')}"
+    return f"; in the middle runs{change.reason.removeprefix(';')}" if medians else change.reason
 
 
 def _heap(row: dict[str, Any]) -> Quantity:

@@ -165,9 +165,8 @@ class Comparison:
         windows: What lies between the first and the last moment compared, of each side; see
             `gomem.comparison.windows`.
         site_rates: What each site allocated a request, or a second, between the moments; see there.
-        change: How the ledger of the last moment differs, part by part: a
-            `gomem.analysis.memory.ledger_change.LedgerChange`; None without captures. With several
-            captures on a side it is that of the ones whose RSS is in the middle.
+        change: What moved between the last moments, a `gomem.diagnosis.changes.Change`; None
+            without captures. With several on a side it is that of those whose RSS is in the middle.
         findings: Which causes are new, gone or the same, for captures; see there.
         settings: The settings of the runtime that differ; see `gomem.comparison.settings`.
         unlike: Why the sides are not judged, such as that they are of different programs; empty

@@ -13,6 +13,7 @@ from gomem.comparison.span import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gomem.analysis.memory.account import Snapshot
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -49,11 +50,24 @@ class Side:
         return [load_of(one).get(REQUESTS, self.asked_requests) for one in self.captures]
 
     @property
-    def middle(self) -> MomentFacts | None:
-        """The facts of the run whose RSS is in the middle; of two such runs, the smaller one."""
-        facts = self.facts_at(self.last)
-        known = sorted((one.rss_bytes, n) for n, one in enumerate(facts) if one.rss_bytes)
-        return facts[known[(len(known) - 1) // 2][1]] if known else next(iter(facts), None)
+    def middle(self) -> tuple[Diagnosis, MomentFacts] | None:
+        """The run whose RSS is in the middle, and its moment; of two such runs, the smaller one."""
+        found = [(one, facts_at(one, self.last)) for one in self.captures]
+        runs = [(one, facts) for one, facts in found if facts is not None]
+        known = sorted(
+            (run for run in runs if run[1].rss_bytes), key=lambda run: run[1].rss_bytes or 0
+        )
+        return known[(len(known) - 1) // 2] if known else next(iter(runs), None)
+
+    def snapshots_at(self, moment: str) -> list[Snapshot]:
+        """What the accounts of the runs say of RSS at a moment; of runs that know it."""
+        runs = ((one.facts.account, facts_at(one, moment)) for one in self.captures)
+        found = (
+            account.of(facts.name)
+            for account, facts in runs
+            if account is not None and account.quantity == "rss" and facts is not None
+        )
+        return [snapshot for snapshot in found if snapshot is not None]
 
     def facts_at(self, moment: str) -> list[MomentFacts]:
         """What is known of a moment, of each run that has a ledger; of its last without that."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -20,6 +21,7 @@ from gomem.causes import CAUSES
 from gomem.causes.case import Case
 from gomem.causes.limit_risk import growth_is_bounded
 from gomem.causes.thresholds import Thresholds
+from gomem.diagnosis.changes import Change, change_between
 from gomem.diagnosis.findings import Findings, Scale, one_a_cause, without_double_claims
 from gomem.diagnosis.limits import Limits, limits_of
 from gomem.diagnosis.observations import Observation, observations
@@ -27,13 +29,13 @@ from gomem.diagnosis.pairing import counterpart_of, counterparts
 from gomem.diagnosis.verdict import Verdict, telling_moment, verdict_of
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
-from gomem.facts.changes import Change, change_between
 from gomem.facts.profiles import has_samples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    from gomem.analysis.memory.account import Account
     from gomem.analysis.memory.ledger import Ledger
     from gomem.analysis.profiles.allocation_spikes import Spike
     from gomem.analysis.profiles.call_tree import CallTree
@@ -136,10 +138,15 @@ class Diagnosis:
         pairs = counterparts(list(self.baseline.ledgers), list(self.ledgers))
         if not pairs:
             return None
-        before, after = pairs[-1]
-        return change_between(
-            self.baseline.by_moment[before], self.by_moment[after], same_process=False
-        )
+        return self.change_from_baseline(*pairs[-1])
+
+    def change_from_baseline(self, before: str, after: str) -> Change | None:
+        """From a moment of the baseline to one of the capture; None without a ledger of both."""
+        if self.baseline is None:
+            return None
+        accounts = self.baseline.facts.account, self.facts.account
+        moments = self.baseline.by_moment.get(before), self.by_moment.get(after)
+        return change_between(*moments, accounts, of_baseline=True)
 
     def baseline_ledger(self, moment: str) -> Ledger | None:
         """The baseline's ledger that a moment's is compared with; None if there is none."""
@@ -296,10 +303,24 @@ class Diagnosis:
         """What goes back to the kernel, and why not more."""
         return self.facts.scavenger
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What moved from each moment with a ledger to the next."""
-        return self.facts.changes
+        return tuple(Change(*pair, self._own_accounts) for pair in pairwise(self._with_ledger))
+
+    @cached_property
+    def change_over_all(self) -> Change | None:
+        """What moved from the first of them to the last, if there are three or more."""
+        known = self._with_ledger
+        return Change(known[0], known[-1], self._own_accounts) if len(known) > 2 else None
+
+    @property
+    def _with_ledger(self) -> list[MomentFacts]:
+        return [one for one in self.moments if one.ledger is not None]
+
+    @property
+    def _own_accounts(self) -> tuple[Account | None, Account | None]:
+        return self.facts.account, self.facts.account
 
     @property
     def collector(self) -> CollectorFacts | None:

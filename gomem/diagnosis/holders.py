@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import FILES, LIVE, NATIVE, STACKS
 from gomem.causes.growing_sites import growing_sites
+from gomem.diagnosis.part_words import native_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,17 +76,10 @@ def holders_of(part: Part, case: Case) -> tuple[Holder, ...]:
 
 def _native(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:
     """C's heap, its large blocks, threads, and the program's own mappings, at the last smaps."""
-    assert moment.ledger is not None
-    assert moment.mappings is not None
-    blocks = int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
-    sizes = {
-        C_HEAP: moment.ledger.part("native_heap"),
-        BLOCKS: blocks,
-        THREADS: moment.ledger.part("thread_stacks"),
-        MAPPED: moment.ledger.part("anonymous_other") - blocks,
-    }
+    names = C_HEAP, BLOCKS, THREADS, MAPPED
     by_c, mapped = _first(callers.calling_c), _first(callers.mapping)
-    return _grown(sizes, part, {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: mapped})
+    owners = {C_HEAP: by_c, BLOCKS: by_c, THREADS: by_c, MAPPED: mapped}
+    return _grown(dict(zip(names, native_sizes(moment), strict=True)), part, owners)
 
 
 def _files(moment: MomentFacts, part: Part, callers: Callers) -> list[Holder]:

@@ -10,45 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.readings import ALL, GO_HEAP
+from gomem.analysis.memory.readings import ALL
 from gomem.causes.goroutine_leak import where_words
 from gomem.causes.growing_sites import growing_sites, share_words
-from gomem.diagnosis.part_words import interval_words, level_words, part_name
-from gomem.text import (
-    Bytes,
-    BytesChange,
-    Count,
-    MomentName,
-    Rate,
-    Seconds,
-    Text,
-    joined,
-    text,
-)  # fmt: skip
+from gomem.diagnosis.changes import change_words
+from gomem.diagnosis.part_words import level_words, part_name
+from gomem.text import Bytes, Count, MomentName, Rate, Seconds, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gomem.analysis.memory.account import Account, Part, Snapshot
+    from gomem.analysis.memory.account import Account, Part
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level: what moves by both is said
-NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
-SAME_SHARE, SAME_BYTES = 0.02, MIB  # of the level: a smaller change is none
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
-MOST_OF = 0.5
 MIN_SECONDS = 1.0  # between moments: less says nothing of how fast it moved
 MIN_READINGS = 3  # of a shape, and of a direction
 IN_USE = "inuse_space"
-QUANTITY_NAMES = {
-    "rss": "RSS",
-    "reserved": "memory reserved by Go",
-    "in_use": "the heap in use",
-    "live": "the live heap",
-}
 
 
 @dataclass(frozen=True)
@@ -112,7 +92,7 @@ def _of_part(part: Part, account: Account, case: Case) -> Observation:
     rise = account.rise(part.groups)
     sentence = text(
         "{} {} from {} to {}{}{}",
-        part_name(part.groups, case),
+        part_name(part.groups, case.facts.moments),
         "grew" if part.change.middle > 0 else "fell",
         level_words(part.before),
         level_words(part.after),
@@ -163,118 +143,11 @@ def whole_words(account: Account, case: Case) -> Text:
         first,
         last,
         account.parts,
-        case,
+        case.facts.moments,
         before=text("at {}", MomentName(first.moment)),
         meanwhile=_within(account) + _still(whole_rise(account)),
         peak=_peak(account, case.thresholds.peak_ratio),
     )
-
-
-def change_words(
-    quantity: str,
-    first: Snapshot,
-    last: Snapshot,
-    parts: Sequence[Part],
-    case: Case,
-    *,
-    before: str,
-    meanwhile: str = "",
-    peak: str = "",
-) -> Text:
-    """How the whole moved between two snapshots, and which parts moved it.
-
-    Args:
-        quantity: What the parts add up to; one of `account.QUANTITIES`.
-        first: The earlier one, or the baseline's.
-        last: The later one.
-        parts: What moved; see `account.moved`.
-        case: What is known, to name what native memory is.
-        before: When or where the first was, in words.
-        meanwhile: In what time, and that it goes on.
-        peak: What was between.
-    """
-    name = QUANTITY_NAMES[quantity]
-    change = last.total_bytes - first.total_bytes
-    level = max(first.total_bytes, last.total_bytes)
-    if abs(change) < max(SAME_BYTES, SAME_SHARE * level):
-        shifted = _shifted(parts, level, case)
-        same = text(
-            "{} was about the same {}, {}{}{}",
-            name,
-            before,
-            Bytes(first.total_bytes),
-            peak,
-            shifted,
-        )
-        return same.sentence()
-    moved = text(
-        "{} {} from {} {} to {}{}{}{}",
-        name,
-        "grew" if change > 0 else "fell",
-        Bytes(first.total_bytes),
-        before,
-        Bytes(last.total_bytes),
-        meanwhile,
-        peak,
-        _touched(first, last, parts)
-        or _moves(parts, change, case, about=bool(first.assumption or last.assumption)),
-    )
-    return moved.sentence()
-
-
-def _moves(parts: Sequence[Part], change: int, case: Case, *, about: bool) -> Text:
-    """The parts that surely moved, by a tenth of the change or more, the largest first."""
-    if len(parts) == 1 and parts[0].groups == ALL:
-        return Text()
-    least = max(NAMED_SHARE * abs(change), SAME_BYTES)
-    moved = [
-        part for part in parts if part.change.surely_moves and abs(part.change.middle) >= least
-    ]
-    return _listed(": ", moved, case, about=about)
-
-
-def _touched(first: Snapshot, last: Snapshot, parts: Sequence[Part]) -> Text:
-    """That memory which Go had reserved all along became resident, where that is what moved.
-
-    What is reserved is about the same, and the heap's resident part is not: residency changed, not
-    allocation.
-    """
-    before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
-    heap = [part.change.middle for part in parts if part.groups <= GO_HEAP]
-    grown, whole = sum(heap), last.total_bytes - first.total_bytes
-    if before is None or after is None or not heap or grown <= MOST_OF * abs(whole):
-        return Text()
-    if abs(after - before) > NAMED_SHARE * grown:
-        return Text()
-    return text(
-        ": Go heap {}, which was reserved before and is resident now; what Go reserves for it is "
-        "about the same, {}",
-        BytesChange(round(grown)),
-        Bytes(after),
-    )
-
-
-def _shifted(parts: Sequence[Part], level: int, case: Case) -> Text:
-    """What moved within a whole that did not."""
-    large = [
-        part
-        for part in parts
-        if (part.change.low > 0 or part.change.high < 0)
-        and abs(part.change.middle) >= MOVED_SHARE * level
-    ]
-    return _listed("; within it ", large, case, about=False)
-
-
-def _listed(before: str, parts: Sequence[Part], case: Case, *, about: bool) -> Text:
-    """Parts with their changes, the largest first; nothing of none."""
-    if not parts:
-        return Text()
-    largest_first = sorted(parts, key=lambda part: -abs(part.change.middle))
-    words = (
-        text("{} {}", part_name(part.groups, case), interval_words(part.change, about=about))
-        for part in largest_first
-    )
-    return text("{}{}", before, joined(", ", words))
 
 
 def _peak(account: Account, ratio: float) -> Text:

@@ -8,19 +8,23 @@ from gomem.analysis.memory.groups import (
     FILES,
     FREE,
     GARBAGE,
+    HEAP,
     LIVE,
     NATIVE,
+    OBJECTS,
     PROGRAM,
     RUNTIME,
     STACKS,
+    UNDIVIDED,
 )  # fmt: skip
 from gomem.analysis.memory.readings import ALL, GO, GO_HEAP, NOT_GO, OF_FILES
 from gomem.text import Bytes, BytesChange, Text, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gomem.analysis.memory.bounds import Interval
-    from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
 NEARLY_ALL = 0.9  # of native memory: one kind of it gives its name to the whole
@@ -43,27 +47,48 @@ PART_NAMES = {
 }
 
 
-def part_name(groups: frozenset[str], case: Case) -> str:
-    """What a part is called; native memory by what nearly all of it is, where smaps shows that."""
-    if groups != frozenset({NATIVE}):
+# Parts that the groups of one moment have a word for.
+_GROUP_OF = {frozenset({LIVE, GARBAGE}): OBJECTS, GO_HEAP: HEAP, ALL: UNDIVIDED}
+
+
+def part_key(groups: frozenset[str]) -> str:
+    """A part as a key: its group, or all of its groups."""
+    return _GROUP_OF.get(groups) or "+".join(sorted(groups))
+
+
+def part_name(groups: frozenset[str], moments: Sequence[MomentFacts]) -> str:
+    """What a part is called; native memory by what nearly all of it is, where smaps shows that.
+
+    Args:
+        groups: Of the account.
+        moments: Of which the last with smaps says what native memory is.
+    """
+    with_smaps = [moment for moment in moments if moment.mappings is not None]
+    if groups != frozenset({NATIVE}) or not with_smaps:
         return PART_NAMES[groups]
-    with_smaps = [moment for moment in case.facts.moments if moment.mappings is not None]
-    return _native_name(with_smaps[-1]) if with_smaps else PART_NAMES[groups]
-
-
-def _native_name(moment: MomentFacts) -> str:
-    assert moment.ledger is not None
-    assert moment.mappings is not None
-    blocks = int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
+    heap, blocks, threads, mapped = native_sizes(with_smaps[-1])
     sizes = {
-        "C memory (malloc)": moment.ledger.part("native_heap") + blocks,
-        "thread stacks": moment.ledger.part("thread_stacks"),
-        "anonymous mmap": moment.ledger.part("anonymous_other") - blocks,
+        "C memory (malloc)": heap + blocks,
+        "thread stacks": threads,
+        "anonymous mmap": mapped,
     }
     largest = max(sizes, key=lambda name: sizes[name])
     whole = sum(sizes.values())
     is_clear = whole and sizes[largest] >= NEARLY_ALL * whole
-    return largest if is_clear else PART_NAMES[frozenset({NATIVE})]
+    return largest if is_clear else PART_NAMES[groups]
+
+
+def native_sizes(moment: MomentFacts) -> tuple[int, int, int, int]:
+    """Resident bytes of malloc's heaps, its large blocks, threads' stacks, and other mappings.
+
+    Without smaps nothing tells a block of malloc's from any other mapping.
+    """
+    assert moment.ledger is not None
+    blocks = (
+        0 if moment.mappings is None else int(moment.mappings.loc[moment.is_malloced, "Rss"].sum())
+    )
+    other = moment.ledger.part("anonymous_other") - blocks
+    return moment.ledger.part("native_heap"), blocks, moment.ledger.part("thread_stacks"), other
 
 
 def interval_words(change: Interval, *, about: bool) -> Text:

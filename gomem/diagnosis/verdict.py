@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.analysis.memory.account import moved
 from gomem.analysis.memory.groups import (
     FILES,
     HEAP,
@@ -21,9 +20,11 @@ from gomem.analysis.memory.groups import (
     OF_GO_HEAP,
     UNDIVIDED,
 )
+from gomem.analysis.memory.ledger_change import LEAST_BYTES, LEAST_SHARE
 from gomem.causes.finding import Severity
 from gomem.diagnosis.findings import OF_DATA
-from gomem.diagnosis.observations import SAME_BYTES, SAME_SHARE, change_words, whole_words
+from gomem.diagnosis.observations import whole_words
+from gomem.diagnosis.part_words import native_sizes
 from gomem.diagnosis.without_rss import at_moment, who_holds, without_rss
 from gomem.facts.moment import SHARED_ANONYMOUS
 from gomem.text import Text, joined
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.account import Snapshot
     from gomem.causes.finding import Finding
     from gomem.causes.thresholds import Thresholds
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.moment import MomentFacts
 
@@ -210,15 +212,14 @@ def _of_native(facts: MomentFacts) -> str:
     """What memory outside Go is: malloc's heaps, its large blocks, and what else is mapped."""
     assert facts.ledger is not None
     with_c = facts.ledger.has("native_heap") or facts.ledger.has("libraries")
-    blocks = _blocks_of_malloc(facts, with_c=with_c)
+    heap, blocks, threads, mapped = native_sizes(facts)
+    if facts.mappings is None and with_c:  # all that is unnamed beside C's
+        blocks, mapped = mapped, 0
     sizes = {
-        "malloc's heaps": facts.ledger.part("native_heap"),
+        "malloc's heaps": heap,
         "large blocks, most likely malloc's": blocks,
-        f"mappings of {OF_EITHER if with_c else OF_PROGRAM} own": facts.ledger.part(
-            "anonymous_other"
-        )
-        - blocks,
-        "threads' stacks": facts.ledger.part("thread_stacks"),
+        f"mappings of {OF_EITHER if with_c else OF_PROGRAM} own": mapped,
+        "threads' stacks": threads,
     }
     total = sum(sizes.values())
     worth = {name: size for name, size in sizes.items() if size >= 0.1 * total and size > 0}
@@ -227,14 +228,6 @@ def _of_native(facts: MomentFacts) -> str:
 
 
 OF_PROGRAM, OF_EITHER = "the program's", "the program's or a library's"
-
-
-def _blocks_of_malloc(facts: MomentFacts, *, with_c: bool) -> int:
-    """Resident bytes of malloc's large blocks; without smaps all that is unnamed beside C's."""
-    assert facts.ledger is not None
-    if facts.mappings is None:
-        return facts.ledger.part("anonymous_other") if with_c else 0
-    return int(facts.mappings.loc[facts.is_malloced, "Rss"].sum())
 
 
 def _of_files(facts: MomentFacts) -> str:
@@ -252,37 +245,25 @@ def _of_files(facts: MomentFacts) -> str:
 
 def _moved(diagnosis: Diagnosis, facts: MomentFacts) -> tuple[str, bool]:
     """What moved RSS since the baseline, or since the first moment."""
+    change = _from_baseline(diagnosis, facts)
+    if change is not None and change.ends is not None:
+        return change.sentence, _rose(*change.ends, diagnosis.thresholds)
     account = diagnosis.facts.account
     last = None if account is None else account.of(facts.name)
-    if account is None or last is None:
+    if account is None or last is None or len(account.snapshots) < 2:
         return "", False
-    before = _of_baseline(diagnosis, facts)
-    if before is not None:
-        parts = moved(before, last)
-        sentence = change_words(
-            account.quantity, before, last, parts, diagnosis.case, before="in the baseline"
-        )
-        return sentence, _rose(before, last, diagnosis.thresholds)
-    if len(account.snapshots) < 2:
-        return "", False
-    rose = _rose(account.first, last, diagnosis.thresholds)
-    return whole_words(account, diagnosis.case), rose
+    return whole_words(account, diagnosis.case), _rose(account.first, last, diagnosis.thresholds)
 
 
-def _of_baseline(diagnosis: Diagnosis, facts: MomentFacts) -> Snapshot | None:
-    """The baseline's snapshot that a moment is compared with; None without one of the same kind."""
-    if diagnosis.baseline is None:
-        return None
+def _from_baseline(diagnosis: Diagnosis, facts: MomentFacts) -> Change | None:
+    """From the baseline's moment that a moment is compared with; None without one."""
     name = diagnosis.baseline_moment(facts.name)
-    account, own = diagnosis.baseline.facts.account, diagnosis.facts.account
-    if name is None or account is None or own is None or account.quantity != own.quantity:
-        return None
-    return account.of(name)
+    return None if name is None else diagnosis.change_from_baseline(name, facts.name)
 
 
 def _rose(before: Snapshot, after: Snapshot, thresholds: Thresholds) -> bool:
     change = after.total_bytes - before.total_bytes
-    large = change >= max(SAME_BYTES, SAME_SHARE * before.total_bytes)
+    large = change >= max(LEAST_BYTES, LEAST_SHARE * before.total_bytes)
     return large and after.total_bytes >= thresholds.rise_ratio * before.total_bytes
 
 

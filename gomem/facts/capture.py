@@ -28,7 +28,6 @@ from gomem.analysis.series.trends import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
 from gomem.facts.account import account
 from gomem.facts.callers import Callers
-from gomem.facts.changes import Change, change_over_all, changes_over_time
 from gomem.facts.collector import CollectorFacts
 from gomem.facts.frames import (
     kinds_frame,
@@ -146,16 +145,6 @@ class CaptureFacts:
     def scavenger(self) -> Scavenger | None:
         """What goes back to the kernel, and why not more; None where nothing says."""
         return scavenger_of(self.capture, self.moments)
-
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """What moved from each moment with a ledger to the next."""
-        return changes_over_time(self.moments)
-
-    @cached_property
-    def change_over_all(self) -> Change | None:
-        """What moved from the first of them to the last, if there are three or more."""
-        return change_over_all(self.moments)
 
     @property
     def largest_rss_bytes(self) -> int | None:

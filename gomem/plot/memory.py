@@ -112,7 +112,7 @@ def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None =
     if diagnosis.baseline is not None:
         change = diagnosis.change_against_baseline
     else:
-        change = diagnosis.facts.change_over_all or next(reversed(diagnosis.changes), None)
+        change = diagnosis.change_over_all or next(reversed(diagnosis.changes), None)
     if change is None:
         raise CaptureError(
             f"{diagnosis.capture.file_name}: wanted two moments that say where memory is"

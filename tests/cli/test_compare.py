@@ -120,7 +120,10 @@ def test_html_goes_to_a_file_named_after_both(run, tmp_path):
 def test_captures_say_which_moment_was_compared(run):
     _, output, _ = run.here(LAZY, EAGER)
 
-    assert "better: RSS fell from 184 MiB to 22.5 MiB (\N{MINUS SIGN}87.7 %) because " in output
+    assert (
+        "better: RSS fell from 184 MiB to 22.5 MiB (\N{MINUS SIGN}87.7 %): \N{MINUS SIGN}161"
+        in output
+    )
     assert "\nMemory: 4-freed\n" in output
 
 

@@ -32,11 +32,12 @@ def test_memory_that_only_became_resident_is_said_to_be_that():
 
     assert ("worse", "better") == (worse.verdict, better.verdict)
     assert worse.sentence.startswith(
-        "go1.23.4 → go1.24.2: RSS rose from 9.17 MiB to 170 MiB (×18.5) because residency changed, "
-        "not allocation (161 MiB more "
+        "go1.23.4 → go1.24.2: RSS rose from 9.17 MiB to 170 MiB (×18.5): Go heap +161 MiB, "
+        "which was reserved before and is resident now; "
     )
     assert better.sentence.startswith(
-        "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.38 MiB (-94.5 %) because residency "
+        "go1.24.2 → go1.24.6: RSS fell from 170 MiB to 9.38 MiB (-94.5 %): Go heap \u2212161 MiB, "
+        "which was resident before and is only reserved now; "
     )
     assert "Warnings new: untouched-now-resident." in worse.details
 
@@ -112,7 +113,9 @@ def test_rss_within_a_heaps_swing_is_no_verdict(tmp_path):
     judgement = compare(tmp_path / "before", tmp_path / "after").judgement
 
     assert "?" == judgement.verdict
-    assert judgement.sentence.startswith("RSS rose from 58.6 MiB to 87.9 MiB (+50.0 %); no file ")
+    assert judgement.sentence.startswith(
+        "RSS rose from 58.6 MiB to 87.9 MiB (+50.0 %); these files "
+    )
     assert judgement.details[-1].startswith("One capture a side cannot separate a change ")
 
 
@@ -128,7 +131,9 @@ def test_of_several_captures_a_side_the_medians_are_compared(tmp_path):
     judgement = compare(*runs).judgement
 
     assert "worse" == judgement.verdict
-    said = "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %, medians); in the middle runs no file on "
+    said = (
+        "RSS rose from 58.6 MiB to 60.6 MiB (+3.3 %, medians); in the middle runs these files do "
+    )
     assert judgement.sentence.startswith(said)
     assert () == judgement.details
 

@@ -43,13 +43,13 @@ def test_the_middle_run_is_that_with_the_middle_rss(sizes, middle):
         for size in sizes
     ]
 
-    assert middle * MIB == side(*runs, last="1").middle.rss_bytes
+    assert middle * MIB == side(*runs, last="1").middle[1].rss_bytes
 
 
 def test_without_rss_the_first_run_stands_in_the_middle():
     silent = MomentFacts("1", ledger=ledger(None, stacks=1))
 
-    assert silent is side(run(), run(silent), run(MomentFacts("1")), last="1").middle
+    assert silent is side(run(), run(silent), run(MomentFacts("1")), last="1").middle[1]
     assert side(run()).middle is None
 
 

@@ -45,9 +45,9 @@ def test_a_cache_that_was_dropped_and_freed_is_told_step_by_step():
 
 
 def test_the_whole_way_needs_more_than_one_step():
-    assert diagnosed(OLD).facts.change_over_all is None
+    assert diagnosed(OLD).change_over_all is None
     assert ("1-filled", "4-freed") == (
-        (whole := diagnosed(SHRINK).facts.change_over_all).before,
+        (whole := diagnosed(SHRINK).change_over_all).before,
         whole.after,
     )
 
@@ -61,7 +61,7 @@ def test_an_upgrade_that_changed_residency_alone_is_told_so():
     assert ("go-heap", "grew") == tuple(change.mappings.loc[0, ["kind", "state"]])
     text = str(plain(changes_section(diagnosis)).blocks[0])
     assert "From the baseline's 2-loaded to 2-loaded" in text
-    assert "residency changed, not allocation" in text
+    assert "which was reserved before and is resident now" in text
 
 
 def test_one_moment_has_no_section_of_changes(tmp_path):

@@ -18,11 +18,11 @@ from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
 from gomem.comparison.sites import _notes as notes_of_sites
 from gomem.comparison.span import Span
 from gomem.comparison.windows import Window, not_compared, window_of
+from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis
 from gomem.diagnosis.findings import Findings, Scale
 from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
-from gomem.facts.changes import change_between
 from gomem.facts.moment import MomentFacts
 from gomem.facts.retention import HUGE, _huge_excess
 from gomem.facts.sides import (

@@ -7,14 +7,9 @@ import pytest
 
 from gomem.analysis.memory.readings import ALL
 from gomem.causes.finding import Finding, Severity
+from gomem.diagnosis.changes import Change, change_between
 from gomem.diagnosis.part_words import PART_NAMES
 from gomem.diagnosis.verdict import NOTHING_TO_DO, TAKE_ANOTHER, Verdict, telling_moment
-from gomem.facts.changes import (
-    Change,
-    change_between,
-    change_over_all,
-    changes_over_time,
-)
 from gomem.facts.moment import MomentFacts
 from gomem.text import Bytes, BytesChange, MomentName
 from gomem.units import MIB
@@ -295,13 +290,11 @@ def test_where_rss_is_unknown_a_note_of_any_size_is_named():
 def test_changes_lie_between_moments_that_have_a_ledger():
     silent = MomentFacts("x")
     first, second, third = of_rss(9, 10, 12)
-    several = [first, silent, second, third]
+    several = made_of(first, silent, second, third)
 
-    assert [("1", "2"), ("2", "3")] == [
-        (one.before, one.after) for one in changes_over_time(several)
-    ]
-    assert ("1", "3") == (change_over_all(several).before, change_over_all(several).after)
-    assert change_over_all([first, silent, third]) is None
+    assert [("1", "2"), ("2", "3")] == [(one.before, one.after) for one in several.changes]
+    assert ("1", "3") == (several.change_over_all.before, several.change_over_all.after)
+    assert made_of(first, silent, third).change_over_all is None
 
 
 def test_a_warning_stands_first_and_a_note_last():

@@ -168,18 +168,19 @@ class Account:
         )
 
 
-def moved(before: Snapshot, after: Snapshot) -> tuple[Part, ...]:
+def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[Part, ...]:
     """What moved from one snapshot to another, as finely as both can tell.
 
     Args:
         before: The earlier one, of this capture or of another.
         after: The later one.
+        bounded: Rather with wide bounds than as a whole of which nothing is said.
 
     Returns:
         Parts that have no group in common and hold all of them; their changes close to that of
         the whole. Those that are nowhere are left out.
     """
-    division, likely = _division(before, after)
+    division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
     parts = (
         Part(
@@ -201,19 +202,32 @@ MAX_DOUBT = 0.25  # of the change of the whole, or of the larger whole where tha
 _Changes = dict[frozenset[str], Interval]
 
 
-def _division(before: Snapshot, after: Snapshot) -> tuple[Sequence[frozenset[str]], _Changes]:
+def _division(
+    before: Snapshot, after: Snapshot, *, bounded: bool
+) -> tuple[Sequence[frozenset[str]], _Changes]:
     """As finely as every change is known well; else where most is known to have moved."""
-    every = [
-        (division, difference(before.likely, after.likely, division)) for division in DIVISIONS
-    ]
     larger = max(before.total_bytes, after.total_bytes)
     grown = abs(after.total_bytes - before.total_bytes)
     doubt = max(MAX_DOUBT * grown, MAX_DOUBT * MAX_DOUBT * larger, MIB)
+    every = [
+        (division, difference(before.likely, after.likely, division)) for division in DIVISIONS
+    ]
     for division, changes in every[:-1]:
         if all(change.width <= doubt for change in changes.values()):
             return division, changes
+    if bounded:
+        return next((each for each in every[2:] if _tells(before, after, each[0])), every[-1])
     told = max(every, key=lambda pair: _surely_moved(pair[1]))
     return told if _surely_moved(told[1]) >= MIN_SURE * grown else every[-1]
+
+
+def _tells(before: Snapshot, after: Snapshot, division: Sequence[frozenset[str]]) -> bool:
+    """Whether some part is known on both sides to hold less than all, or more than nothing."""
+    return any(
+        max(one.likely.together(groups).width / max(1, one.total_bytes) for one in (before, after))
+        < 1
+        for groups in division
+    )
 
 
 def _surely_moved(changes: _Changes) -> float:

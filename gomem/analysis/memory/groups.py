@@ -181,54 +181,6 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     return pd.DataFrame(columns).astype({"group": "str", "name": "str"} | sizes)
 
 
-def group_changes(before: MemoryGroups, after: MemoryGroups) -> dict[str, int]:
-    """By how much each group grew, as finely as both moments tell the groups apart.
-
-    Args:
-        before: The groups of one moment.
-        after: Those of a later one, or of another capture.
-
-    Returns:
-        Bytes by group, the largest change first. A group that one side does not have is 0 there,
-        unless something on a side is undivided: then it is left out.
-    """
-    old, new = alike([before, after])
-    either = old.keys() | new.keys()
-    both = old.keys() & new.keys() if UNDIVIDED in either else either
-    changes = {group: new.get(group, 0) - old.get(group, 0) for group in GROUPS if group in both}
-    return dict(sorted(changes.items(), key=lambda one: -abs(one[1])))
-
-
-def alike(several: Sequence[MemoryGroups]) -> list[dict[str, int]]:
-    """Bytes by group of each, as finely as all of them tell the groups apart."""
-    sizes = [one.sizes for one in several]
-    if any(HEAP in one for one in sizes):
-        return [_with_one_heap(one) for one in sizes]
-    if any(OBJECTS in one for one in sizes):
-        return [_with_one_kind_of_objects(one) for one in sizes]
-    return sizes
-
-
-def _with_one_heap(sizes: Mapping[str, int]) -> dict[str, int]:
-    inside = (HEAP, *OF_GO_HEAP)
-    others = {group: size for group, size in sizes.items() if group not in inside}
-    return _with_sum(others, HEAP, sizes, inside)
-
-
-def _with_one_kind_of_objects(sizes: Mapping[str, int]) -> dict[str, int]:
-    objects = (OBJECTS, LIVE, GARBAGE)
-    others = {group: size for group, size in sizes.items() if group not in objects}
-    return _with_sum(others, OBJECTS, sizes, objects)
-
-
-def _with_sum(
-    others: dict[str, int], group: str, sizes: Mapping[str, int], inside: tuple[str, ...]
-) -> dict[str, int]:
-    """With a group that is the sum of others; without it where nothing says how large they are."""
-    known = [sizes[one] for one in inside if one in sizes]
-    return others if UNDIVIDED in sizes and not known else others | {group: sum(known)}
-
-
 def memory_groups(
     parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
 ) -> MemoryGroups:

@@ -199,7 +199,7 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         return None
     blocks: list[Block] = []
     if comparison.change is not None:
-        moved = {"change": comparison.change, "before": pair.before, "after": pair.after}
+        moved = {"change": comparison.change.ledger, "before": pair.before, "after": pair.after}
         several = not are_single(metrics_of(comparison, MEMORY))
         of = ", between the runs with the median RSS" if several else ""
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."

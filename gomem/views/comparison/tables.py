@@ -301,16 +301,24 @@ def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
 def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:
     """RSS by owner; where all of it is known, the owners add up to RSS."""
     named = zip(groups["group"], groups["name"], strict=True)
-    names = [Cell(name, note=WHOSE[group] if noted else "") for group, name in named]
+    names = [Cell(name, note=WHOSE.get(group, "") if noted else "") for group, name in named]
     return _sizes_table(f"RSS by owner, {pair}", "owner", names, groups)
 
 
 def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFrame) -> Table:
     rows = tuple(
-        (name, *(bytes_cell(row[side]) for side in SIDES), change_cell(row["change"]))
+        (name, *(size_cell(row, side) for side in (*SIDES, "change")))
         for name, row in zip(names, rows_of(sizes), strict=True)
     )
     return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
+
+
+def size_cell(row: dict[str, Any], of: str) -> Cell:
+    """A size, or a change of one, to the byte; else its bounds, where something says them."""
+    cell = change_cell if of == "change" else bytes_cell
+    if is_unknown(row[of]) and not is_unknown(row.get(f"{of}_low")):
+        return Cell(" to ".join(cell(row[f"{of}_{end}"]).text for end in ("low", "high")))
+    return cell(row[of])
 
 
 def sites_table(

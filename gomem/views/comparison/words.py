@@ -63,15 +63,6 @@ class Pair:
         return self.before if self.before == self.after else f"{self.before} against {self.after}"
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """A group of the resident memory, with its bytes on both sides."""
-
-    group: str
-    name: str
-    bytes: dict[str, int]
-
-
 def level_name(name: str) -> str:
     """A level as people read it."""
     return _LEVELS.get(name, name)
@@ -111,17 +102,17 @@ def pair_of(comparison: Comparison, question: str) -> Pair | None:
 
 def ledger_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
     """The parts of one pair of moments, without those that are 0 or unknown on both sides."""
-    return _of_pair(comparison.ledger, pair)
+    return _of_pair(comparison.ledger, pair, "before", "after")
 
 
 def groups_of(comparison: Comparison, pair: Pair) -> pd.DataFrame:
-    """Whose the memory is at one pair of moments, without what is 0 or unknown on both sides."""
-    return _of_pair(comparison.groups, pair)
+    """Whose the memory is at one pair of moments, without what is nowhere."""
+    return _of_pair(comparison.groups, pair, "before_high", "after_high")
 
 
-def _of_pair(sizes: pd.DataFrame, pair: Pair) -> pd.DataFrame:
+def _of_pair(sizes: pd.DataFrame, pair: Pair, *sides: str) -> pd.DataFrame:
     of_pair = (sizes["before_moment"] == pair.before) & (sizes["after_moment"] == pair.after)
-    return sizes[of_pair & (sizes[["before", "after"]].fillna(0) != 0).any(axis=1)]
+    return sizes[of_pair & (sizes[[*sides]].fillna(0) != 0).any(axis=1)]
 
 
 def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
@@ -153,15 +144,6 @@ def _covers(row: dict[str, Any]) -> str:
 
 def _counted(count: float, noun: str) -> str:
     return how_many(round(count), noun.removesuffix("s"))
-
-
-def owners(comparison: Comparison, pair: Pair) -> list[Owner]:
-    """RSS by owner at a pair of moments, without what one side does not divide."""
-    return [
-        Owner(row["group"], row["name"], {side: row[side] for side in ("before", "after")})
-        for row in rows_of(groups_of(comparison, pair))
-        if not is_unknown(row["before"]) and not is_unknown(row["after"])
-    ]
 
 
 def rates_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import LOOK, edge_of
 from gomem.charts.svg import POINTS
-from gomem.units import format_change, minus
+from gomem.units import format_bytes, format_change, minus
 from gomem.views.words import part_name
 
 if TYPE_CHECKING:
@@ -99,4 +99,8 @@ def _describe(change: LedgerChange, rows: list[tuple[str, int]]) -> str:
         if len(unknown)
         else ""
     )
-    return f"{change.sentence}. By part: {'; '.join(parts) or 'nothing moved'}.{lacking}"
+    rss = change.rss_change_bytes
+    whole = "RSS is not known on both sides"
+    if rss is not None:
+        whole = f"RSS {'rose' if rss > 0 else 'fell'} by {format_bytes(abs(rss))}"
+    return f"{whole}. By part: {'; '.join(parts) or 'nothing moved'}.{lacking}"

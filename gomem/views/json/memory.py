@@ -29,8 +29,8 @@ from gomem.views.json.table import COUNT, Key, Shape, frame, inner, moment, of_c
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.changes import Change
     from gomem.facts.moment import MomentFacts
 
 _SIZES: dict[str, Any] = {column.name: SIZE for column in BY_KIND if column.unit == "B"}
@@ -134,8 +134,12 @@ CHANGES = inner(
         "before_is_baseline", "bool", "", "The earlier one is of the baseline.", "of_baseline"
     ),
     *of_class(
-        LedgerChange, "rss_change_bytes verdict sentence", "change.ledger.",
+        LedgerChange, "rss_change_bytes verdict", "change.ledger.",
         verdict=words(VERDICTS),
+    ),
+    plain(
+        "sentence", "str", "", "How RSS moved, in words, and which parts moved it.",
+        "change.sentence",
     ),
     frame(
         "parts", PART_CHANGES, "Their changes add up to rss_change_bytes.", "change.ledger.parts",

@@ -25,8 +25,8 @@ from gomem.views.words import minus_signs, part_name
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.diagnosis.changes import Change
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.facts.changes import Change
 
 LARGEST = 12  # mappings shown for each change
 FIGURES = 4  # changes drawn; each is some 10 kB of SVG
@@ -41,7 +41,7 @@ def changes_section(diagnosis: Diagnosis) -> Section | None:
     if against is not None:
         blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
     steps = diagnosis.changes
-    overall = diagnosis.facts.change_over_all
+    overall = diagnosis.change_over_all
     if steps:
         blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
     drawn = _largest(steps)
@@ -85,7 +85,7 @@ def _steps_table(steps: list[Change]) -> Table:
         (
             Cell(_from_to(step)),
             change_cell(step.ledger.rss_change_bytes),
-            Cell(minus_signs(text("{}.", step.ledger.sentence))),
+            Cell(minus_signs(step.sentence)),
         )
         for step in steps
     )
@@ -97,7 +97,7 @@ def _change_blocks(
 ) -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
     place = text("From {}{}", words, _from_to(change))
-    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}.", place, change.ledger.sentence)))]
+    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}", place, change.sentence)))]
     if caption:
         names = {
             "name": name,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gomem.analysis.memory.groups import GROUPS, group_changes, memory_groups, side_by_side
+from gomem.analysis.memory.groups import GROUPS, memory_groups, side_by_side
 from gomem.analysis.memory.ledger import PARTS
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 from tests.views.ledgers import ledger
@@ -166,39 +166,6 @@ def test_side_by_side_the_go_heap_stands_above_its_groups_where_one_moment_has_i
     assert ["go_heap", "go_objects", "go_stacks"] == list(rows.index)
     assert [3 * MIB, 10 * MIB] == list(rows.loc["go_heap", ["0", "1"]])
     assert rows["1"].isna().tolist() == [False, True, True]
-
-
-DIVIDED = memory_groups(parts_of(heap_objects=9 * MIB, stacks=MIB, binary=2 * MIB), 12 * MIB)
-LIVE = memory_groups(parts_of(heap_objects=7 * MIB, stacks=MIB), 8 * MIB, 4 * MIB)
-ONE = memory_groups(parts_of(heap_objects=90 * MIB, heap_untouched=-80 * MIB), 10 * MIB)
-NOBODYS = memory_groups(parts_of(left_over=True, mapped_files=MIB, anonymous_other=MIB), 2 * MIB)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changes"),
-    [
-        pytest.param(ONE, DIVIDED, {"program": 2, "go_heap": 0}, id="the heap is one before"),
-        pytest.param(DIVIDED, ONE, {"program": -2, "go_heap": 0}, id="the heap is one after"),
-        pytest.param(
-            LIVE, DIVIDED, {"go_objects": 2, "program": 2, "go_stacks": 0}, id="live before"
-        ),
-        pytest.param(
-            DIVIDED, LIVE, {"go_objects": -2, "program": -2, "go_stacks": 0}, id="live after"
-        ),
-        pytest.param(
-            LIVE, LIVE, {"go_live": 0, "go_garbage": 0, "go_stacks": 0}, id="live on both sides"
-        ),
-        pytest.param(NOBODYS, ONE, {}, id="undivided before"),
-        pytest.param(NOBODYS, NOBODYS, {"files": 0, "undivided": 0}, id="undivided on both"),
-    ],
-)
-def test_changes_are_as_fine_as_both_moments_tell(before, after, changes):
-    """
-    What one side does not have is none there, unless it may be among what is undivided.
-    """
-    assert [(group, mib * MIB) for group, mib in changes.items()] == list(
-        group_changes(before, after).items()
-    )
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
-from gomem.analysis.memory.ledger_change import (
-    LAYER_OF_PART,
-    NAMES,
-    WORDS,
-    LedgerChange,
-    change_ledger,
-)
+from gomem.analysis.memory.ledger_change import LAYER_OF_PART, LedgerChange, change_ledger
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, diagnosed
 
@@ -39,18 +33,6 @@ def test_memory_that_was_mapped_and_is_now_touched_is_residency_and_not_allocati
 
     assert "residency" == found.verdict
     assert 160 * MIB == found.rss_change_bytes
-    assert "because residency changed, not allocation (160 MiB more" in found.sentence
-    assert ", objects and stacks the same)" in found.sentence
-
-
-@pytest.mark.parametrize(("objects", "words"), [(201, "1.00 MiB more"), (199, "1.00 MiB less")])
-def test_what_stood_nearly_still_beside_it_is_more_or_less_and_never_below_zero(objects, words):
-    found = change(
-        {"heap_objects": 200, "heap_untouched": -160},
-        {"heap_objects": objects, "heap_untouched": 0},
-    )
-
-    assert f", objects and stacks {words})" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -91,22 +73,10 @@ def test_a_byte_less_than_a_mebibyte_is_no_change_of_a_small_process():
     assert "unchanged" == change_ledger(before, after, 10 * MIB, 11 * MIB - 1).verdict
 
 
-@pytest.mark.parametrize(("idle", "said"), [(20, True), (21, False)])
-def test_a_quarter_of_the_change_that_went_the_other_way_is_said(idle, said):
-    """
-    100 MiB of objects came and 20 of idle heap went, so RSS rose by 80; or 19, and by 81.
-    """
-    found = change({"heap_objects": 0, "heap_idle": 40}, {"heap_objects": 100, "heap_idle": idle})
-
-    assert said == ("offset by idle heap -20.0 MiB" in found.sentence)
-    assert said == ("offset" in found.sentence)
-
-
 def test_what_objects_give_up_and_the_runtime_keeps_changes_no_rss():
     found = change({"heap_objects": 180, "heap_idle": 0}, {"heap_objects": 35, "heap_idle": 145})
 
     assert "shifted" == found.verdict
-    assert "objects and stacks -145 MiB, idle heap +145 MiB" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -124,7 +94,6 @@ def test_the_layer_that_moved_rss_is_named(part, verdict):
     found = change({part: 10, "binary": 5}, {part: 60, "binary": 5})
 
     assert verdict == found.verdict
-    assert "rose by 50.0 MiB" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -143,8 +112,6 @@ def test_anonymous_memory_is_outside_go_only_where_the_heap_stands_apart(others,
     found = change({"anonymous_other": 10, **others}, {"anonymous_other": 60, **others})
 
     assert verdict == found.verdict
-    no_telling = "RSS rose by 50.0 MiB; no file on both sides says how much of it is Go's"
-    assert (no_telling == found.sentence) == (verdict == "undivided")
 
 
 def test_of_what_is_not_divided_the_files_still_tell():
@@ -164,46 +131,12 @@ def test_allocation_that_is_not_touched_is_said_beside_what_it_cost():
     )
 
     assert "allocation" == found.verdict
-    assert "rose by 5.00 MiB" in found.sentence
-    assert "offset by residency of mapped heap -159 MiB" in found.sentence
 
 
 def test_two_causes_of_one_size_are_no_single_cause():
     found = change({"heap_objects": 10, "native_heap": 10}, {"heap_objects": 40, "native_heap": 40})
 
     assert "mixed" == found.verdict
-    assert found.sentence == (
-        "RSS rose by 60.0 MiB; no one cause makes most of it: objects and stacks (50 %), memory "
-        "outside Go (50 %)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("idle", "sentence"),
-    [
-        (74, "RSS rose by 100 MiB, mainly idle heap (74 %), then objects and stacks (26 %)"),
-        (56, "RSS rose by 100 MiB, mainly idle heap (56 %), then objects and stacks (44 %)"),
-        (75, "RSS rose by 100 MiB because the runtime keeps 75.0 MiB more idle heap"),
-    ],
-)
-def test_more_than_half_is_most_of_it_and_the_rest_is_named_with_its_share(idle, sentence):
-    """
-    The numbers stand beside it: whoever divides them must not find the sentence wrong.
-    """
-    found = change(
-        {"heap_idle": 0, "heap_objects": 9}, {"heap_idle": idle, "heap_objects": 109 - idle}
-    )
-
-    assert ("retention", sentence) == (found.verdict, found.sentence)
-
-
-def test_what_is_less_than_a_tenth_of_it_is_not_named():
-    found = change(
-        {"heap_idle": 0, "heap_objects": 9, "native_heap": 0},
-        {"heap_idle": 60, "heap_objects": 40, "native_heap": 9},
-    )
-
-    assert found.sentence.endswith(", mainly idle heap (60 %), then objects and stacks (31 %)")
 
 
 def test_a_part_that_one_side_cannot_tell_is_unknown_and_so_is_the_verdict():
@@ -218,7 +151,6 @@ def test_a_part_that_one_side_cannot_tell_is_unknown_and_so_is_the_verdict():
     by_part = found.parts.set_index("part")["change_bytes"]
     assert pd.isna(by_part["heap_objects"])
     assert "unknown" == found.verdict
-    assert "were measured in different detail" in found.sentence
 
 
 def test_a_kind_of_mapping_that_smaps_does_not_list_is_zero_and_not_unknown():
@@ -247,9 +179,8 @@ def test_rss_of_one_side_alone_is_no_change_of_it(sides):
     assert (None, "unknown") == (found.rss_change_bytes, found.verdict)
 
 
-def test_every_part_has_a_layer_and_every_layer_its_words():
+def test_every_part_has_a_layer():
     assert set(PARTS) == set(LAYER_OF_PART)
-    assert set(LAYER_OF_PART.values()) == set(WORDS) == set(NAMES)
 
 
 size = st.integers(-(2**40), 2**40)
@@ -270,7 +201,6 @@ def test_the_changes_add_up_to_the_change_of_rss(both):
     )
 
     assert found.rss_change_bytes == int(found.parts["change_bytes"].sum())
-    assert found.rss_change_bytes == int(found.layers["change_bytes"].sum())
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
@@ -303,16 +233,12 @@ def test_the_zeroing_regression_is_residency_and_not_allocation():
     found = change_ledger(old.parts, new.parts, old.rss_bytes, new.rss_bytes)
 
     assert "residency" == found.verdict
-    assert "residency changed, not allocation" in found.sentence
 
 
-def test_a_change_that_no_layer_makes_alone_names_them_all():
+def test_a_change_that_no_layer_makes_alone_is_mixed():
     small = int(0.9 * MIB)
     frame = pd.DataFrame({"part": ["heap_objects", "runtime_metadata", "native_heap"]})
 
     found = change_ledger(frame.assign(bytes=0), frame.assign(bytes=small), 0, 3 * small)
 
     assert "mixed" == found.verdict
-    assert found.sentence.endswith(
-        "makes most of it: objects and stacks (33 %), Go's runtime (33 %), memory outside Go (33 %)"
-    )

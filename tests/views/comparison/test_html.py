@@ -89,7 +89,7 @@ def test_the_same_captures_give_the_same_bytes():
 def test_captures_are_said_to_be_of_one_value_and_what_moved_stands_first():
     words = words_of(html_of("cache-shrink"))
 
-    moved = "RSS fell from 184 MiB to 22.5 MiB (\u221287.7 %) because residency changed, not "
+    moved = "RSS fell from 184 MiB to 22.5 MiB (\u221287.7 %): \u2212161 MiB of heap that Go had "
     assert f"✓ better {moved}" in words
     assert "One capture a side cannot separate a change of memory or GC" in words
     assert "gone warning released-but-resident" in words

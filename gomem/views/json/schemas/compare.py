@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gomem.analysis.memory.groups import GROUPS
 from gomem.analysis.memory.ledger import PARTS
 from gomem.analysis.profiles.changes import STATES
 from gomem.causes.finding import Severity
@@ -151,7 +150,6 @@ def _body() -> Schema:
         groups=rows(
             COMPARED_GROUPS,
             "Whose the resident memory is at these moments, as both sides tell it apart.",
-            group=words(GROUPS),
         ),
         sites=rows(
             SITE_CHANGES,

@@ -1,0 +1,272 @@
+"""What moved between two moments, of one capture or of two, and how the account says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gomem.analysis.mappings.changes import match_mappings
+from gomem.analysis.memory.account import moved
+from gomem.analysis.memory.ledger import PART_OF_KIND
+from gomem.analysis.memory.ledger_change import (
+    LEAST_BYTES,
+    LEAST_SHARE,
+    LedgerChange,
+    change_ledger,
+)
+from gomem.analysis.memory.readings import ALL, GO_HEAP
+from gomem.diagnosis.part_words import interval_words, part_name
+from gomem.text import Bytes, BytesChange, MomentName, Text, joined, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from gomem.analysis.memory.account import Account, Part, Snapshot
+    from gomem.facts.moment import MomentFacts
+
+NAMED_SHARE = 0.1  # of the change of the whole: what a part must make to be named in it
+SHIFTED_SHARE = 0.2  # of the level: what moved within a whole that did not
+MOST_OF = 0.5
+UNKNOWN = Text("RSS is not known on both sides, so its change is unknown.")
+UNDIVIDED = Text("; these files do not break it down")
+QUANTITY_NAMES = {
+    "rss": "RSS",
+    "reserved": "memory reserved by Go",
+    "in_use": "the heap in use",
+    "live": "the live heap",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """From one moment to another, of one capture or of two; both have a ledger.
+
+    Attributes:
+        earlier: The earlier moment, or the baseline's.
+        later: The later one.
+        accounts: Those of the captures that they are of.
+        of_baseline: Whether the earlier one is of another process, the baseline; None if nobody
+            says, and then the mappings tell whether addresses mean the same on both sides.
+    """
+
+    earlier: MomentFacts
+    later: MomentFacts
+    accounts: tuple[Account | None, Account | None] = (None, None)
+    of_baseline: bool | None = None
+
+    @property
+    def before(self) -> str:
+        """What the earlier moment is called."""
+        return self.earlier.name
+
+    @property
+    def after(self) -> str:
+        """What the later one is called."""
+        return self.later.name
+
+    @cached_property
+    def ledger(self) -> LedgerChange:
+        """What moved, part by part, with the verdict."""
+        old, new = self.earlier.ledger, self.later.ledger
+        assert old is not None
+        assert new is not None
+        both = self.earlier.mappings is not None and self.later.mappings is not None
+        absent = frozenset(PART_OF_KIND.values()) if both else frozenset()
+        sizes = self.earlier.rss_bytes, self.later.rss_bytes
+        return change_ledger(old.parts, new.parts, *sizes, zero_where_absent=absent)
+
+    @cached_property
+    def mappings(self) -> pd.DataFrame | None:
+        """Mappings matched; None if one side has no smaps."""
+        old, new = self.earlier.mappings, self.later.mappings
+        if old is None or new is None:
+            return None
+        same_process = None if self.of_baseline is None else not self.of_baseline
+        return match_mappings(old, new, same_process=same_process)
+
+    @property
+    def ends(self) -> tuple[Snapshot, Snapshot] | None:
+        """What the accounts say of both moments; None where they are not of one quantity."""
+        old, new = self.accounts
+        if old is None or new is None or old.quantity != new.quantity:
+            return None
+        before, after = old.of(self.before), new.of(self.after)
+        return None if before is None or after is None else (before, after)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What moved from the one to the other, as finely as both can tell; see `moved`."""
+        return () if self.ends is None else moved(*self.ends)
+
+    @cached_property
+    def sentence(self) -> Text:
+        """How the whole moved, and which parts of the account moved it."""
+        if self.ends is None or self.accounts[1] is None:
+            return UNKNOWN
+        where = (
+            text("in the baseline") if self.of_baseline else text("at {}", MomentName(self.before))
+        )
+        moments, quantity = (self.earlier, self.later), self.accounts[1].quantity
+        return change_words(quantity, *self.ends, self.parts, moments, before=where)
+
+    @property
+    def reason(self) -> Text:
+        """What moved the whole, as the end of a sentence; empty where nothing surely did."""
+        if self.ends is None:
+            return Text()
+        words = _reason(*self.ends, self.parts, (self.earlier, self.later))
+        is_whole = len(self.parts) == 1 and self.parts[0].groups == ALL
+        return UNDIVIDED if is_whole and not words else words
+
+
+def change_between(
+    before: MomentFacts | None,
+    after: MomentFacts | None,
+    accounts: tuple[Account | None, Account | None] = (None, None),
+    *,
+    of_baseline: bool | None = None,
+) -> Change | None:
+    """Compare two moments; None if one of them has no ledger. For the rest see `Change`."""
+    if before is None or after is None or before.ledger is None or after.ledger is None:
+        return None
+    return Change(before, after, accounts, of_baseline)
+
+
+# In words
+
+
+def change_words(
+    quantity: str,
+    first: Snapshot,
+    last: Snapshot,
+    parts: Sequence[Part],
+    moments: Sequence[MomentFacts],
+    *,
+    before: str,
+    meanwhile: str = "",
+    peak: str = "",
+) -> Text:
+    """How the whole moved between two snapshots, and which parts moved it.
+
+    Args:
+        quantity: What the parts add up to; one of `account.QUANTITIES`.
+        first: The earlier one, or the baseline's.
+        last: The later one.
+        parts: What moved; see `account.moved`.
+        moments: The moments that say what native memory is.
+        before: When or where the first was, in words.
+        meanwhile: In what time, and that it goes on.
+        peak: What was between.
+    """
+    change = last.total_bytes - first.total_bytes
+    level = max(first.total_bytes, last.total_bytes)
+    if abs(change) < max(LEAST_BYTES, LEAST_SHARE * level):
+        at = Bytes(first.total_bytes)
+        within = _within(first, last, parts, moments)
+        same = "{} was about the same {}, {}{}{}"
+        return text(same, QUANTITY_NAMES[quantity], before, at, peak, within).sentence()
+    sizes = Bytes(first.total_bytes), Bytes(last.total_bytes)
+    verb = "grew" if change > 0 else "fell"
+    from_to = text(
+        "{} {} from {} {} to {}", QUANTITY_NAMES[quantity], verb, sizes[0], before, sizes[1]
+    )
+    return text(
+        "{}{}{}{}", from_to, meanwhile, peak, _reason(first, last, parts, moments)
+    ).sentence()
+
+
+def _reason(
+    first: Snapshot, last: Snapshot, parts: Sequence[Part], moments: Sequence[MomentFacts]
+) -> Text:
+    """What moved the whole: residency of the heap, or parts that surely moved.
+
+    Parts are named that make a tenth of the change or more, the largest first.
+    """
+    change = last.total_bytes - first.total_bytes
+    if len(parts) == 1 and parts[0].groups == ALL:
+        return _of_reserved(first, last, change)
+    if residency := _of_residency(first, last, parts, change):
+        return residency
+    least = max(NAMED_SHARE * abs(change), LEAST_BYTES)
+    return _listed(": ", parts, least, moments, about=bool(first.assumption or last.assumption))
+
+
+def _of_reserved(first: Snapshot, last: Snapshot, change: int) -> Text:
+    """What Go's own count says where nothing else divides the whole, if it says most of it."""
+    before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
+    if before is None or after is None or (after - before) * change <= 0:
+        return Text()
+    if abs(after - before) <= MOST_OF * abs(change):
+        return Text()
+    sizes = Bytes(before), Bytes(after)
+    verb = "rose" if change > 0 else "fell"
+    return text("; what Go reserves for its heap {} from {} to {}", verb, *sizes)
+
+
+def _of_residency(first: Snapshot, last: Snapshot, parts: Sequence[Part], change: int) -> Text:
+    """That how much of the heap is resident is what moved, and not how much Go has of it.
+
+    Either Go had reserved the memory all along, or it has released it and the kernel still counts
+    it, as with MADV_FREE.
+    """
+    before, after = first.reserved_heap_bytes, last.reserved_heap_bytes
+    heap = round(sum(part.change.middle for part in parts if part.groups <= GO_HEAP))
+    if before is None or after is None or heap * change <= 0:
+        return Text()
+    counted = _released(last) - _released(first)
+    if counted * change > 0 and abs(counted) > MOST_OF * abs(change):
+        end = "and the kernel still counts" if change > 0 else "and the kernel still counted"
+        return text(": {} of heap that Go had released {}", BytesChange(counted), end)
+    is_same = abs(after - before) <= NAMED_SHARE * abs(heap) <= NAMED_SHARE * max(before, after)
+    if not is_same or abs(heap) <= MOST_OF * abs(change):
+        return Text()
+    then, now = ("reserved", "resident") if change > 0 else ("resident", "only reserved")
+    return text(
+        ": Go heap {}, which was {} before and is {} now; what Go reserves for it is about the "
+        "same, {}",
+        BytesChange(heap),
+        then,
+        now,
+        Bytes(after),
+    )
+
+
+def _released(snapshot: Snapshot) -> int:
+    """Resident bytes of the heap beyond what Go has of it: released, and still counted."""
+    assert snapshot.reserved_heap_bytes is not None
+    resident = snapshot.likely.together(GO_HEAP).low
+    return max(0, round(resident) - snapshot.reserved_heap_bytes)
+
+
+def _within(
+    first: Snapshot, last: Snapshot, parts: Sequence[Part], moments: Sequence[MomentFacts]
+) -> Text:
+    """What moved within a whole that did not."""
+    least = SHIFTED_SHARE * max(first.total_bytes, last.total_bytes)
+    found = _listed("; within it ", parts, least, moments, about=False)
+    if found or first.reserved_heap_bytes is None or last.reserved_heap_bytes is None:
+        return found
+    counted = _released(last) - _released(first)
+    if abs(counted) < max(least, LEAST_BYTES):
+        return Text()
+    return text(
+        "; within it {} of heap that Go released and the kernel still counts", BytesChange(counted)
+    )
+
+
+def _listed(
+    before: str, parts: Sequence[Part], least: float, moments: Sequence[MomentFacts], *, about: bool
+) -> Text:
+    """The parts that surely moved by so much, with their changes, the largest first."""
+    named = [
+        part for part in parts if part.change.surely_moves and abs(part.change.middle) >= least
+    ]
+    named.sort(key=lambda part: -abs(part.change.middle))
+    words = (
+        text("{} {}", part_name(part.groups, moments), interval_words(part.change, about=about))
+        for part in named
+    )
+    return text("{}{}", before, joined(", ", words)) if named else Text()
