@@ -7,7 +7,7 @@ import pytest
 
 from gomem.cli.compare import names_apart
 from gomem.cli.main import run as run_gomem
-from gomem.views.json.schemas.compare import compare_builds_schema, compare_schema
+from gomem.views.json.compare import compare_builds_schema, compare_schema
 from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 

@@ -1,31 +1,238 @@
-"""A comparison as JSON, key by key; `schemas.compare` describes it."""
+"""A comparison as JSON, and its schema, key by key: of two sides, and of several builds."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gomem.views.json.table import rows_json
+from gomem.analysis.memory.ledger import PARTS
+from gomem.analysis.profiles.changes import STATES
+from gomem.causes.finding import Severity
+from gomem.comparison.budgets import BUDGETS
+from gomem.comparison.budgets import STATES as BUDGET_STATES
+from gomem.comparison.builds import BUILD_METRICS
+from gomem.comparison.causes import COMPARED_CAUSES
+from gomem.comparison.causes import STATES as FINDING_STATES
+from gomem.comparison.direction import JUDGEMENTS
+from gomem.comparison.moments import GROUPS, LEDGER, MOMENTS
+from gomem.comparison.outliers import OUTLIERS
+from gomem.comparison.samples import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.comparison.settings import DIFFERING
+from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
+from gomem.comparison.windows import WINDOWS
+from gomem.inputs.schema import DAMAGE, Column
+from gomem.views.json.schemas.fields import (
+    PROBABILITY,
+    document,
+    listed,
+    record,
+    without,
+    words,
+    words_or_null,
+)
+from gomem.views.json.table import (
+    Key,
+    Shape,
+    columns,
+    frame,
+    inner,
+    plain,
+    rows_json,
+    shape,
+    texts,
+    written,
+    written_as,
+)
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
+    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
-SUMMARY = ("n", "median", "low", "high")
-JUDGEMENT = (
-    "difference",
-    "change",
-    "p_value",
-    "p_adjusted",
-    "better",
-    "verdict",
-    "equivalence",
-    "p_no_worse",
-    "note",
+SIDES = ("before", "after")
+BUILD = Column("build", "str", "", "The build that has them.")
+_JUDGED: dict[str, Any] = {
+    "layer": words(LAYERS),
+    "p_value": PROBABILITY,
+    "p_adjusted": PROBABILITY,
+    "better": words_or_null(("lower", "higher")),
+    "equivalence": words_or_null(EQUIVALENCES),
+    "p_no_worse": PROBABILITY,
+}
+_CHANGED: dict[str, Any] = {"state": words(STATES), "p_value": PROBABILITY}
+
+
+class Named(NamedTuple):
+    """A comparison, and what its sides are called."""
+
+    compared: Comparison
+    before: str
+    after: str
+
+
+def _side(side: str) -> tuple[Column, ...]:
+    """A metric's columns of one side, by the names that they have in an object of their own."""
+    mine = (column for column in METRICS if column.name.startswith(f"{side}_"))
+    return tuple(replace(one, name=one.name.removeprefix(f"{side}_")) for one in mine)
+
+
+def _metrics(named: Named) -> pd.DataFrame:
+    """The metrics, with what was measured on each side as one object."""
+    metrics = named.compared.metrics
+    told = metrics[[name for name in metrics if not name.startswith(("before_", "after_"))]]
+    for place, side in enumerate(SIDES, start=3):
+        own = {f"{side}_{one.name}": one.name for one in _side(side)}
+        summed = rows_json(metrics[[*own]].rename(columns=own))
+        told = told.assign(**{side: summed})
+        told.insert(place, side, told.pop(side))
+    return told
+
+
+_SIDES: dict[str, Any] = {
+    side: record(_side(side), "What was measured on this side.") for side in SIDES
+}
+_MEASURED = Key(
+    "metrics",
+    frame(
+        "metrics",
+        [one for one in METRICS if not one.name.startswith(("before_", "after_"))],
+        "Those of memory and collector are one value a capture.",
+        verdict=words(VERDICTS),
+        **_SIDES,
+        **_JUDGED,
+    ).shape,
+    _metrics,
 )
+_VERDICT = inner(
+    "verdict", "What it comes down to.",
+    plain("sentence", "str", "", "What changed, by how much, and why."),
+    plain(
+        "verdict", "str", "", "The same in a word; ? where it cannot be told.", **words(JUDGEMENTS)
+    ),
+    texts("details", "What else to know at once, in sentences."),
+    get="compared.judgement",
+)  # fmt: skip
+_NOTES = texts("notes", "What to know before believing any of it.", "compared.notes")
+COMPARE = shape(
+    "What became of each metric, allocation site and ledger part from before to after. Values are "
+    "base units: bytes, seconds, fractions. Unknown is null. Fields may be added, never renamed.",
+    written_as(SCHEMA),
+    inner(
+        "inputs", "What was compared.",
+        plain("before", "str", "", "What was compared, by name."),
+        plain("after", "str", "", "With what, by name."),
+        get=lambda named: named,
+    ),
+    frame(
+        "settings", DIFFERING, "Settings of the runtime that differ between the sides.",
+        "compared.settings",
+    ),
+    _VERDICT,
+    frame(
+        "budgets", BUDGETS, "The budgets that were set, and how each stands.", "compared.budgets",
+        state=words(BUDGET_STATES), p_value=PROBABILITY,
+    ),
+    frame(
+        "findings", COMPARED_CAUSES, "Causes on either side.", "compared.findings",
+        state=words(FINDING_STATES), severity=words(map(str, Severity)),
+    ),
+    _MEASURED,
+    frame(
+        "geomeans", GEOMEANS, "Of each unit that several benchmarks share.", "compared.geomeans",
+        metrics={"minimum": 2},
+    ),
+    frame(
+        "moments", MOMENTS, "Which moment was compared with which, the last one last.",
+        "compared.moments",
+    ),
+    frame(
+        "windows", WINDOWS, "How much of each side's life is compared: n, and the time covered.",
+        "compared.windows", side=words(SIDES),
+    ),
+    frame(
+        "ledger", LEDGER, "Parts of resident memory at these moments.", "compared.ledger",
+        part=words(PARTS),
+    ),
+    frame(
+        "groups", GROUPS, "Whose the resident memory is at these moments, by both accounts.",
+        "compared.groups",
+    ),
+    frame(
+        "sites", SITE_CHANGES, "Allocation sites, the largest change first.", "compared.sites",
+        **_CHANGED,
+    ),
+    frame(
+        "site_rates", SITE_RATES,
+        "What each allocated between the moments, where both sides have two profiles.",
+        "compared.site_rates", per=words(PER), **_CHANGED,
+    ),
+    _NOTES,
+    inner(
+        "damage", "What of either side could not be read.", *columns(without(DAMAGE, "text")),
+        get="compared.damaged", many=True,
+    ),
+)  # fmt: skip
+
+
+class Several(NamedTuple):
+    """Several builds."""
+
+    compared: BuildComparison
+
+    @property
+    def each(self) -> list[Named]:
+        """Each build's whole comparison with the baseline."""
+        compared = self.compared
+        return [Named(one, compared.baseline, name) for name, one in compared.comparisons.items()]
+
+
+COMPARE_BUILDS = shape(
+    "What became of each metric in each build, against one of them, the baseline.",
+    written_as(BUILDS_SCHEMA),
+    inner(
+        "inputs", "What was compared.",
+        plain("baseline", "str", "", "What the others are compared with, by name."),
+        texts("builds", "The others, by name.", "comparisons"),
+        get="compared",
+    ),
+    frame(
+        "settings", (BUILD, *DIFFERING),
+        "Settings of the runtime that differ from the baseline's.", "compared.settings",
+    ),
+    _VERDICT,
+    frame(
+        "outliers", OUTLIERS, "Builds that are unlike all others, the farthest first.",
+        "compared.outliers",
+    ),
+    frame(
+        "metrics", BUILD_METRICS, "A row for each metric and build, the baseline's first.",
+        "compared.metrics", verdict=words_or_null(VERDICTS), **_JUDGED,
+    ),
+    _NOTES,
+    Key(
+        "comparisons",
+        Shape(
+            listed(COMPARE.schema, "Each build's whole comparison with the baseline."),
+            lambda each: [*map(COMPARE.json, each)],
+        ),
+        lambda several: several.each,
+    ),
+)  # fmt: skip
+
+
+def compare_schema() -> Schema:
+    """JSON Schema of what `gomem compare --format json` writes of two sides."""
+    return document(SCHEMA, COMPARE.schema)
+
+
+def compare_builds_schema() -> Schema:
+    """JSON Schema of what it writes of more than two."""
+    return document(BUILDS_SCHEMA, COMPARE_BUILDS.schema)
 
 
 def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:
@@ -36,73 +243,19 @@ def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str
         before: What was compared, by name.
         after: With what, by name.
     """
-    laid_out = {
-        "schema": SCHEMA,
-        "inputs": {"before": before, "after": after},
-        "settings": rows_json(comparison.settings),
-        "verdict": {
-            "sentence": comparison.judgement.sentence,
-            "verdict": comparison.judgement.verdict,
-            "details": list(comparison.judgement.details),
-        },
-        "budgets": rows_json(comparison.budgets),
-        "findings": rows_json(comparison.findings),
-        "metrics": [_metric(row) for row in rows_json(comparison.metrics)],
-        "geomeans": rows_json(comparison.geomeans),
-        "moments": rows_json(comparison.moments),
-        "windows": rows_json(comparison.windows),
-        "ledger": rows_json(comparison.ledger),
-        "groups": rows_json(comparison.groups),
-        "sites": rows_json(comparison.sites),
-        "site_rates": rows_json(comparison.site_rates),
-        "notes": list(comparison.notes),
-        "damage": [
-            {"source": one.source, "where": one.where, "what": one.what}
-            for one in comparison.damaged
-        ],
-    }
-    return share(laid_out, Hidden())
+    return share(COMPARE.json(Named(comparison, before, after)), Hidden())
 
 
 def render_compare_json(comparison: Comparison, *, before: str, after: str) -> str:
     """The same as text, ending in a line break."""
-    laid_out = compare_json(comparison, before=before, after=after)
-    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return written(compare_json(comparison, before=before, after=after))
 
 
 def builds_json(compared: BuildComparison) -> dict[str, Any]:
     """Lay several builds out for JSON: one table, and the whole comparison of each."""
-    laid_out = {
-        "schema": BUILDS_SCHEMA,
-        "inputs": {"baseline": compared.baseline, "builds": list(compared.comparisons)},
-        "settings": rows_json(compared.settings),
-        "verdict": {
-            "sentence": compared.judgement.sentence,
-            "verdict": compared.judgement.verdict,
-            "details": list(compared.judgement.details),
-        },
-        "outliers": rows_json(compared.outliers),
-        "metrics": rows_json(compared.metrics),
-        "notes": list(compared.notes),
-        "comparisons": [
-            compare_json(one, before=compared.baseline, after=name)
-            for name, one in compared.comparisons.items()
-        ],
-    }
-    return share(laid_out, Hidden())
+    return share(COMPARE_BUILDS.json(Several(compared)), Hidden())
 
 
 def render_builds_json(compared: BuildComparison) -> str:
     """The same as text, ending in a line break."""
-    laid_out = builds_json(compared)
-    return json.dumps(laid_out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _metric(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": row["name"],
-        "unit": row["unit"],
-        "layer": row["layer"],
-        **{side: {key: row[f"{side}_{key}"] for key in SUMMARY} for side in ("before", "after")},
-        **{key: row[key] for key in JUDGEMENT},
-    }
+    return written(builds_json(compared))

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gomem.views.json.compare import compare_schema
 from gomem.views.json.report import report_schema
-from gomem.views.json.schemas.compare import compare_schema
 from tests.views.json.schemas.closed import closed
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 # Module and function of each; `compare` on more than two sides writes a document of its own.
 SCHEMAS = {
     "report": "report.report_schema",
-    "compare": "schemas.compare.compare_schema",
-    "compare-builds": "schemas.compare.compare_builds_schema",
+    "compare": "compare.compare_schema",
+    "compare-builds": "compare.compare_builds_schema",
     "top": "schemas.top.top_schema",
     "what-if": "what_if.what_if_schema",
 }

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from gomem.inputs.schema import UNITS
+from gomem.views.json.compare import compare_builds_schema, compare_schema
 from gomem.views.json.report import render_json_report, report_schema
-from gomem.views.json.schemas.compare import compare_builds_schema, compare_schema
 from gomem.views.json.schemas.fields import UNIT
 from gomem.views.json.schemas.top import top_schema
 from gomem.views.json.what_if import what_if_schema
