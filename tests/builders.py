@@ -28,17 +28,8 @@ from gomem.views.writers.markdown import write_markdown
 from gomem.views.writers.text import WIDTH, write_text
 
 OF_PROFILES = frozenset(
-    {
-        "alloc_space",
-        "allocation_holders",
-        "bursts",
-        "growth",
-        "growth_holders",
-        "heap_series",
-        "in_use",
-        "jump",
-    }
-    | {"in_use", "jump", "large_objects", "paths", "spike"}
+    {"alloc_space", "allocation_holders", "growth", "growth_holders", "heap_series", "in_use"}
+    | {"paths", "spike"}
 )
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAPTURES = sorted(path for path in (FIXTURES / "captures").iterdir() if path.is_dir())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.analysis.series.trends import MOVES
+from gomem.analysis.series.shapes import MOVES
 from gomem.causes.finding import what_is_known
 from gomem.units import format_fraction, format_seconds
 

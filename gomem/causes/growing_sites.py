@@ -18,21 +18,26 @@ SITES = 3
 
 def growing_sites(case: Case) -> tuple[Site, ...]:
     """The program's own functions that have more in the last profile, the largest first."""
-    return _sites(case.facts.profiles.growth_holders, case)
+    return largest_sites(case.facts.profiles.growth_holders, case.thresholds)
 
 
 def allocating_sites(case: Case) -> tuple[Site, ...]:
     """The program's own functions that allocated most over the watch, the largest first."""
-    return _sites(case.facts.profiles.allocation_holders, case)
+    return largest_sites(case.facts.profiles.allocation_holders, case.thresholds)
 
 
-def _sites(rows: pd.DataFrame | None, case: Case) -> tuple[Site, ...]:
-    """Those with a good part of what came."""
+def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Site, ...]:
+    """The own functions that have a large part of what came, the largest first.
+
+    Args:
+        rows: As of `profiles.holders.HOLDERS`; None where no two profiles tell.
+        thresholds: Of which `named_share` is how large a part must be.
+    """
     if rows is None or rows.empty:
         return ()
     more = rows[(rows["change"] > 0) & (rows["own_function"] != "")]
     whole = float(rows["change"].clip(lower=0).sum())
-    large = more[more["change"] >= case.thresholds.named_share * whole].head(SITES)
+    large = more[more["change"] >= thresholds.named_share * whole].head(SITES)
     return tuple(
         Site(
             row.function,

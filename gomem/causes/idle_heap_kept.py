@@ -26,7 +26,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.memory.groups import FREE
-from gomem.analysis.series.trends import MOVES
+from gomem.analysis.series.shapes import MOVES
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.memory.groups import STACKS
-from gomem.analysis.series.trends import HALF
+from gomem.analysis.series.shapes import HALF
 from gomem.causes.callers import caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence

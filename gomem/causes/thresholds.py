@@ -111,19 +111,17 @@ class Thresholds:
             at the end of the interval: of a spike most is gone, of growth most stays.
         jump_ratio: allocation-spike, of a level: multiple of the usual. A heap in use that doubles
             within one cycle has passed the goal that GOGC=100 set for it.
-        burst_count: allocation-spike, of a level that comes and goes: how often at least. One is a
-            jump.
-        spike_high_fraction: allocation-spike. Share of the time from which a level that is high, or
+        spike_climb_fraction: allocation-spike. How long most of a rise may take, as a share of the
+            time from one to the next: what climbs for longer fills.
+        spike_back_fraction: allocation-spike. How far the level must have fallen behind its
+            highest: what is still held is growth, or something loaded.
+        spike_away_fraction: allocation-spike. Share of the time from which a level that is high, or
             may have been between two readings, is how the program works, and a note: what is usual
             is so for more than half of the time.
-        spike_intervals: Intervals between profiles it takes to know what is usual, those without
-            news among them.
+        spike_times: allocation-spike. Excursions from which they are how the program works, and a
+            note; more of them say nothing more.
         spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
             higher counts.
-        step_contents: Contents at the usual level before a step that has not come back: a ramp
-            whose collections are rare shows each level in two at most.
-        step_profiles: Profiles at the new level: the last one alone may show what the others lag
-            by.
 
     The collector:
 
@@ -233,12 +231,11 @@ class Thresholds:
     spike_ratio: float = 3.0
     spike_kept_fraction: float = 0.5
     jump_ratio: float = 2.0
-    burst_count: int = 2
-    spike_high_fraction: float = 0.5
-    spike_intervals: int = 8
+    spike_climb_fraction: float = 0.25
+    spike_back_fraction: float = 0.5
+    spike_away_fraction: float = 0.5
+    spike_times: int = 4
     spike_rates: int = 3
-    step_contents: int = 3
-    step_profiles: int = 2
 
     enough_cycles: int = 20
     enough_cpu_seconds: float = 1.0

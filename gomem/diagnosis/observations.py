@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MOVED_SHARE, MOVED_BYTES = 0.2, 8 * MIB  # of the level: what moves by both is said
 GOROUTINES_MOVED, GOROUTINES_RATIO = 100, 1.5
-STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
 MIN_SECONDS = 1.0  # between moments: less says nothing of how fast it moved
 MIN_READINGS = 3  # of a shape, and of a direction
 IN_USE = "inuse_space"
@@ -40,7 +39,7 @@ class Observation:
         group: What it is about: groups of the account joined by `+`, `in_use`, `goroutines`.
         change_low: By how much it grew, at least; in bytes, or a count of goroutines.
         change_high: The same at most.
-        shape: One of `trends.SHAPES`; empty of fewer than three readings.
+        shape: One of `shapes.SHAPES`; empty of fewer than three readings.
         moment: The last moment that shows it; None if none does.
     """
 
@@ -120,10 +119,7 @@ def _shape(rise: Rise | None) -> str:
 
 def _still(rise: Rise | None) -> Text:
     """That it goes on to the end, where it does, and how fast."""
-    if rise is None or rise.readings < MIN_READINGS or rise.grown <= 0:
-        return Text()
-    goes_on = rise.linear_share >= STILL_LINEAR and rise.late_share >= STILL_LATE
-    if not goes_on or rise.shape != "ramp":
+    if rise is None or rise.readings < MIN_READINGS or not rise.goes_on or rise.shape != "ramp":
         return Text()
     return text(" and is still growing ({})", Rate(rise.slope))
 

@@ -20,15 +20,14 @@ from gomem.analysis.mappings.regions import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.scavenger.scavenger import heap_steps
-from gomem.analysis.series.bursts import Bursts, find_bursts
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown
-from gomem.analysis.series.jumps import Jump, find_jump
 from gomem.analysis.series.level import Level
-from gomem.analysis.series.trends import HALF, MOVES
+from gomem.analysis.series.shapes import HALF, MOVES
 from gomem.analysis.what_if.what_if import Asked
 from gomem.facts.account import account
 from gomem.facts.callers import Callers
 from gomem.facts.collector import CollectorFacts
+from gomem.facts.excursions import Sighting, sightings
 from gomem.facts.frames import (
     kinds_frame,
     ledger_frame,
@@ -294,11 +293,11 @@ class CaptureFacts:
         return known if list(known.values()) == sorted(known.values()) else {}
 
     @cached_property
-    def heap_alloc_jump(self) -> Jump | None:
-        """The highest jump of HeapAlloc over its usual level; None if there is none."""
-        rows = [one.memstats for one in self.moments if one.memstats is not None]
-        levels = np.array([row["HeapAlloc"] for row in rows], np.float64)
-        return find_jump(levels, seconds_of(self._with_memstats))
+    def excursions(self) -> tuple[Sighting, ...]:
+        """Which levels left their base, the clearest evidence first; see `facts.excursions`."""
+        known = self.capture.status.dropna(subset=["VmHWM"])
+        peaks = dict(zip(known["moment"], known["VmHWM"].astype(float), strict=True))
+        return sightings(self.moments, self.profiles.of_last_process, self.live_heap, peaks)
 
     @cached_property
     def account(self) -> Account | None:
@@ -325,23 +324,9 @@ class CaptureFacts:
             return None
         return Level("smaps", seconds, np.array([one.arenas_rss_bytes for one in mapped], float))
 
-    @cached_property
-    def marking(self) -> tuple[MomentFacts, ...]:
-        """The moments that say what collections marked, or the goal that follows from it."""
-        return tuple(moment for moment in self.moments if self.marked_bytes(moment))
-
     def marked_bytes(self, moment: MomentFacts) -> float:
         """What the last collection before a moment marked; 0 where nothing says."""
         return moment.marked_bytes(self.gogc_fraction, self._gogc_of_stacks) or 0.0
-
-    @cached_property
-    def marked_bursts(self) -> Bursts | None:
-        """Bursts of what collections marked; None if there are none.
-
-        Where GOGC is not known, the size may be wrong, but not the way it goes.
-        """
-        marks = [self.marked_bytes(moment) for moment in self.marking]
-        return find_bursts(np.array(marks, np.float64), seconds_of(self.marking))
 
     @cached_property
     def goroutine_counts(self) -> tuple[GoroutineCount, ...]:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from gomem.analysis.collector.cost import GcCost, cost_of_collection
 from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
-from gomem.analysis.collector.live_bursts import LiveBursts, live_bursts
 from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
 from gomem.analysis.collector.mmu import MutatorUtilization, mutator_utilization
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
@@ -107,11 +106,6 @@ class CollectorFacts:
     def live(self) -> tuple[LiveHeap, ...]:
         """The live heap of each run, and its slope."""
         return live_heaps(self.cycles)
-
-    @cached_property
-    def live_bursts(self) -> LiveBursts | None:
-        """Bursts of the live heap in the longest run; None if there are none."""
-        return live_bursts(self.cycles)
 
     @cached_property
     def phases(self) -> pd.DataFrame:

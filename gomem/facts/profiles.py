@@ -20,13 +20,6 @@ from gomem.analysis.profiles.growth import (
 )
 from gomem.analysis.profiles.holders import holders
 from gomem.analysis.profiles.in_use_totals import InUseTotals, in_use_totals
-from gomem.analysis.profiles.large_objects import LargeObjects, find_large_objects
-from gomem.analysis.profiles.level_jumps import (
-    InUseBursts,
-    InUseJump,
-    in_use_bursts,
-    in_use_jump,
-)
 from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.reasons import site_reasons
 from gomem.analysis.profiles.sizes import OBJECTS, object_sizes
@@ -186,20 +179,6 @@ class ProfileFacts:
     def in_use(self) -> InUseTotals | None:
         """How much is in use by them, if there are any."""
         return in_use_totals(self.of_last_process)
-
-    @cached_property
-    def jump(self) -> InUseJump | None:
-        """The highest jump of what is in use from its usual level, if there is one."""
-        return in_use_jump(self.of_last_process)
-
-    @cached_property
-    def bursts(self) -> InUseBursts | None:
-        """The bursts of what is in use, if there are any."""
-        return in_use_bursts(self.of_last_process)
-
-    def large_objects(self, least_bytes: int) -> LargeObjects | None:
-        """The largest single object that was allocated between two of them, if it is so large."""
-        return find_large_objects(self.of_last_process, least_bytes)
 
     @cached_property
     def spike(self) -> Spike | None:

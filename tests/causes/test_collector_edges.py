@@ -438,7 +438,6 @@ def test_room_for_garbage_of_rss():
     ("name", "measured"),
     [
         ("spike_bytes", "beyond_lag_bytes"),
-        ("spike_intervals", "intervals"),
         ("spike_rates", "with_news"),
     ],
 )

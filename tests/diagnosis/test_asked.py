@@ -28,7 +28,8 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
                "go_version": known, "of_kind": lambda _: (), "damaged": (), "pauses": None,
                "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}) for one in moments},
-               "smaps": pd.DataFrame({"moment": [], "Rss": []})}  # fmt: skip
+               "smaps": pd.DataFrame({"moment": [], "Rss": []}),
+               "status": pd.DataFrame({"moment": [], "VmHWM": []})}  # fmt: skip
     made = Diagnosis(CaptureFacts(SimpleNamespace(**nothing | capture)), baseline)
     vars(made.facts)["moments"] = moments
     if findings is not None:

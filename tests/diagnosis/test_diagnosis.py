@@ -24,7 +24,7 @@ WARNINGS = {
     # What was unpacked is freed as fast as it came; a heap that grows will need what it leaves.
     "spiky-go1.27.3": [
         ("heap-growth", "settled"),
-        ("allocation-spike", "scrape-15"),
+        ("allocation-spike", "scrape-19"),
     ],
     "zeroing-go1.23.4": [],
     "zeroing-go1.24.2": [],

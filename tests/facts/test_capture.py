@@ -10,6 +10,7 @@ import pytest
 from gomem.causes.limit_risk import may_grow_on
 from gomem.causes.memory_limit import limit_decides, limit_may_decide
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.excursions import sightings
 from gomem.facts.moment import (
     GOGC,
     GOMEMLIMIT,
@@ -266,13 +267,13 @@ def test_levels_are_of_the_moments_that_say_them_by_their_time():
     times, sizes = (0, 1, 2, 10, 11, 12), (20, 20, 90, 20, 20, 20)
     told = [moment(str(at), at, arenas=size - 1, HeapAlloc=size, NextGC=2 * size)
             for at, size in zip(times, sizes, strict=True)]  # fmt: skip
-    case = answers_of(told[0], MomentFacts("x"), *told[1:], MomentFacts("y"))
 
-    jump, bursts = case.facts.heap_alloc_jump, case.facts.marked_bursts
+    seen = sightings((told[0], MomentFacts("x"), *told[1:], MomentFacts("y")), {}, None, {})
 
-    assert (1, 2, 9 / 12) == (jump.before, jump.peak, jump.high_fraction)
-    assert (20.0 * MIB, 90.0 * MIB, 9 / 12) == (bursts.low, bursts.highest, bursts.high_fraction)
-    assert 6 == len(case.facts.marking)
+    (heap_alloc,) = [one for one in seen if one.source == "HeapAlloc"]
+    assert ("2", 40 * MIB) == (heap_alloc.peak_moment, heap_alloc.swing_bytes)
+    assert (20 * MIB, 90 * MIB) == (heap_alloc.excursion.base, heap_alloc.excursion.highest)
+    assert 9 / 12 == heap_alloc.excursion.away_fraction
 
 
 # Goroutines

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import gomem
-from gomem.causes import goroutines, live_growth
+from gomem.causes import allocation_spike, goroutines, live_growth
 from tools.laboratory.captures import half_of, names_of, path_of, truth
 
 if TYPE_CHECKING:
@@ -78,6 +78,19 @@ SCORED = (
             "seconds": "For how long they were watched, as a logarithm of seconds.",
         },
         frozenset({"goroutine-leak"}),
+    ),
+    Scored(
+        allocation_spike.CODE,
+        allocation_spike.features,
+        {
+            "extra": "By how much the level rose, as a logarithm of MiB.",
+            "climb_fraction": "How long most of a rise took, as a share of the time between two.",
+            "spread_fraction": "How far readings at the base are apart, as a share of the rise.",
+            "times": "How often it left its base, as a logarithm; four at most.",
+            "kinds": "How many kinds of evidence saw it: profiles, marks, HeapAlloc, RSS.",
+            "in_profiles": "Whether heap profiles saw it.",
+        },
+        frozenset({allocation_spike.CODE}),
     ),
 )
 

@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, filled_runs
-from gomem.analysis.series.trends import Trend, trend_of
+from gomem.analysis.series.level import Level, Rise
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gomem.analysis.collector.steps import Cycles, FilledRun
 
-BLOCKS = 60  # neighbours in time resemble each other, so medians of so many blocks are compared
+    FloatArray = NDArray[np.float64]
+
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
 
 LIVE_HEAP = (
@@ -37,7 +40,7 @@ LIVE_HEAP = (
     Column("slope_low", "float64", "B/s", "Lower end of its 95 % interval, rounding included."),
     Column("slope_high", "float64", "B/s", "Upper end of its 95 % interval, rounding included."),
     Column("grown_bytes", "float64", "B", "What the slope makes of the time looked at."),
-    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`; empty of too few."),
+    Column("shape", "str", "", "How it moves; one of `shapes.SHAPES`; empty of too few."),
     Column("goes_on", "boolean", "", "Whether it moves so to the end; missing of too few."),
 )
 
@@ -79,9 +82,7 @@ def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
 def _live_heap(run: FilledRun) -> LiveHeap:
     live, at = run.live, run.at
     tenth = max(1, len(live) // 10)
-    trend = _trend(at, live)
-    # Each size is floored to 1 MiB, which tilts a line by that at most.
-    tilt = 0.0 if trend is None else ROUNDING_BYTES / float(at[-1] - at[0])
+    rise = _rise(at, live)
     return LiveHeap(
         run=run.run,
         cycles=run.cycles,
@@ -89,26 +90,16 @@ def _live_heap(run: FilledRun) -> LiveHeap:
         seconds=float(at[-1] - at[0]),
         first_bytes=int(np.median(live[:tenth])),
         last_bytes=int(np.median(live[-tenth:])),
-        slope_bytes_per_second=None if trend is None else trend.slope,
-        slope_low=None if trend is None else trend.low - tilt,
-        slope_high=None if trend is None else trend.high + tilt,
-        shape="" if trend is None else trend.shape,
-        goes_on=None if trend is None else trend.goes_on,
+        slope_bytes_per_second=None if rise is None else rise.slope,
+        slope_low=None if rise is None else rise.low,
+        slope_high=None if rise is None else rise.high,
+        shape="" if rise is None else rise.shape,
+        goes_on=None if rise is None else rise.goes_on,
     )
 
 
-def _trend(at: np.ndarray, live: np.ndarray) -> Trend | None:
-    """How it moves, by medians of neighbours; None of too few."""
-    if len(at) < FEWEST_CYCLES or not at[-1] > at[0]:
+def _rise(at: FloatArray, live: FloatArray) -> Rise | None:
+    """How it moves, with each size floored to 1 MiB; None of too few."""
+    if len(np.unique(at)) < FEWEST_CYCLES:
         return None
-    blocks = min(BLOCKS, len(at))
-    times, sizes = _medians(at, blocks), _medians(live, blocks)
-    return trend_of(sizes, times) if len(np.unique(times)) >= FEWEST_CYCLES else None
-
-
-def _medians(values: np.ndarray, blocks: int) -> np.ndarray:
-    """Medians of so many blocks of neighbours, the first ones a value longer than the last."""
-    length, longer = divmod(len(values), blocks)
-    cut = longer * (length + 1)
-    each = values[:cut].reshape(longer, length + 1), values[cut:].reshape(blocks - longer, length)
-    return np.concatenate([np.median(block, axis=1) for block in each if len(block)])
+    return Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.memory.ledger import PARTS
-from gomem.analysis.series.trends import SURE_FROM, trend_of
+from gomem.analysis.series.level import Level
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, Text, text
 from gomem.units import MIB
@@ -181,13 +181,12 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
         return None
     slope, low, high = _slope(x, y)
     order = np.argsort(x, kind="stable")
-    trend = trend_of((y - y.min())[order], x[order])  # however small beside the whole
-    goes_on = trend is None or len(x) < SURE_FROM or trend.goes_on
+    rise = Level("cgroup", x[order], y[order]).rise
     left = limit_bytes - float(y[np.argmax(x)])
     return TimeToLimit(
         float(slope), float(low), float(high),
         _reach(left, slope), _reach(left, high), _reach(left, low), len(x),
-        float(slope * (x.max() - x.min())), left, goes_on,
+        float(slope * (x.max() - x.min())), left, rise is None or rise.goes_on,
     )  # fmt: skip
 
 

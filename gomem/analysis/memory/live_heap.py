@@ -80,11 +80,13 @@ class LiveHeap:
         level: The best readings of it.
         agreeing: The kinds of evidence that show its rise, the level's own among them.
         gogc: GOGC as a fraction, by which goals were read as marks.
+        marked: What collections marked, by the log and by moments; None of fewer than two.
     """
 
     level: Level
     agreeing: frozenset[str]
     gogc: float
+    marked: Level | None = None
 
     @property
     def rise(self) -> Rise | None:
@@ -117,7 +119,7 @@ def live_heap(
     level = evidence.level
     if level is None or level.rise is None:
         return None
-    return LiveHeap(level, evidence.agreeing(level), fraction)
+    return LiveHeap(level, evidence.agreeing(level), fraction, evidence.marked)
 
 
 def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.profiles.published import Published, published
-from gomem.analysis.series.trends import shape_of
+from gomem.analysis.series.shapes import shape_of
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
@@ -48,7 +48,7 @@ GROWTH = (
     Column("slope", "float64", "", "Per second: Theil and Sen's."),
     Column("slope_low", "float64", "", "Lower end of its 95 % interval, sampling included."),
     Column("slope_high", "float64", "", "Upper end of its 95 % interval, sampling included."),
-    Column("shape", "str", "", "How it moves; one of `trends.SHAPES`."),
+    Column("shape", "str", "", "How it moves; one of `shapes.SHAPES`."),
     Column("projected", "float64", "", "Level at the horizon; only a ramp goes on."),
     Column("projected_low", "float64", "", "Lower end of its 95 % interval; of ramps alone."),
     Column("projected_high", "float64", "", "Upper end of its 95 % interval; of ramps alone."),

@@ -1,9 +1,9 @@
-"""Are single objects allocated now and then that are as large as the heap itself?
+"""Which single objects were there between two heap profiles, that neither of them shows?
 
 A buffer that lives between two profiles is in use in neither of them, and one that lives for less
 than two collections may never be. But allocations are counted from the program's start, all objects
 of one sample have one size, and an object far larger than the sampling interval is always sampled.
-So the difference of two profiles has it, and it was there in one piece.
+So the difference of two profiles has it, and it was there in one piece, on top of what was in use.
 """
 
 from __future__ import annotations
@@ -15,92 +15,64 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.profiles.published import counting
-from gomem.inputs.pprof.calls.stacks import caller_of
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.analysis.profiles.published import Published
     from gomem.inputs.pprof.table import Profile
 
 OBJECTS = "alloc_objects"
-HALF = 0.5  # of the largest: a buffer that doubles has smaller ones on its way
+MIN_OBJECT = MIB  # twice the usual sampling interval: an object so large is always sampled
 
 
 @dataclass(frozen=True)
-class LargeObjects:
-    """Who allocates the largest single object between two profiles.
+class LargeObject:
+    """The largest single object that was allocated between two profiles.
 
     Attributes:
-        function: Who allocates it.
-        caller: The program's own function for which it does; empty if none is known.
-        object_bytes: Its size.
-        after: Moment of the first profile that counts it.
-        seconds: Since the profile before.
-        intervals: How many intervals have such objects of the same function, of half of its size
-            at least.
-        of_intervals: How many intervals there are that say something new.
-        usual_bytes: What is in use as a rule: the median of the profiles.
+        seconds: Halfway between the two, in seconds since 1970.
+        least_in_use: What was in use then at least: the object, and the less that both show.
+        moment: The later of the two, the first that counts it.
     """
 
-    function: str
-    caller: str
-    object_bytes: int
-    after: str
     seconds: float
-    intervals: int
-    of_intervals: int
-    usual_bytes: float
+    least_in_use: float
+    moment: str
 
 
-def find_large_objects(profiles: Mapping[str, Profile], least_bytes: int) -> LargeObjects | None:
-    """Find the largest single object that was allocated between two heap profiles.
+def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
+    """The largest object of each interval between two heap profiles that say something new.
 
     Args:
         profiles: By moment, of one process; those that do not count allocations are left out.
-        least_bytes: Smaller objects do not matter.
-
-    Returns:
-        None if there is none.
     """
-    told = {name: one for name, one in profiles.items() if OBJECTS in one.sample_type_names}
-    news = counting(told).news
-    counts = [_counts(one.profile, least_bytes) for one in news]
-    intervals = [
-        {key for key, count in new.items() if count > old.get(key, 0.0)}
-        for old, new in pairwise(counts)
-    ]
-    sizes = {key[1] for one in intervals for key in one}
-    if not sizes:
-        return None
-    largest = max(sizes)
-    place = next(n for n, one in enumerate(intervals) if largest in {size for _, size in one})
-    function = min(name for name, size in intervals[place] if size == largest)
-    before, after = news[place], news[place + 1]
-    return LargeObjects(
-        function=function,
-        caller=caller_of(after.profile, function, "alloc_space"),
-        object_bytes=largest,
-        after=after.moment,
-        seconds=after.seconds - before.seconds,
-        intervals=sum(
-            any(name == function and size >= HALF * largest for name, size in one)
-            for one in intervals
-        ),
-        of_intervals=len(intervals),
-        usual_bytes=float(np.median([one.profile.total("inuse_space") for one in news])),
-    )
+    news = counting(
+        {name: one for name, one in profiles.items() if OBJECTS in one.sample_type_names}
+    ).news
+    if not news:
+        return []
+    begin = news[0].profile.columns.time_nanos / 1e9 - news[0].seconds
+    counts = [_counts(one.profile) for one in news]
+    found = []
+    for (old, before), (new, after) in pairwise(zip(news, counts, strict=True)):
+        sizes = [size for size, count in after.items() if count > before.get(size, 0.0)]
+        if sizes:
+            seconds = begin + (old.until_seconds + new.seconds) / 2
+            found.append(LargeObject(seconds, max(sizes) + _in_use(old, new), new.moment))
+    return found
 
 
-def _counts(profile: Profile, least_bytes: int) -> dict[tuple[str, int], float]:
-    """How many large objects were allocated since the start, by function and size."""
+def _in_use(old: Published, new: Published) -> float:
+    return float(min(one.profile.total("inuse_space") for one in (old, new)))
+
+
+def _counts(profile: Profile) -> dict[int, float]:
+    """How many large objects were allocated since the start, by size."""
     objects, space = profile.values(OBJECTS), profile.values("alloc_space")
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.nan_to_num(space / objects, posinf=0.0)
-    there = np.flatnonzero(size >= least_bytes)
-    if not len(there):
-        return {}
-    counts: dict[tuple[str, int], float] = {}
-    for name, sample in zip(profile.leaves(there), there.tolist(), strict=True):
-        key = name, round(float(size[sample]))
-        counts[key] = counts.get(key, 0.0) + float(objects[sample])
-    return counts
+    there = size >= MIN_OBJECT
+    sizes, place = np.unique(np.round(size[there]).astype(np.int64), return_inverse=True)
+    return dict(zip(sizes.tolist(), np.bincount(place, objects[there]).tolist(), strict=True))

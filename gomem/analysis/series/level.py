@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.analysis.series.trends import shape_of
+from gomem.analysis.series.shapes import shape_of
 from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ ENDS = 10  # a first and last level is the median of a tenth of the readings
 # to one that a line can hardly be told from.
 FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
+STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
 
 
@@ -84,7 +85,7 @@ class Rise:
         slope: Per second: Theil and Sen's.
         low: Lower end of its 95 % interval, errors of the readings included.
         high: Upper end of the same.
-        shape: One of `trends.SHAPES`.
+        shape: One of `shapes.SHAPES`.
         linear_share: The share of the rise that a straight line makes beside a fill that saturates:
             1 for a line, 0 for what filled and stayed.
         late_share: The share of the rise that came in the last third of the time.
@@ -112,6 +113,11 @@ class Rise:
     def grown(self) -> float:
         """The last level less the first."""
         return self.last - self.first
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it still rose at the end."""
+        return self.linear_share >= STILL_LINEAR and self.late_share >= STILL_LATE
 
     @property
     def ratio(self) -> float:

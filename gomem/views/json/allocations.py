@@ -8,7 +8,7 @@ from gomem.analysis.profiles.growth import GROWTH as STACKS
 from gomem.analysis.profiles.reasons import REASONS as LINES
 from gomem.analysis.profiles.sizes import OBJECTS
 from gomem.analysis.profiles.turnover import TURNOVER as CHURN
-from gomem.analysis.series.trends import SHAPES
+from gomem.analysis.series.shapes import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES, AllocationSites
 from gomem.inputs.schema import Column

@@ -181,7 +181,8 @@ def test_what_is_above_its_limit_is_there_now():
     [
         pytest.param((100, 120, 140, 160, 180), True, id="a ramp"),
         pytest.param((100, 160, 180, 180, 180), False, id="it has filled"),
-        pytest.param((100, 180, 180, 180), True, id="too few to tell"),
+        pytest.param((100, 180, 180, 180), False, id="of four, too"),
+        pytest.param((100, 140, 180), True, id="of three in a line"),
     ],
 )
 def test_memory_that_has_levelled_off_reaches_no_limit(sizes, goes_on):

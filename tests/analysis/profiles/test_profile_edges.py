@@ -11,7 +11,6 @@ from gomem.analysis.profiles import call_tree
 from gomem.analysis.profiles import published as publications
 from gomem.analysis.profiles.allocation_spikes import intervals_of
 from gomem.analysis.profiles.growth import Series, series_of
-from gomem.analysis.profiles.level_jumps import in_use_bursts
 from gomem.analysis.profiles.published import published
 from gomem.analysis.profiles.reasons import site_reasons
 from tests.heap_profiles import bucket, heap, seen, stack, turned_over
@@ -65,24 +64,6 @@ def test_a_series_begins_with_its_first_profile():
     assert [0.0, 1.0, 3.0] == series_of(over_time(10, 20, 30, seconds=[5, 6, 8])).moments[
         "seconds"
     ].tolist()
-
-
-def test_bursts_are_of_all_profiles_and_sites_of_the_highest():
-    """
-    The second repeats the first, and the last the one before it.
-    """
-    found = in_use_bursts(over_time(4, 4, 64, 4, 60, 60))
-
-    assert ("00", "02", "05") == (found.before, found.after, found.last)
-    assert (6, 5.0) == (found.profiles, found.seconds)
-    assert 60 * 526_338 // 1000 == int(found.sites.sites.iloc[0]["change"]) // 1000
-    assert "main.leaf" == found.caller
-    assert found.high_fraction == 4 / 5
-
-
-def test_a_burst_that_is_over_ends_with_its_last_profile():
-    assert "02" == in_use_bursts(over_time(4, 64, 60, 4, 5)).last
-    assert in_use_bursts(over_time(4, 4, 4)) is None
 
 
 def lines_of(count):

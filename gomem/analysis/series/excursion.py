@@ -1,0 +1,151 @@
+"""Does a level leave its base, how far, how suddenly, for how long, and does it come back?
+
+The base is the median of the readings in the lower half of the range: what the level is as a rule,
+where it is high for less than most of the time. It is away while it lies in the upper half of the
+way from there to the highest reading. What climbs to it for several readings fills: a cache, a
+batch, a saw-tooth; what leaves within one is sudden.
+
+How long it was away, readings tell no finer than from the last one before to the first one after.
+So the longest that it may have been is told: a reading more can only shorten it. Where one of an
+even series is missing, it may have been away unseen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gomem.analysis.series.level import Level
+
+    FloatArray = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+LOW, HALF, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
+EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
+MOST_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
+
+
+@dataclass(frozen=True)
+class Excursion:
+    """A level that left its base, once or several times.
+
+    Attributes:
+        readings: How many there are.
+        seconds: From the first to the last.
+        base: The level as a rule.
+        highest: The highest reading.
+        times: How often it left its base.
+        before: Place of the last reading before it left for the highest.
+        peak: Place of the highest reading.
+        last: Place of the last reading away from its base.
+        away_fraction: The share of the time for which it may have been away, at most.
+        climb_fraction: How long three quarters of a rise took behind the first reading of it, as a
+            share of the time from one excursion to another; the median of all of them.
+        back_fraction: How far it fell behind the peak of an excursion, at most, as a share of the
+            way.
+        spread_fraction: How far the readings at the base lie apart, as a share of the way.
+    """
+
+    readings: int
+    seconds: float
+    base: float
+    highest: float
+    times: int
+    before: int
+    peak: int
+    last: int
+    away_fraction: float
+    climb_fraction: float
+    back_fraction: float
+    spread_fraction: float
+
+    @property
+    def extra(self) -> float:
+        """The highest reading less the base."""
+        return self.highest - self.base
+
+
+def excursion_of(level: Level) -> Excursion | None:
+    """Measure how a level left its base; None of fewer than three readings, or where it never did.
+
+    Args:
+        level: What was read. What stands in the upper half from its first reading on has not left.
+    """
+    at, values = level.seconds, level.values
+    if len(values) < 3 or not at[-1] > at[0]:
+        return None
+    highest, middle = float(values.max()), float(values.max() + values.min()) / 2
+    base = float(np.median(values[values <= middle]))
+    way = highest - base
+    is_away = values >= base + HALF * way
+    runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
+    away = [run for run in runs if is_away[run[0]] and run[0] > 0]
+    if way <= 0 or not away:
+        return None
+    top = max(away, key=lambda run: values[run].max())
+    peak = int(top[values[top].argmax()])
+    apart = (at[-1] - at[0]) / len(away)
+    lows = np.quantile(values[~is_away], MOST_LOWS)
+    return Excursion(
+        readings=len(values),
+        seconds=float(at[-1] - at[0]),
+        base=base,
+        highest=float(values[peak]),
+        times=len(away),
+        before=int(top[0]) - 1,
+        peak=peak,
+        last=int(away[-1][-1]),
+        away_fraction=_longest_fraction(is_away, at),
+        climb_fraction=float(np.median([_climb(values, at, run, base + LOW * way) for run in away]))
+        / apart,
+        back_fraction=min(1.0, max(_fall(values, run) for run in away) / way),
+        spread_fraction=float(lows[1] - lows[0]) / way,
+    )
+
+
+def _climb(values: FloatArray, at: FloatArray, run: Places, low: float) -> float:
+    """How long three quarters of one rise took, behind the first reading of it."""
+    begin, peak = int(run[0]) - 1, int(run[values[run].argmax()])
+    while begin > 0 and values[begin] > low:
+        begin -= 1
+    most = values[begin] + HIGH * (values[peak] - values[begin])
+    reached = begin + int((values[begin : peak + 1] >= most).argmax())
+    return float(at[reached] - at[begin + 1])
+
+
+def _fall(values: FloatArray, run: Places) -> float:
+    """How far it fell behind the peak of one excursion."""
+    peak = int(run[values[run].argmax()])
+    return float(values[peak] - values[peak:].min())
+
+
+def _longest_fraction(away: NDArray[np.bool_], at: FloatArray) -> float:
+    """Share of the time for which it may have been away, at most.
+
+    That is from reading to reading where one of the two was, and where readings are missing, if it
+    was ever away for so short a time.
+    """
+    apart = np.diff(at)
+    may_be = away[1:] | away[:-1]
+    may_be |= _is_hole(apart) & (apart >= (1 - EVEN) * _shortest(away, at))
+    return float(apart[may_be].sum() / (at[-1] - at[0]))
+
+
+def _is_hole(apart: FloatArray) -> NDArray[np.bool_]:
+    """Which intervals lack a reading, in a series that is even otherwise."""
+    pace = np.median(apart)
+    even = np.abs(apart - pace) <= EVEN * pace
+    return (apart >= (2 - EVEN) * pace) & (even.mean() >= 1 - EVEN)
+
+
+def _shortest(away: NDArray[np.bool_], at: FloatArray) -> float:
+    """The shortest time that it may have been away, from the reading before to the one after."""
+    turns = np.flatnonzero(np.diff(away)) + 1
+    turns = turns[int(away[0]) :]  # from its first rise on
+    rises, falls = turns[::2], turns[1::2]
+    return float((at[falls] - at[rises[: len(falls)] - 1]).min(initial=np.inf))

@@ -1,0 +1,190 @@
+"""Which levels of a capture left their base, by which evidence, and who allocated meanwhile.
+
+Four kinds of evidence can see it, the clearest first: what heap profiles have in use (and single
+objects that were there between two of them, see `profiles.large_objects`), what collections marked,
+HeapAlloc, and RSS with the kernel's own peak (VmHWM). HeapAlloc has garbage on top, and so swings
+up to the heap goal anyway.
+
+Who allocated is told by the profiles around the peak: by what is in use in them where they saw it,
+else by what was allocated between the two, which counts what is gone again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from gomem.analysis.profiles.holders import holders
+from gomem.analysis.profiles.large_objects import large_objects
+from gomem.analysis.series.excursion import Excursion, excursion_of
+from gomem.analysis.series.level import Level
+from gomem.facts.live_heap import IN_USE, in_use_of
+from gomem.facts.moment import seconds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from gomem.analysis.memory.live_heap import LiveHeap
+    from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
+
+PROFILES, MARKS, HEAP_ALLOC, RSS = "profiles", "marks", "HeapAlloc", "RSS"
+ALLOCATED = "alloc_space"
+MAX_MARKS = 400  # of a long log the highest of as many stretches
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """One kind of evidence that saw a level leave its base.
+
+    Attributes:
+        source: `profiles`, `marks`, `HeapAlloc` or `RSS`.
+        level: Its readings, in bytes.
+        moments: The moment of each reading; empty where none is known.
+        excursion: How the level left its base.
+        swing_bytes: Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
+        holders: Who has more of it at the peak, or allocated it meanwhile, by own function; see
+            `profiles.holders.HOLDERS`. None where no two profiles tell.
+        profiles: The moments of those two.
+    """
+
+    source: str
+    level: Level
+    moments: tuple[str, ...]
+    excursion: Excursion
+    swing_bytes: float = 0.0
+    holders: pd.DataFrame | None = None
+    profiles: tuple[str, str] | None = None
+
+    @property
+    def peak_moment(self) -> str:
+        """The moment of the highest reading; empty if it has none."""
+        return self.moments[self.excursion.peak]
+
+    @property
+    def last_moment(self) -> str:
+        """The moment of the last reading away from the base; empty if it has none."""
+        return self.moments[self.excursion.last]
+
+
+def sightings(
+    moments: Sequence[MomentFacts],
+    profiles: Mapping[str, Profile],
+    live: LiveHeap | None,
+    peaks: Mapping[str, float],
+) -> tuple[Sighting, ...]:
+    """Every kind of evidence that saw a level leave its base, the clearest first.
+
+    Args:
+        moments: In order.
+        profiles: Heap profiles of the last process, by moment.
+        live: What collections marked; None where nothing says.
+        peaks: The largest resident set so far (VmHWM), by moment.
+    """
+    timed = [(name, one.columns.time_nanos / 1e9) for name, one in profiles.items()]
+    levels = (
+        _of_profiles(profiles),
+        _of_marks(live, moments),
+        _of_heap_alloc(moments),
+        _of_rss(moments, peaks),
+    )
+    return tuple(_attributed(seen, profiles, dict(timed)) for seen in levels if seen is not None)
+
+
+def _seen(
+    source: str, seconds: ArrayLike, values: ArrayLike, moments: Sequence[str]
+) -> Sighting | None:
+    """The excursion of a level; None if there is none."""
+    at, sizes = np.asarray(seconds, np.float64), np.asarray(values, np.float64)
+    order = np.argsort(at, kind="stable")
+    level = Level(source, at[order], sizes[order])
+    excursion = excursion_of(level)
+    if excursion is None:
+        return None
+    return Sighting(source, level, tuple(moments[place] for place in order), excursion)
+
+
+def _of_profiles(profiles: Mapping[str, Profile]) -> Sighting | None:
+    """What is in use by each that says something new, for as long as it was shown."""
+    shown = in_use_of(profiles)
+    rows = [(one.seconds, one.in_use_bytes, one.moment) for one in shown]
+    rows += [
+        (one.until_seconds, one.in_use_bytes, one.moment)
+        for one in shown
+        if one.until_seconds > one.seconds
+    ]
+    rows += [(each.seconds, each.least_in_use, each.moment) for each in large_objects(profiles)]
+    return _seen(PROFILES, *zip(*rows, strict=True)) if rows else None
+
+
+def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting | None:
+    """What collections marked, each at the first moment that can show it."""
+    marked = None if live is None else live.marked
+    if marked is None:
+        return None
+    timed = [(one.time.timestamp(), one.name) for one in moments if one.time is not None]
+    starts = np.array([at for at, _ in timed])
+    names = [*(name for _, name in timed), timed[-1][1]] if timed else [""]
+    blocks = np.array_split(np.arange(len(marked)), min(len(marked), MAX_MARKS))
+    highest = np.array([block[marked.values[block].argmax()] for block in blocks])
+    seconds, sizes = marked.seconds[highest], marked.values[highest]
+    on_log = marked.source == "log"  # on a clock of its own
+    places = np.full(len(highest), len(starts)) if on_log else np.searchsorted(starts, seconds)
+    return _seen(MARKS, seconds, sizes, [names[place] for place in places.tolist()])
+
+
+def _of_heap_alloc(moments: Sequence[MomentFacts]) -> Sighting | None:
+    told = [one for one in moments if one.memstats is not None]
+    sizes = [float(one.memstats["HeapAlloc"]) for one in told if one.memstats is not None]
+    seen = _seen(HEAP_ALLOC, _seconds(told), sizes, [one.name for one in told]) if told else None
+    goals = pd.Series([one.memstats["NextGC"] for one in told if one.memstats is not None])
+    goal = pd.to_numeric(goals).median()
+    return None if seen is None else replace(seen, swing_bytes=0.0 if pd.isna(goal) else goal)
+
+
+def _of_rss(moments: Sequence[MomentFacts], peaks: Mapping[str, float]) -> Sighting | None:
+    """RSS at each moment, and between two the kernel's peak where it rose meanwhile."""
+    told = [one for one in moments if one.rss_bytes is not None]
+    at, names = _seconds(told), [one.name for one in told]
+    sizes = [float(one.rss_bytes or 0) for one in told]
+    for place in range(1, len(told)):
+        before, peak = (peaks.get(names[one], np.nan) for one in (place - 1, place))
+        if peak > before and peak > max(sizes[place - 1], sizes[place]):
+            at.append((at[place - 1] + at[place]) / 2)
+            sizes.append(peak)
+            names.append(names[place])
+    return _seen(RSS, at, sizes, names) if told else None
+
+
+def _seconds(moments: Sequence[MomentFacts]) -> list[float]:
+    """When they were; where that is not known, their order."""
+    seconds = seconds_of(moments)
+    first = moments[0].time if moments else None
+    if seconds is None or first is None:
+        return [float(place) for place in range(len(moments))]
+    return (seconds + first.timestamp()).tolist()
+
+
+def _attributed(
+    seen: Sighting, profiles: Mapping[str, Profile], times: Mapping[str, float]
+) -> Sighting:
+    """With who has it, as far as profiles around the peak tell."""
+    begin, peak = (
+        seen.level.seconds[place] for place in (seen.excursion.before, seen.excursion.peak)
+    )
+    before = [name for name, at in times.items() if at <= begin]
+    after = [name for name, at in times.items() if at >= peak]
+    if not before or not after:
+        return seen
+    old, new = max(before, key=lambda name: times[name]), min(after, key=lambda name: times[name])
+    met = seen.source == PROFILES and times[new] == peak
+    wanted = IN_USE if met else ALLOCATED
+    if old == new or not all(wanted in profiles[name].sample_type_names for name in (old, new)):
+        return seen
+    rows = holders(profiles[new], profiles[old], wanted)
+    return replace(seen, holders=rows, profiles=(old, new))
