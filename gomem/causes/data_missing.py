@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.causes.cause import Cause
 from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.text import MomentName, Text, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,11 +65,15 @@ def _finding(lacking: list[tuple[str, list[str], str, str]]) -> Finding:
         ),
         moment=next(iter(where)) if len(where) == 1 else None,
         evidence=(
-            Evidence("capture", f"moments without {name}", ", ".join(without[:SHOWN]), "")
+            Evidence("capture", f"moments without {name}", _named(without[:SHOWN]), "")
             for name, without, _, _ in lacking
         ),
         next_step=f"Collect {'; and '.join(f'{name} with: {how}' for name, _, _, how in lacking)}",
     )
+
+
+def _named(moments: list[str]) -> Text:
+    return joined(", ", map(MomentName, moments))
 
 
 def _have(moments: list[str]) -> str:

@@ -7,6 +7,8 @@ from importlib.metadata import version
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pandas as pd
+
 from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
@@ -52,8 +54,6 @@ from gomem.views.share import share
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
-
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.releases import GoVersion
     from gomem.views.json.schemas.fields import Schema
@@ -92,7 +92,9 @@ def _artefacts(name: str, means: str, get: Callable[[Any], tuple[Capture, str]])
 
     def files(answer: Any) -> pd.DataFrame:
         capture, of = get(answer)
-        return capture.artefacts[capture.artefacts["moment"] == of].drop(columns="moment")
+        rows = capture.artefacts[capture.artefacts["moment"] == of].drop(columns="moment")
+        looks = [capture.looks.get(path, "") for path in rows["path"]]  # which a frame's words lose
+        return rows.assign(looks_like=pd.Series(looks, rows.index, dtype=object))
 
     return frame(
         name, without(ARTEFACTS, "moment"), means, files,
