@@ -149,7 +149,7 @@ def _of_level(seen: Sighting, case: Case) -> Finding:
     return CAUSE.finding(
         Severity.WARNING if is_exception and sure >= limits.possible_probability else Severity.INFO,
         text("{}{}", _what(seen), _whose(seen, sites, limits)),
-        moment=seen.last_moment or None,
+        moment=None if seen.source == MARKS else seen.last_moment,
         size=round(excursion.extra),
         evidence=(*_evidence(seen, case), *_site_evidence(seen, sites, case)),
         mechanism=_LEVEL if seen.source in (PROFILES, MARKS) else _WITH_GARBAGE,

@@ -119,7 +119,7 @@ class Thresholds:
             may have been between two readings, is how the program works, and a note: what is usual
             is so for more than half of the time.
         spike_times: allocation-spike. Excursions from which they are how the program works, and a
-            note; more of them say nothing more.
+            note; for the score, more say nothing more.
         spike_rates: Intervals with news, and so a rate: a spike and two others, of which the
             higher counts.
 
@@ -234,7 +234,7 @@ class Thresholds:
     spike_climb_fraction: float = 0.25
     spike_back_fraction: float = 0.5
     spike_away_fraction: float = 0.5
-    spike_times: int = 4
+    spike_times: int = 3
     spike_rates: int = 3
 
     enough_cycles: int = 20

@@ -96,7 +96,7 @@ def test_the_usual_thresholds():
         "spike_climb_fraction": 0.25,
         "spike_back_fraction": 0.5,
         "spike_away_fraction": 0.5,
-        "spike_times": 4,
+        "spike_times": 3,
         "spike_rates": 3,
         "enough_cycles": 20,
         "enough_cpu_seconds": 1.0,

@@ -48,7 +48,7 @@ def test_what_would_have_shown_it_is_said(one_profile):
     rows = compare(one_profile, SPIKY).findings.set_index("code")["note"]
 
     assert (
-        "a heap profile at 9 snapshots or more is required, 1 available"
+        "a heap profile at 3 snapshots or more is required, 1 available"
         in (rows["allocation-spike"])
     )
 
@@ -81,6 +81,6 @@ def test_of_programs_that_are_not_one_nothing_is_new():
 
 
 def test_rules_over_a_series_need_its_moments():
-    assert (9, 3, 3) == tuple(
+    assert (3, 3, 3) == tuple(
         NEEDED_MOMENTS[code] for code in ("allocation-spike", "heap-growth", "goroutine-leak")
     )

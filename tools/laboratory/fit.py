@@ -86,7 +86,7 @@ SCORED = (
             "extra": "By how much the level rose, as a logarithm of MiB.",
             "climb_fraction": "How long most of a rise took, as a share of the time between two.",
             "spread_fraction": "How far readings at the base are apart, as a share of the rise.",
-            "times": "How often it left its base, as a logarithm; four at most.",
+            "times": "How often it left its base, as a logarithm; three at most.",
             "kinds": "How many kinds of evidence saw it: profiles, marks, HeapAlloc, RSS.",
             "in_profiles": "Whether heap profiles saw it.",
         },

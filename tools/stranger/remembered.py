@@ -55,7 +55,6 @@ COSTLY = (
     "gomem.facts.collector.mutator_utilization",
     "gomem.facts.profiles.find_spike",
     "gomem.facts.profiles.growth",
-    "gomem.facts.profiles.in_use_jump",
     "gomem.facts.profiles.series_of",
     "gomem.facts.profiles.top_sites",
 )
