@@ -187,7 +187,7 @@ def _whose(seen: Sighting, sites: tuple[Site, ...], limits: Thresholds) -> Text:
 def _evidence(seen: Sighting, case: Case) -> list[Evidence]:
     excursion, path = seen.excursion, _path(seen, case)
     moment = case.facts.by_moment.get(seen.peak_moment)
-    with_rss = () if moment is None or seen.source == RSS else rss_evidence(moment)
+    with_rss = () if moment is None or seen.source in (MARKS, RSS) else rss_evidence(moment)
     return [
         Evidence(path, text("{}, base", NAMES[seen.source]), round(excursion.base), "B"),
         Evidence(path, text("{}, highest", NAMES[seen.source]), round(excursion.highest), "B"),
