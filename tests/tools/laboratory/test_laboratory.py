@@ -12,7 +12,8 @@ RELEASE = re.compile(r"1\.\d+\.\d+|1\.(?:\d|1\d|20)")  # up to 1.20 the first ha
 SAMPLE = (
     "sessiond-a", "lineship-a", "hubd-a", "hubd-e", "kvd-d", "phash-b", "rowbatch-a", "sessiond-e",
 )  # fmt: skip
-CODES = {cause.code for cause in CAUSES}
+TO_COME = {"finalizer-backlog", "thread-growth"}  # designed, and without a rule so far
+CODES = {cause.code for cause in CAUSES} | TO_COME
 GIVEN = {13}  # sets that came with their truth: their programs, and some sizes, are not here
 
 
@@ -58,7 +59,7 @@ def test_a_later_set_has_its_own_programs_and_at_least_24_captures_8_of_them_hea
 
 
 def test_each_capture_is_of_one_set():
-    assert sets() == list(range(1, 14))
+    assert sets() == list(range(1, 15))
     assert len(names_of()) == sum(len(names_of(one)) for one in sets())
 
 
@@ -77,7 +78,7 @@ def test_every_cause_is_there_three_times_and_twelve_are_healthy():
     healthy = [name for name, told in truth().items() if told["healthy"]]
     mixes = [name for name, told in truth().items() if len(told["causes"]) > 1]
 
-    rare = {code: done.count(code) for code in CODES if not code.startswith("data-")}
+    rare = {code: done.count(code) for code in CODES - TO_COME if code[:5] != "data-"}
     assert {} == {code: n for code, n in rare.items() if n < (1 if code == "heap-headroom" else 3)}
     assert 12 <= len(healthy)
     assert 5 <= len(mixes)
@@ -143,7 +144,7 @@ def test_all_free_slots_are_held_to_all_that_were_measured(monkeypatch):
 
 
 def test_the_captures_stay_small():
-    assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 18 << 20
+    assert sum(path.stat().st_size for path in LABORATORY.glob("captures/*")) <= 20 << 20
 
 
 @pytest.mark.parametrize("name", SAMPLE)
