@@ -53,6 +53,8 @@ OF_CAUSES = {
     "gomem.causes.live_growth",
     "gomem.causes.memory_limit",
     "gomem.causes.outside_go",
+    "gomem.causes.threads",
+    "gomem.causes.finalizers",
     "gomem.causes.scores",
     "gomem.causes.thresholds",
 }

@@ -12,6 +12,7 @@ from gomem.causes import (
     data_skew,
     data_thin,
     file_mapping,
+    finalizer_backlog,
     forced_gc,
     gc_pressure,
     goroutine_leak,
@@ -26,6 +27,7 @@ from gomem.causes import (
     native_memory,
     released_but_resident,
     stack_growth,
+    thread_growth,
     untouched_now_resident,
 )
 
@@ -37,6 +39,7 @@ CAUSES: tuple[Cause, ...] = (
     untouched_now_resident.CAUSE,
     released_but_resident.CAUSE,
     idle_heap_kept.CAUSE,
+    finalizer_backlog.CAUSE,
     heap_growth.CAUSE,
     allocation_spike.CAUSE,
     gc_pressure.CAUSE,
@@ -44,6 +47,7 @@ CAUSES: tuple[Cause, ...] = (
     forced_gc.CAUSE,
     long_pauses.CAUSE,
     heap_headroom.CAUSE,
+    thread_growth.CAUSE,
     native_memory.CAUSE,
     anonymous_mapping.CAUSE,
     file_mapping.CAUSE,

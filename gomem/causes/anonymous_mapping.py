@@ -19,13 +19,13 @@ from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
-from gomem.causes.finding import Evidence, Finding
+from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.outside_go import outside_go
-from gomem.units import format_bytes, format_fraction
+from gomem.text import Bytes, Share, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
-    from gomem.causes.finding import Severity
+    from gomem.causes.outside_go import Growth
     from gomem.facts.moment import MomentFacts
 
 KIND = "anonymous-other"
@@ -37,7 +37,7 @@ def find(case: Case) -> list[Finding]:
     found = outside_go(
         case, lambda one: int(unnamed_mappings(one)["Rss"].sum()), case.thresholds.anonymous_bytes
     )
-    return [_finding(moment, severity, case) for moment, severity in found]
+    return [_finding(moment, grows, case) for moment, grows in found]
 
 
 _MECHANISM = (
@@ -72,7 +72,7 @@ def unnamed_mappings(moment: MomentFacts) -> pd.DataFrame:
     return moment.mappings[mine | moment.is_shared_anonymous]
 
 
-def _finding(moment: MomentFacts, severity: Severity, case: Case) -> Finding:
+def _finding(moment: MomentFacts, grows: Growth | None, case: Case) -> Finding:
     assert moment.mappings is not None
     callers = case.facts.callers.mapping
     mine, rss = unnamed_mappings(moment), moment.rss_bytes or 0
@@ -83,20 +83,25 @@ def _finding(moment: MomentFacts, severity: Severity, case: Case) -> Finding:
         Evidence(smaps, f"Rss at {row.start:x}-{row.end:x}", int(row.Rss), "B")
         for row in largest.itertuples()
     ]
-    evidence += rss_evidence(moment)
+    evidence += [*rss_evidence(moment), *(() if grows is None else grows.evidence(smaps))]
     if moment.memstats is not None:
         claimed = int(moment.memstats["Sys"]) if "Sys" in moment.memstats else 0
         evidence.append(Evidence(moment.path("memstats"), "Sys", claimed, "B"))
     with_c = bool(moment.mappings["kind"].isin(["native-heap", "library"]).any())
+    is_counted = moment.memstats is not None and not with_c
+    title = text(
+        "{} of RSS ({}) is anonymous memory that Go did not map", Bytes(size), Share(size / rss)
+    )
+    if grows is not None:
+        title = grows.title("Anonymous memory that Go did not map", moment.rss_bytes)
     return CAUSE.finding(
-        severity,
-        f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS) is anonymous memory that "
-        "Go's runtime did not map",
+        Severity.INFO if grows is None else Severity.WARNING,
+        title,
         moment=moment.name,
         size=size,
         evidence=evidence,
         mechanism="" if with_c else _MECHANISM.format(or_malloc=""),
         next_step=called_by(callers, "mmap") + (_UNMAP_IT if callers else CAUSE.remedy),
-        confidence="certain" if moment.memstats is not None else "likely",
+        confidence=grows.confidence if grows else "certain" if is_counted else "likely",
         sites=caller_sites(callers, case.thresholds, size),
     )

@@ -28,7 +28,7 @@ from gomem.causes.goroutines import (
     probability,
 )  # fmt: skip
 from gomem.causes.growing_sites import growing_sites
-from gomem.text import Bytes, Count, Function, Seconds, Text, text
+from gomem.text import Bytes, Count, Function, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,9 @@ def _uncounted(case: Case) -> Finding:
     """They grow, by what goes with their number."""
     growth, stacks = case.facts.goroutines, case.facts.goroutines.stacks
     words, evidence, size = [], [], 0
-    if stacks is not None and stacks.grown >= case.thresholds.goroutine_bytes:
+    if stacks is not None and (
+        case.facts.goroutine_counts or stacks.grown >= case.thresholds.goroutine_bytes
+    ):
         size = round(stacks.grown)
         words.append(text("stacks {} → {}", Bytes(round(stacks.first)), Bytes(round(stacks.last))))
         evidence += _of_stacks(case)
@@ -179,16 +181,30 @@ def _uncounted(case: Case) -> Finding:
         field = "inuse_space below runtime.newproc1, growth"
         paths = [*case.facts.profiles.paths.values(), ""]
         evidence.append(Evidence(paths[-2] if paths[:-1] else "", field, size, "B"))
-    shown = text(" and ").join(words) if len(words) > 1 else words[0]
+    counts, where = case.facts.goroutine_counts, Text()
+    if counts:
+        last, path = counts[-1], counts[-1].path
+        where = text("; {} at {}", Count(last.goroutines), MomentName(last.moment))
+        where += where_words(growth.waiting, case.thresholds)
+        evidence.append(Evidence(path, "goroutines, once", last.goroutines, "count"))
     return CAUSE.finding(
         Severity.WARNING,
-        text("Possible goroutine leak, though nothing here counts them: {}", shown),
+        text(
+            "Possible goroutine leak, {}: {}{}",
+            _HOW_OFTEN[bool(counts)],
+            joined(" and ", words),
+            where,
+        ),
         moment=case.facts.moments[-1].name if case.facts.moments else None,
-        size=size,
+        size=size + round(goroutines_heap_bytes(case, growing_sites(case))) * bool(counts),
         evidence=evidence,
         mechanism=f"{CAUSE.mechanism} {_NOT_COUNTED}",
-        confidence="likely" if len(words) > 1 else "possible",
+        confidence="likely" if len(words) > 1 and not counts else "possible",
+        sites=_sites(growth.waiting, size),
     )
+
+
+_HOW_OFTEN = {False: "though nothing here counts them", True: "though they were counted once"}
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

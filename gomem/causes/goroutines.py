@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.series.goroutine_growth import DESCRIPTOR_BYTES
 from gomem.causes.scores import bounded_log, scores
+from gomem.inputs.pprof.calls.names import package_of
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
@@ -44,12 +45,12 @@ def goroutines_pile_up(case: Case) -> bool:
 
 
 def _pile_up_uncounted(case: Case) -> bool:
-    """Whether what goes with their number grows to the end, where nobody counts them."""
-    if case.facts.goroutine_counts:
-        return False  # one count says how many there are, not that they grow
-    thresholds, growth = case.thresholds, case.facts.goroutines
+    """Whether what goes with their number grows to the end, where it was not counted twice."""
+    thresholds, growth, counts = case.thresholds, case.facts.goroutines, case.facts.goroutine_counts
     stacks = growth.stacks
-    if stacks is not None and stacks.grown >= thresholds.goroutine_bytes:
+    if counts and (stacks is None or counts[-1].goroutines < thresholds.uncounted_goroutines):
+        return False  # one count says how many there are, not that they grow
+    if stacks is not None and (counts or stacks.grown >= thresholds.goroutine_bytes):
         is_line = stacks.linear_share >= thresholds.linear_share
         is_watched = stacks.readings >= thresholds.growth_readings
         if is_line and is_watched and stacks.ratio >= thresholds.goroutine_growth_ratio:
@@ -58,7 +59,11 @@ def _pile_up_uncounted(case: Case) -> bool:
 
 
 def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
-    """Whether what grows in the heap is what goroutines hold that pile up.
+    """Whether what grows in the heap can be what goroutines hold that pile up.
+
+    It cannot if most of it is allocated by functions that have nothing to do with them. Theirs are
+    the functions in which they wait, began, and were started, and those of the package in which
+    they wait, unless it is main.
 
     Args:
         case: What is known.
@@ -66,11 +71,21 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     """
     if not goroutines_pile_up(case):
         return False
-    waiting = case.facts.goroutines.waiting
+    waiting, live = case.facts.goroutines.waiting, case.facts.live_heap
     if not sites or waiting is None:
         return True
-    theirs = {waiting.function, waiting.created_by, *waiting.begun}
-    return any(site.own_function in theirs for site in sites)
+    theirs = {waiting.function, waiting.created_by, waiting.started_by, *waiting.begun}
+    package = package_of(waiting.function)
+    others = [
+        site
+        for site in sites
+        if site.own_function not in theirs
+        and (package == "main" or package_of(site.function) != package)
+    ]
+    shown = sites[0].change / sites[0].share if sites[0].share else 0.0
+    grown = live.rise.grown if live is not None and live.rise is not None else 0.0
+    whole = max(shown, grown)
+    return sum(site.change for site in others) <= case.thresholds.most_share * whole
 
 
 def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:

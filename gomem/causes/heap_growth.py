@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import LIVE
 from gomem.causes.cause import Cause
+from gomem.causes.finalizers import finalizers_hold_up
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
-from gomem.causes.goroutines import goroutines_hold
+from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
 from gomem.causes.growing_sites import growing_sites, share_words
 from gomem.causes.live_growth import CODE, grows, matters, probability
 from gomem.text import Bytes, Count, File, Function, Rate, Seconds, Text, text
@@ -42,6 +43,7 @@ def find(case: Case) -> list[Finding]:
     likely = (
         sure >= thresholds.likely_probability
         and len(live.agreeing) >= thresholds.growth_likely_kinds
+        and not goroutines_pile_up(case)  # whose it may be
     )
     return [_finding(live, live.rise, case, confidence="likely" if likely else "possible")]
 
@@ -94,11 +96,12 @@ CAUSE = Cause(
 def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Finding:
     sites = growing_sites(case)
     theirs = goroutines_hold(case, sites)
+    is_explained = theirs or finalizers_hold_up(case)
     return CAUSE.finding(
-        Severity.INFO if theirs else Severity.WARNING,
+        Severity.INFO if is_explained else Severity.WARNING,
         _title(rise, sites, case.thresholds),
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
-        size=round(rise.grown),
+        size=round(live.grown_to_the_end),
         evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
         mechanism=_OF_GOROUTINES if theirs else CAUSE.mechanism,
         next_step=_next_step(rise, case),

@@ -16,19 +16,25 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from gomem.analysis.mappings.native import HEAP_IN_USE
 from gomem.analysis.memory.groups import NATIVE
 from gomem.causes.callers import called_by, caller_sites
 from gomem.causes.cause import Cause
 from gomem.causes.evidence import rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity, what_is_known
-from gomem.causes.outside_go import outside_go
-from gomem.units import format_bytes, format_fraction
+from gomem.causes.goroutines import goroutines_pile_up
+from gomem.causes.outside_go import growth, outside_go
+from gomem.causes.threads import threads_pile_up
+from gomem.text import Bytes, Share, Text, text
 
 if TYPE_CHECKING:
     from gomem.causes.case import Case
+    from gomem.causes.outside_go import Growth
+    from gomem.causes.thresholds import Thresholds
     from gomem.facts.moment import MomentFacts
 
-KINDS = {"native-heap": "native_heap", "thread-stack": "thread_stacks"}
+THREADS = "thread_stacks"
+KINDS = {"native-heap": "native_heap", "thread-stack": THREADS}
 
 
 _BLOCKS = (
@@ -39,60 +45,58 @@ _BLOCKS = (
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for each moment with much of C's memory."""
-    least = case.thresholds.native_bytes
-    seen = [one for one in case.facts.moments if one.mappings is not None]
-    found = outside_go(case, lambda one: native_memory(one).bytes, least)
-    if not seen:
+    """One finding for each moment with much of C's memory; the last says whether it grows."""
+    if all(moment.mappings is None for moment in case.facts.moments):
         return _by_totals(case)
-    return [_finding(moment, seen[0], severity, case) for moment, severity in found]
+    threads = not threads_pile_up(case)  # theirs are thread-growth's
+    found = outside_go(
+        case, lambda one: native_memory(one, threads).bytes, case.thresholds.native_bytes
+    )
+    return [
+        _finding(moment, native_memory(moment, threads), grows, case) for moment, grows in found
+    ]
 
 
 def _by_totals(case: Case) -> list[Finding]:
-    """What Go does not claim of RSS without files: whose it is, no total says.
-
-    At least: of what Go claims, some may never have been touched. But the heap may have grown up to
-    its goal between the two readings. A note, for it may be what the program is meant to map.
-    """
-    told = [one for one in case.facts.moments if not_claimed_bytes(one) is not None]
-    found = outside_go(
-        case, lambda one: not_claimed_bytes(one) or 0, case.thresholds.native_bytes, told
+    """What neither Go nor files can hold of RSS, by the account: whose it is, no total says."""
+    account, thresholds = case.facts.account, case.thresholds
+    if account is None or account.quantity != "rss":
+        return []
+    last = account.last
+    least = thresholds.notable(thresholds.native_bytes, last.total_bytes)
+    held = last.likely.parts[NATIVE]
+    if held.low < least:
+        return []
+    moment = case.facts.by_moment[last.moment]
+    grows = growth(case, thresholds.native_bytes)
+    title = text(
+        "at least {} ({} of RSS) is neither Go's nor a file's: C memory, or mapped by the program",
+        Bytes(round(held.low)),
+        Share(held.low / last.total_bytes),
     )
-    return [_of_totals(moment) for moment, _ in found]
+    if grows is not None:
+        title = grows.title("Memory that is neither Go's nor a file's", last.total_bytes)
+    return [
+        CAUSE.finding(
+            Severity.INFO if grows is None else Severity.WARNING,
+            title,
+            moment=moment.name,
+            size=round(held.low),
+            evidence=(*rss_evidence(moment), *_claimed(moment), *_of(grows, "account")),
+            next_step=_TAKE_SMAPS,
+            confidence="possible",
+        )
+    ]
 
 
-def not_claimed_bytes(moment: MomentFacts) -> int | None:
-    """Anonymous resident memory beyond all that Go claims; None where totals do not say both."""
-    ledger = moment.ledger
-    if ledger is None or moment.memstats is None or moment.mappings is not None:
-        return None
-    known = moment.rss_bytes is not None and ledger.has("mapped_files")
-    if not known or moment.skew.crosses_a_collection:
-        return None
-    goal = moment.memstats.get("NextGC")
-    until_goal = 0 if pd.isna(goal) else max(0, int(goal) - ledger.part("heap_objects"))
-    return max(0, ledger.part("anonymous_other") - until_goal)
+def _claimed(moment: MomentFacts) -> tuple[Evidence, ...]:
+    sys = None if moment.memstats is None else moment.memstats.get("Sys")
+    claimed = None if sys is None or pd.isna(sys) else int(sys)
+    return what_is_known((moment.path("memstats"), "Sys", claimed, "B"))
 
 
-def _of_totals(moment: MomentFacts) -> Finding:
-    assert moment.ledger is not None
-    assert moment.memstats is not None
-    size, rss = not_claimed_bytes(moment) or 0, moment.rss_bytes or 0
-    sys = moment.memstats.get("Sys")
-    claimed = None if pd.isna(sys) else int(sys)
-    share = f"{format_bytes(size)} ({format_fraction(size / rss)} of RSS)"
-    return CAUSE.finding(
-        Severity.INFO,
-        f"at least {share} is neither Go's nor a file's: it is C's, or the program has mapped it",
-        moment=moment.name,
-        size=size,
-        evidence=(
-            *rss_evidence(moment),
-            *what_is_known((moment.path("memstats"), "Sys", claimed, "B")),
-        ),
-        next_step=_TAKE_SMAPS,
-        confidence="possible",
-    )
+def _of(grows: Growth | None, path: str) -> tuple[Evidence, ...]:
+    return () if grows is None else grows.evidence(path)
 
 
 _TAKE_SMAPS = (
@@ -139,18 +143,25 @@ class NativeMemory:
         return self.known_bytes + self.block_bytes
 
 
-def native_memory(moment: MomentFacts) -> NativeMemory:
-    """C's resident bytes; 0 where nothing says."""
+def native_memory(moment: MomentFacts, with_threads: bool = True) -> NativeMemory:
+    """C's resident bytes; 0 where nothing says.
+
+    Args:
+        moment: What is known of it.
+        with_threads: Whether the stacks of threads are meant, too.
+    """
     if moment.ledger is None or moment.mappings is None:
         return NativeMemory(0, 0)
     blocks = moment.mappings.loc[moment.is_malloced, "Rss"]
-    return NativeMemory(sum(map(moment.ledger.part, KINDS.values())), int(blocks.sum()))
+    parts = [part for part in KINDS.values() if with_threads or part != THREADS]
+    return NativeMemory(sum(map(moment.ledger.part, parts)), int(blocks.sum()))
 
 
-def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, case: Case) -> Finding:
+def _finding(
+    moment: MomentFacts, native: NativeMemory, grows: Growth | None, case: Case
+) -> Finding:
     assert moment.ledger is not None
-    callers, few = case.facts.callers.calling_c, case.thresholds.native_blocks_fraction
-    native, rss = native_memory(moment), moment.rss_bytes or 0
+    callers, thresholds = case.facts.callers.calling_c, case.thresholds
     smaps = moment.path("smaps")
     evidence = [
         Evidence(smaps, f"Rss of {kind}", moment.ledger.part(part), "B")
@@ -160,33 +171,57 @@ def _finding(moment: MomentFacts, first: MomentFacts, severity: Severity, case: 
     if native.block_bytes:
         blocks = "Rss of anonymous blocks from 128 KiB on"
         evidence.append(Evidence(smaps, blocks, native.block_bytes, "B"))
-    evidence += rss_evidence(moment)
-    if first is not moment:
-        before = native_memory(first).bytes
-        evidence.append(Evidence(first.path("smaps"), "Rss of all this, first moment", before, "B"))
+    evidence += [*rss_evidence(moment), *_of(grows, smaps)]
     if moment.memstats is not None:
         held = int(moment.memstats["HeapInuse"])
         evidence.append(Evidence(moment.path("memstats"), "HeapInuse", held, "B"))
+    title = _title(native, moment.rss_bytes or 0)
+    if grows is not None:
+        title = grows.title("C memory (malloc)", moment.rss_bytes) + _in_blocks(native)
     return CAUSE.finding(
-        severity,
-        _title(native, rss),
+        Severity.INFO if grows is None else Severity.WARNING,
+        title,
         moment=moment.name,
         size=native.bytes,
         evidence=evidence,
         mechanism=CAUSE.mechanism + (_BLOCKS if native.block_bytes else ""),
-        next_step=called_by(callers, "C") + (_FREE_IT if callers else CAUSE.remedy),
-        confidence="likely" if native.block_bytes >= few * native.bytes else "certain",
-        sites=caller_sites(callers, case.thresholds, native.bytes),
+        next_step=_with_goroutines(case, grows)
+        + called_by(callers, "C")
+        + (_FREE_IT if callers else CAUSE.remedy),
+        confidence=_confidence(native, grows, thresholds),
+        sites=caller_sites(callers, thresholds, native.bytes),
     )
 
 
-def _title(native: NativeMemory, rss: int) -> str:
-    share = f"{format_bytes(native.bytes)} ({format_fraction(native.bytes / rss)} of RSS)"
-    known = "in malloc's heaps and threads' stacks"
+def _confidence(native: NativeMemory, grows: Growth | None, thresholds: Thresholds) -> str:
+    """By the growth, and by whether blocks that nothing names are most likely malloc's."""
+    known = "certain" if grows is None else grows.confidence
+    if native.block_bytes < thresholds.native_blocks_fraction * native.bytes:
+        return known
+    if native.known_bytes < HEAP_IN_USE:
+        return "possible"  # a shape alone says that C allocates
+    return "likely" if known == "certain" else known
+
+
+def _with_goroutines(case: Case, grows: Growth | None) -> Text:
+    """That goroutines pile up meanwhile, whose C memory it may be."""
+    count = case.facts.goroutines.count
+    if grows is None or count is None or not goroutines_pile_up(case):
+        return Text()
+    each = Bytes(round(grows.rise.grown / count.grown))
+    return text(
+        "Mend the goroutine leak first: it grows by {} for each goroutine that came. ", each
+    )
+
+
+def _title(native: NativeMemory, rss: int) -> Text:
+    size, share = Bytes(native.bytes), Share(native.bytes / rss)
+    return text("{} of RSS ({}) is C memory, not Go's", size, share) + _in_blocks(native)
+
+
+def _in_blocks(native: NativeMemory) -> Text:
     if not native.block_bytes:
-        return f"{share} is C's, not Go's: it is {known}"
-    return (
-        f"{share} is C's, not Go's: {format_bytes(native.known_bytes)} {known}, "
-        f"{format_bytes(native.block_bytes)} in large blocks of their own, which malloc most "
-        "likely mapped"
+        return Text()
+    return text(
+        ", {} of it in large blocks that malloc most likely mapped", Bytes(native.block_bytes)
     )

@@ -1,66 +1,151 @@
-"""How severe memory outside Go is: the judgement that causes about it share."""
+"""Whether memory outside Go grows: the judgement that the causes about it share.
+
+How much of it there is, one moment tells; that is a note, for it may be how the program works. Its
+growth is the account's: what C and other native memory held at each moment, between bounds where no
+smaps says it. If it has surely grown by enough to matter, a score says how often such a level went
+on growing: how much of the rise is a line beside a fill that saturates, how much came late, and for
+how long it was watched.
+"""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gomem.analysis.memory.bounds import Interval
 from gomem.analysis.memory.groups import NATIVE
-from gomem.causes.finding import Severity
+from gomem.analysis.series.level import Level
+from gomem.causes.finding import Evidence
+from gomem.causes.scores import bounded_log, scores
+from gomem.text import Bytes, Rate, Seconds, Share, Text, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
     from gomem.facts.moment import MomentFacts
 
+CODE = "native-memory"
+_NATIVE = frozenset({NATIVE})
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Memory outside Go that grows.
+
+    Attributes:
+        rise: How it moved.
+        is_timed: Whether the moments have times; else they are numbered.
+        probability: How often such a rise went on.
+        confidence: `likely` or `possible`.
+    """
+
+    rise: Rise
+    is_timed: bool
+    probability: float
+    confidence: str
+
+    def title(self, what: str, rss_bytes: int | None) -> Text:
+        """What grows, how fast, from where to where, and what share of RSS that is."""
+        rise = self.rise
+        speed = text(" by {}", Rate(rise.grown / rise.seconds)) if self.is_timed else Text()
+        during = text(" in {}", Seconds(rise.seconds)) if self.is_timed else Text()
+        sizes = Bytes(round(rise.first)), Bytes(round(rise.last))
+        share = text(", {} of RSS", Share(rise.last / rss_bytes)) if rss_bytes else Text()
+        return text("{} grows{}: {} → {}{}{}", Text(what), speed, *sizes, during, share)
+
+    def evidence(self, path: str) -> tuple[Evidence, ...]:
+        """The rise in numbers."""
+        rise = self.rise
+        return (
+            Evidence(path, "C and other native memory, first", round(rise.first), "B"),
+            Evidence(path, "C and other native memory, last", round(rise.last), "B"),
+            Evidence(path, "readings", rise.readings, "count"),
+        )
+
 
 def outside_go(
-    case: Case,
-    size_of: Callable[[MomentFacts], int],
-    least_bytes: int,
-    moments: Sequence[MomentFacts] | None = None,
-) -> list[tuple[MomentFacts, Severity]]:
-    """The moments with much memory that is not Go's, each with how severe that is.
-
-    A warning is a large part of RSS that has grown since an earlier moment and has not levelled
-    off; the rest are notes. A moment that does not divide its memory bounds it all the same: there
-    was no more of it than the account leaves for C and other native memory.
+    case: Case, size_of: Callable[[MomentFacts], int], least_bytes: int
+) -> list[tuple[MomentFacts, Growth | None]]:
+    """The moments whose mappings show much of it, the last of them with how it grows, if it does.
 
     Args:
         case: What is known.
-        size_of: The resident bytes of it at a moment that says so.
+        size_of: The resident bytes of it at a moment with mappings.
         least_bytes: The cause's own threshold, of the size and of the growth.
-        moments: Those that say so; those with mappings if None.
     """
-    thresholds, much = case.thresholds, []
-    if moments is None:
-        moments = [moment for moment in case.facts.moments if moment.mappings is not None]
-    lowest = math.inf
-    for moment in case.facts.moments:
-        if moment not in moments:
-            lowest = min(lowest, _most_native(case, moment))
-            continue
-        size = size_of(moment)
-        lowest = min(lowest, size)
-        least = thresholds.notable(least_bytes, moment.rss_bytes)
-        if size >= least:
-            large = size >= thresholds.large_rss_fraction * (moment.rss_bytes or 0)
-            warns = large and size - lowest >= least and not _has_filled(case)
-            much.append((moment, Severity.WARNING if warns else Severity.INFO))
-    return much
+    saying = [moment for moment in case.facts.moments if moment.mappings is not None]
+    much = [
+        moment
+        for moment in saying
+        if size_of(moment) >= case.thresholds.notable(least_bytes, moment.rss_bytes)
+    ]
+    if not much or much[-1] is not saying[-1]:
+        return [(moment, None) for moment in much]
+    grows = growth(case, least_bytes, size_of)
+    return [*((moment, None) for moment in much[:-1]), (much[-1], grows)]
 
 
-def _most_native(case: Case, moment: MomentFacts) -> float:
-    """What C and other native memory can have been at a moment, at most."""
-    account = case.facts.account
-    snapshot = None if account is None or account.quantity != "rss" else account.of(moment.name)
-    return math.inf if snapshot is None else snapshot.likely.parts[NATIVE].high
+def growth(
+    case: Case, least_bytes: int, size_of: Callable[[MomentFacts], int] | None = None
+) -> Growth | None:
+    """How memory outside Go grows; None if it does not, or too little to matter.
+
+    Args:
+        case: What is known.
+        least_bytes: By how much it must have grown at least.
+        size_of: Of one kind of it, where every moment has mappings; else of all together.
+    """
+    level = _level(case, size_of)
+    values = None if level is None else _features(case, level, least_bytes)
+    if level is None or level.rise is None or values is None:
+        return None
+    thresholds, sure = case.thresholds, scores()[CODE].probability(values)
+    if sure < thresholds.possible_probability:
+        return None
+    enough = level.rise.readings >= thresholds.growth_readings
+    likely = enough and sure >= thresholds.likely_probability
+    timed = case.facts.account is not None and all(
+        snapshot.seconds is not None for snapshot in case.facts.account.snapshots
+    )
+    return Growth(level.rise, timed, sure, "likely" if likely else "possible")
 
 
-def _has_filled(case: Case) -> bool:
-    """Whether native memory rose at first and has stayed since."""
-    rise = None if case.facts.account is None else case.facts.account.rise(frozenset({NATIVE}))
-    if rise is None or rise.readings < case.thresholds.growth_readings:
-        return False
-    return rise.grown > 0 and rise.linear_share < case.thresholds.linear_share
+def features(case: Case) -> dict[str, float] | None:
+    """What the score looks at; None where it has not surely grown by enough to be looked at."""
+    level = _level(case, None)
+    return None if level is None else _features(case, level, case.thresholds.native_bytes)
+
+
+def _level(case: Case, size_of: Callable[[MomentFacts], int] | None) -> Level | None:
+    """What there was of it at each moment of the account; None without an account of RSS."""
+    account, moments = case.facts.account, case.facts.by_moment
+    if account is None or account.quantity != "rss":
+        return None
+    seconds, sizes = account.levels(_NATIVE)
+    known = [moments[snapshot.moment] for snapshot in account.snapshots]
+    if size_of is not None and all(moment.mappings is not None for moment in known):
+        sizes = [Interval.exactly(size_of(moment)) for moment in known]
+    middles = np.array([size.middle for size in sizes])
+    return Level(
+        "account", np.array(seconds), middles, np.array([size.width / 2 for size in sizes])
+    )
+
+
+def _features(case: Case, level: Level, least_bytes: int) -> dict[str, float] | None:
+    rise = level.rise
+    if rise is None:
+        return None
+    lows, highs = level.values - level.errors, level.values + level.errors
+    surely = float(lows[-1] - highs[:-1].min())
+    rss = case.facts.account.last.total_bytes if case.facts.account is not None else None
+    if surely < case.thresholds.notable(least_bytes, rss):
+        return None
+    return {
+        "linear_share": rise.linear_share,
+        "late_share": rise.late_share,
+        "seconds": bounded_log(rise.seconds),
+    }

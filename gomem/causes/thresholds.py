@@ -68,6 +68,13 @@ class Thresholds:
             look at them: a hundred connections come and go in any service.
         uncounted_goroutines: Descriptors that must have come where nobody counts goroutines.
         goroutine_growth_ratio: The same, as a multiple of the first.
+        thread_growth: More threads at the last moment than at the first: a runtime makes a handful
+            beside GOMAXPROCS, and a burst of system calls a dozen.
+        thread_growth_ratio: The same, as a multiple of the first.
+        finalizer_growth: More finalizers waiting at the last moment than at the first: a collection
+            queues many at once, and all are run before the next.
+        finalizer_seconds: For how long a finalizer must have waited at one place to be stuck,
+            whatever else is known: dumps tell full minutes.
         stack_bytes: stack-growth. A few thousand usual goroutines hold less.
         stack_each_bytes: Average stack that is large: it starts at 2 KiB and has doubled five
             times.
@@ -206,6 +213,10 @@ class Thresholds:
     goroutine_growth: int = 100
     uncounted_goroutines: int = 1_000
     goroutine_growth_ratio: float = 2.0
+    thread_growth: int = 20
+    thread_growth_ratio: float = 2.0
+    finalizer_growth: int = 1_000
+    finalizer_seconds: float = 60.0
     stack_bytes: int = 8 * MIB
     stack_each_bytes: int = 64 * KIB
     recursion_depth: int = 10

@@ -35,7 +35,14 @@ from gomem.facts.frames import (
     quantiles_frame,
     smaps_frame,
 )
-from gomem.facts.goroutines import GoroutineCount, goroutine_counts, growth_of_goroutines
+from gomem.facts.goroutines import (
+    Finalizing,
+    GoroutineCount,
+    finalizing,
+    goroutine_counts,
+    growth_of_goroutines,
+    level_of,
+)  # fmt: skip
 from gomem.facts.limits import growth_to_limit
 from gomem.facts.live_heap import live_heap_of
 from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, NO_GOMEMLIMIT, MomentFacts, seconds_of
@@ -53,10 +60,21 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.limits import TimeToLimit
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.scavenger.scavenger import Scavenger
+    from gomem.analysis.series.level import Rise
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
     from gomem.releases import GoVersion
+
+
+# Of runtime/metrics since Go 1.26: what was queued counts up, what has run counts down.
+FINALIZERS = (
+    ("/gc/finalizers/queued:finalizers", 1),
+    ("/gc/finalizers/executed:finalizers", -1),
+    ("/gc/cleanups/queued:cleanups", 1),
+    ("/gc/cleanups/executed:cleanups", -1),
+)
+QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +328,11 @@ class CaptureFacts:
         """The live heap over time; None where fewer than two readings say anything of it."""
         cycles = None if self.collector is None else self.collector.cycles
         return live_heap_of(
-            self.moments, cycles, self.profiles.of_last_process, self.stated_gogc_fraction
+            self.moments,
+            cycles,
+            self.profiles.of_last_process,
+            self.stated_gogc_fraction,
+            stacks_count=self.go_version.possibly(Fact.STACKS_COUNT),
         )
 
     @cached_property
@@ -337,6 +359,25 @@ class CaptureFacts:
     def goroutines_are_timed(self) -> bool:
         """Whether each of those moments has a time."""
         return all(count.time is not None for count in self.goroutine_counts)
+
+    @cached_property
+    def threads(self) -> Rise | None:
+        """How the number of threads moves; None if fewer than two moments count them."""
+        counted = [moment for moment in self.moments if moment.threads is not None]
+        numbers = [float(moment.threads or 0) for moment in counted]
+        return level_of("threads", [moment.time for moment in counted], numbers).rise
+
+    @cached_property
+    def finalizing(self) -> Finalizing | None:
+        """The finalizer or cleanup that was running at the last moment; None if none was."""
+        return finalizing(self.goroutine_counts)
+
+    @cached_property
+    def finalizer_queue(self) -> Rise | None:
+        """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
+        counted = [one for one in self.moments if one.metrics.keys() >= QUEUED_FINALIZERS]
+        waiting = [sum(sign * one.metrics[name] for name, sign in FINALIZERS) for one in counted]
+        return level_of("finalizers", [one.time for one in counted], waiting).rise
 
     @cached_property
     def goroutines(self) -> GoroutineGrowth:

@@ -10,6 +10,8 @@ import pandas as pd
 
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, goroutine_growth
 from gomem.analysis.series.level import Level
+from gomem.inputs.goroutines.parse import finalizer_of
+from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,15 +88,15 @@ def growth_of_goroutines(
     beside = [by_name[one.name] for one in stacked if one.name in by_name]
     stacks = [float(one.memstats["StackInuse"]) for one in stacked if one.memstats is not None]
     return goroutine_growth(
-        _level("goroutines", [count.time for count in counts], [c.goroutines for c in counts]),
-        _level("stacks", [one.time for one in stacked], stacks),
+        level_of("goroutines", [count.time for count in counts], [c.goroutines for c in counts]),
+        level_of("stacks", [one.time for one in stacked], stacks),
         counted_beside=beside[-1] - beside[0] if len(beside) == len(stacked) > 1 else None,
         profiles=[count.frame for count in counts if count.frame is not None],
         descriptors_bytes=descriptors_bytes,
     )
 
 
-def _level(source: str, times: Sequence[pd.Timestamp | None], values: Sequence[float]) -> Level:
+def level_of(source: str, times: Sequence[pd.Timestamp | None], values: Sequence[float]) -> Level:
     """Readings by time; by their order where a time is not known."""
     order = np.arange(len(values), dtype=np.float64)
     known = [time.timestamp() for time in times if time is not None]
@@ -104,3 +106,50 @@ def _level(source: str, times: Sequence[pd.Timestamp | None], values: Sequence[f
     levels = np.array(values, np.float64)
     told = ~np.isnan(levels)
     return Level(source, seconds[told], levels[told])
+
+
+@dataclass(frozen=True)
+class Finalizing:
+    """A finalizer or a cleanup that was running when somebody looked.
+
+    Attributes:
+        function: It.
+        moments: At which it ran.
+        looked: How many moments show stacks.
+        counts: What shows it, at the last of them.
+        wait_seconds: For how long it has waited there at least; None if no dump says.
+    """
+
+    function: str
+    moments: tuple[str, ...]
+    looked: int
+    counts: GoroutineCount
+    wait_seconds: float | None
+
+
+def finalizing(counts: Sequence[GoroutineCount]) -> Finalizing | None:
+    """The finalizer that runs at the last moment that shows stacks; None if none does.
+
+    Args:
+        counts: As `goroutine_counts` gives them.
+    """
+    shown = [count for count in counts if count.frame is not None and "stack" in count.frame]
+    running = [_finalizers_of(count.frame) for count in shown]
+    if not running or running[-1].empty:
+        return None
+    last = running[-1].iloc[0]
+    moments = tuple(
+        count.moment
+        for count, frame in zip(shown, running, strict=True)
+        if last["finalizer"] in set(frame["finalizer"])
+    )
+    waited = last.get("wait_seconds")
+    seconds = None if is_unknown(waited) else float(waited)
+    return Finalizing(last["finalizer"], moments, len(shown), shown[-1], seconds)
+
+
+def _finalizers_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows in which the runtime runs one, with its name."""
+    stacks = frame["stack"].astype("str").str.split(";")
+    named = frame.assign(finalizer=[finalizer_of(stack) for stack in stacks])
+    return named[named["finalizer"] != ""]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 IN_USE = "inuse_space"
 LIVE = "/gc/heap/live:bytes"
 MAX_MARKS = 200_000  # of a long log every n-th: a level needs no more
-COLUMNS = ("seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes")
+COLUMNS = ("seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes", "stack_bytes")
 
 
 def live_heap_of(
@@ -30,6 +30,8 @@ def live_heap_of(
     cycles: Cycles | None,
     profiles: Mapping[str, Profile],
     gogc: float | None,
+    *,
+    stacks_count: bool,
 ) -> LiveHeap | None:
     """The live heap over a capture; None where fewer than two readings say anything of it.
 
@@ -38,12 +40,13 @@ def live_heap_of(
         cycles: The log's collections; None without a log.
         profiles: Heap profiles of the last process, by moment.
         gogc: As a fraction, if a file says it.
+        stacks_count: Whether stacks may raise goals, by the release.
     """
     marks = None if cycles is None else marks_of(cycles)
-    return live_heap(_stats(moments), marks, in_use_of(profiles), gogc)
+    return live_heap(_stats(moments, stacks_count), marks, in_use_of(profiles), gogc)
 
 
-def _stats(moments: Sequence[MomentFacts]) -> pd.DataFrame:
+def _stats(moments: Sequence[MomentFacts], stacks_count: bool) -> pd.DataFrame:
     """A row a moment that has MemStats, as `live_heap` takes them."""
     rows = [
         (
@@ -51,6 +54,7 @@ def _stats(moments: Sequence[MomentFacts]) -> pd.DataFrame:
             _unix_seconds(moment.memstats.get("LastGC")),
             *(_number(moment.memstats.get(name)) for name in COLUMNS[2:5]),
             moment.metrics.get(LIVE, np.nan),
+            _number(moment.memstats.get("StackInuse")) if stacks_count else 0.0,
         )
         for moment in moments
         if moment.memstats is not None

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 GOROUTINES = "/sched/goroutines:goroutines"
 ON_PAGE = "go_goroutines"
+THREADS, THREADS_ON_PAGE = "/sched/threads/total:threads", "go_threads"
 _MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read from
 LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
@@ -92,6 +93,8 @@ class MomentFacts:
         live_bytes: What the last collection before it marked; None if nothing says.
         scraped: What a page of Prometheus metrics says of the process, by the page's names.
         page: A row of MemStats of such a page, where `memstats` is of runtime/metrics.
+        threads: How many threads the process has, or a page says that its runtime made; None if
+            nothing says.
     """
 
     name: str
@@ -111,6 +114,7 @@ class MomentFacts:
     live_bytes: int | None = None
     scraped: Mapping[str, float] = field(default_factory=dict)
     page: pd.Series | None = None
+    threads: int | None = None
 
     @cached_property
     def groups(self) -> MemoryGroups | None:

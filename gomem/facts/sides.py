@@ -20,7 +20,7 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.facts.moment import ON_PAGE, MomentFacts, gomemlimit_of
+from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts, gomemlimit_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
 from gomem.inputs.status.parse import SMALLEST_PAGE_BYTES
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 OF_ONE_PAGE_SIZE = frozenset({"386", "amd64"})
 LARGEST_PAGE_BYTES = 64 * KIB
-SCRAPED = (SCRAPED_RSS, ON_PAGE)
+SCRAPED = (SCRAPED_RSS, ON_PAGE, THREADS_ON_PAGE)
 LIVE_HEAP = "/gc/heap/live:bytes"  # marked by the last collection; since Go 1.21
 RUNTIME_SIDE = ("memstats", "heap_text", "metrics")
 KERNEL_SIDE = ("smaps", "smaps_rollup", "status")
@@ -170,7 +170,17 @@ def _facts(
         live_bytes=_live_bytes(sides, marked),
         scraped=sides.scraped,
         page=_page(moment) if sides.runtime_side == "metrics" else None,
+        threads=_threads(sides),
     )
+
+
+def _threads(sides: _Sides) -> int | None:
+    """How many there are, by the kernel, by runtime/metrics, by a page; None without any."""
+    status = _last(sides.moment.status)
+    if status is not None and not pd.isna(status["Threads"]):
+        return int(status["Threads"])
+    known = sides.metrics.get(THREADS, sides.scraped.get(THREADS_ON_PAGE))
+    return None if known is None else int(known)
 
 
 def _page(moment: Moment) -> pd.Series | None:

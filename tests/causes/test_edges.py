@@ -69,6 +69,10 @@ def test_the_usual_thresholds():
         "goroutine_growth": 100,
         "uncounted_goroutines": 1_000,
         "goroutine_growth_ratio": 2.0,
+        "thread_growth": 20,
+        "thread_growth_ratio": 2.0,
+        "finalizer_growth": 1_000,
+        "finalizer_seconds": 60.0,
         "stack_bytes": 8 * MIB,
         "stack_each_bytes": 64 * KIB,
         "recursion_depth": 10,
@@ -250,16 +254,11 @@ def test_a_share_of_rss_is_a_finding_from_its_threshold_on(cause, moment, name, 
 @pytest.mark.parametrize(
     ("cause", "moment"),
     [
-        pytest.param(native_memory, lambda: facts(BRK), id="native"),
-        pytest.param(anonymous_mapping, lambda: facts(FOREIGN), id="anonymous"),
         pytest.param(file_mapping, lambda: facts(SHARED), id="files"),
         pytest.param(stack_growth, lambda: facts(**STACKS, goroutines=goroutines(20)), id="large"),
     ],
 )
 def test_a_large_share_of_rss_makes_a_note_a_warning(cause, moment):
-    """
-    Of what is not Go's it must have grown: there was none of it before.
-    """
     moment = moment()
     (finding,) = cause.find(answers(moment))
     share = finding.bytes / moment.rss_bytes

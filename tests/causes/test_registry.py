@@ -19,6 +19,8 @@ SHARED = {
     "idle_heap",
     "memory_limit",
     "outside_go",
+    "threads",
+    "finalizers",
 }  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
 VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))

@@ -403,9 +403,10 @@ def test_of_a_page_beside_metrics_as_json_memstats_are_of_neither_twice():
 
 def test_what_a_page_of_metrics_says_is_of_its_last_scrape():
     pages = pd.DataFrame({"process_resident_memory_bytes": [1.0, 2.0],
-                          "go_goroutines": [5.0, None]})  # fmt: skip
+                          "go_goroutines": [5.0, None], "go_threads": [7, 8]})  # fmt: skip
 
-    assert {"process_resident_memory_bytes": 2.0} == _scraped(SimpleNamespace(process=pages))
+    said = _scraped(SimpleNamespace(process=pages))
+    assert {"process_resident_memory_bytes": 2.0, "go_threads": 8} == said
     assert {} == _scraped(SimpleNamespace(process=pages.iloc[:0]))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 import gomem
-from gomem.causes import allocation_spike, goroutines, live_growth
+from gomem.causes import allocation_spike, goroutines, live_growth, outside_go
 from tools.laboratory.captures import half_of, names_of, path_of, truth
 
 if TYPE_CHECKING:
@@ -91,6 +91,16 @@ SCORED = (
             "in_profiles": "Whether heap profiles saw it.",
         },
         frozenset({allocation_spike.CODE}),
+    ),
+    Scored(
+        outside_go.CODE,
+        outside_go.features,
+        {
+            "linear_share": "The share of the rise that a line makes beside a fill that saturates.",
+            "late_share": "The share of the rise that came in the last third of the time.",
+            "seconds": "For how long it was watched, as a logarithm of seconds.",
+        },
+        frozenset({"native-memory", "anonymous-mapping", "thread-growth"}),
     ),
 )
 

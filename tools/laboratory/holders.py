@@ -14,9 +14,23 @@ if TYPE_CHECKING:
 
     from tools.laboratory.captures import Answer
 
+HEAP, GOROUTINES, CPU = (
+    {"heap", "heap1", "allocs"},
+    {"goroutine", "goroutine1", "goroutine2"},
+    {"cpu"},
+)
+# What can show the function at which a cause is mended.
 PROFILES = {
-    "heap-growth": {"heap", "heap1", "allocs"},
-    "goroutine-leak": {"goroutine", "goroutine1", "goroutine2"},
+    "heap-growth": HEAP,
+    "allocation-spike": HEAP,
+    "gc-pressure": HEAP | CPU,
+    "finalizer-backlog": HEAP | GOROUTINES,
+    "goroutine-leak": GOROUTINES,
+    "stack-growth": GOROUTINES,
+    "thread-growth": GOROUTINES,
+    "forced-gc": CPU,
+    "native-memory": CPU | GOROUTINES,
+    "anonymous-mapping": CPU | GOROUTINES,
 }
 
 
@@ -49,14 +63,15 @@ def holders(answer: Answer) -> list[Holder]:
             ),
         )
         for cause in recorded["causes"]
-        if own_functions(cause) and PROFILES[cause["code"]] & set(recorded["artefacts"])
+        if own_functions(cause) and PROFILES.get(cause["code"], set()) & set(recorded["artefacts"])
     ]
 
 
 def own_functions(cause: dict[str, Any]) -> tuple[str, ...]:
     """The functions by which a cause of the truth is rightly named; none where it does not say."""
     holder = cause.get("holder", {})
-    return tuple(holder.get("own_functions") or filter(None, [holder.get("own_function")]))
+    functions = holder.get("own_functions") or cause.get("mended_at")
+    return tuple(functions or filter(None, [holder.get("own_function")]))
 
 
 def names(finding: dict[str, Any], functions: Sequence[str]) -> bool:

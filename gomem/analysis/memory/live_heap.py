@@ -93,6 +93,23 @@ class LiveHeap:
         """How it moved; None of fewer than two readings."""
         return self.level.rise
 
+    @property
+    def grown_to_the_end(self) -> float:
+        """By how much it grew while the capture looked, as far as readings and HeapAlloc tell.
+
+        Marks are of collections: behind the last, and before the first, a level that rises goes on
+        as it did between them, up to what HeapAlloc leaves. 0 without two readings.
+        """
+        rise, level = self.rise, self.level
+        if rise is None:
+            return 0.0
+        begin, until = level.watched or (level.seconds[0], level.seconds[-1])
+        speed = max(0.0, rise.grown / rise.seconds)
+        last = rise.last + speed * max(0.0, until - level.seconds[-1])
+        if level.ceiling is not None and level.ceiling[1] >= rise.last:
+            last = min(last, level.ceiling[1])
+        return last - max(0.0, rise.first + speed * (begin - level.seconds[0]))
+
 
 def live_heap(
     stats: pd.DataFrame,
@@ -104,8 +121,9 @@ def live_heap(
 
     Args:
         stats: A row a moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
-            (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc` and `live_bytes`
-            (`/gc/heap/live:bytes`); missing where it is not known.
+            (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
+            (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal);
+            missing where it is not known.
         marks: Of the log, if there is one.
         profiles: Of one process, without those that repeat the one before.
         gogc: As a fraction, if a file says it; else it is inferred (see `inferred_gogc`).
@@ -222,6 +240,9 @@ class _Evidence:
         """The mark of each collection that a moment shows, at the time of that collection."""
         stats = self.stats
         goals = stats["NextGC"].to_numpy(np.float64) / (1 + self.gogc)
+        # Somewhere between none and all of the stacks was scanned, and raised the goal.
+        stacks = np.nan_to_num(stats["stack_bytes"].to_numpy(np.float64))
+        by_stacks = np.minimum(stacks * (1 - 1 / (1 + self.gogc)), goals) / 2
         live = stats["live_bytes"].to_numpy(np.float64)
         at = stats["LastGC"].where(stats["LastGC"] > 0, stats["seconds"])
         if at.isna().all():
@@ -229,8 +250,8 @@ class _Evidence:
         rows = pd.DataFrame(
             {
                 "seconds": at.to_numpy(np.float64),
-                "value": np.where(np.isnan(live), goals, live),
-                "error": 0.0,
+                "value": np.where(np.isnan(live), goals - by_stacks, live),
+                "error": np.where(np.isnan(live), by_stacks, 0.0),
                 "number": stats["NumGC"].to_numpy(np.float64),
             }
         )

@@ -26,8 +26,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError, excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LARGEST_BYTES = 64 << 20  # where net/http/pprof stops
 SECONDS = 60
@@ -46,6 +50,9 @@ LOCKED = "locked to thread"
 LEAKED = "leaked"
 EXIT = "runtime.goexit"
 MAIN = frozenset({"runtime.main", "runtime.handleAsyncEvent"})  # of the runtime, and the program's
+# What runs finalizers, until Go 1.24 and since; and cleanups, since 1.25. A count of goroutines has
+# them while they call the program.
+FINALIZING = frozenset({"runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups"})
 SYSTEM_STACK = b"0"  # goroutine 0 is a thread's own stack
 
 
@@ -77,7 +84,20 @@ class Waiting:
         if not self.stack or self.elided < 0:
             return self.created_by.startswith("runtime.")
         begun = self.stack[-1]
+        if begun in FINALIZING and finalizer_of(self.stack):
+            return False
         return begun.startswith("runtime.") and begun not in MAIN
+
+
+def finalizer_of(stack: Sequence[str]) -> str:
+    """The finalizer or cleanup that a goroutine runs; empty if it runs none.
+
+    Args:
+        stack: Functions, innermost first.
+    """
+    begin = next((place for place, name in enumerate(stack) if name in FINALIZING), 0)
+    called = [name for name in stack[:begin] if not name.startswith(("runtime.", "reflect."))]
+    return called[-1] if called else ""
 
 
 @dataclass

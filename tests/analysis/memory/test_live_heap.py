@@ -9,8 +9,8 @@ from gomem.units import MIB
 COLUMNS = ["seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes"]
 
 
-def stats(*rows) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=COLUMNS, dtype=float)
+def stats(*rows, stack_bytes: float = 0) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=float).assign(stack_bytes=stack_bytes)
 
 
 def test_a_mark_is_true_at_its_collection_and_counts_once():
@@ -36,6 +36,29 @@ def test_the_runtimes_own_number_is_better_than_the_goal():
     )
 
     assert [9 * MIB, 19 * MIB] == found.level.values.tolist()
+
+
+def test_stacks_that_raise_goals_make_marks_wide():
+    """
+    16 MiB are 8 MiB twice, or 4 MiB twice and 8 MiB of stacks; nobody says how much was scanned.
+    """
+    rows = (1, 1, 1, 16 * MIB, 20 * MIB, np.nan), (2, 2, 2, 38 * MIB, 30 * MIB, 19 * MIB)
+
+    found = live_heap(stats(*rows, stack_bytes=8 * MIB))
+
+    assert [6 * MIB, 19 * MIB] == found.level.values.tolist()
+    assert [2 * MIB, 0] == found.level.errors.tolist()
+
+
+def test_growth_goes_on_behind_the_last_mark_up_to_what_heapalloc_leaves():
+    """
+    8 → 24 MiB in 20 s; the last reading is 10 s behind the last mark, the first 2 before.
+    """
+    marks = (12, 10, 1, 16 * MIB, 15 * MIB, np.nan), (30, 30, 3, 48 * MIB, 40 * MIB, np.nan)
+    last = (40, 30, 3, 48 * MIB, 60 * MIB, np.nan)
+
+    assert 24 * MIB == live_heap(stats(*marks, last)).grown_to_the_end
+    assert 20 * MIB == live_heap(stats(*marks, (*last[:4], 28 * MIB, np.nan))).grown_to_the_end
 
 
 def test_a_log_that_a_collection_ties_stands_on_the_moments_clock():

@@ -1,0 +1,110 @@
+"""Finalizers or cleanups that run too slowly, or not at all: what they are about cannot be freed.
+
+An object with a finalizer is freed two collections after its finalizer has run, and until then
+keeps all that it refers to. One goroutine runs all finalizers, one after another: where one blocks,
+or takes longer than the next comes, the queue grows, and the live heap with it. Cleanups
+(`runtime.AddCleanup`, Go 1.24) have goroutines of their own since Go 1.25.
+
+A healthy process is hardly ever met while a finalizer runs. Since Go 1.26, runtime/metrics count
+what was queued and what has run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.groups import LIVE
+from gomem.causes.cause import Cause
+from gomem.causes.finalizers import finalizers_hold_up, queue_grows
+from gomem.causes.finding import Evidence, Finding, Severity, Site
+from gomem.causes.growing_sites import growing_sites
+from gomem.causes.live_growth import grows
+from gomem.text import Bytes, Count, Function, Seconds, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.facts.goroutines import Finalizing
+
+CODE = "finalizer-backlog"
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding: the queue is counted and grows, or a finalizer is seen to run and hold."""
+    if not finalizers_hold_up(case):
+        return []
+    running, held = case.facts.finalizing, _held_bytes(case)
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            _title(case, running, held),
+            moment=case.facts.moments[-1].name,
+            size=held,
+            evidence=_evidence(case, running),
+            confidence=_confidence(case, running),
+            sites=_sites(case, running, held),
+        )
+    ]
+
+
+CAUSE = Cause(
+    code=CODE,
+    mechanism="An object with a finalizer, and all that it refers to, stays until the finalizer "
+    "has run and a later collection has met it again. One goroutine runs all finalizers, one "
+    "after another, so one that blocks or takes long holds up every other.",
+    remedy="Let the finalizer or cleanup only hand the work on: send to a goroutine that has time, "
+    "without waiting. Close explicitly (defer x.Close()) and keep the finalizer as a safety net. "
+    "On Go 1.26 and later, watch /gc/finalizers/queued:finalizers less executed.",
+    references=("runtime.SetFinalizer", "runtime.AddCleanup", "runtime/metrics"),
+    bears_on=("growth", "moments"),
+    rule=find,
+    claims=frozenset({LIVE}),
+)
+
+
+def _held_bytes(case: Case) -> int | None:
+    """What grew meanwhile, at most theirs; None where the live heap does not."""
+    live = case.facts.live_heap
+    return round(live.rise.grown) if live is not None and live.rise and grows(case) else None
+
+
+def _confidence(case: Case, running: Finalizing | None) -> str:
+    if queue_grows(case):
+        return "certain"
+    return "likely" if running is not None and len(running.moments) > 1 else "possible"
+
+
+def _title(case: Case, running: Finalizing | None, held: int | None) -> Text:
+    queue, pieces = case.facts.finalizer_queue, []
+    if queue is not None and queue_grows(case):
+        waiting = Count(round(queue.first)), Count(round(queue.last))
+        pieces.append(text("{} → {} are waiting", *waiting))
+    if running is not None:
+        pieces.append(text("{} was running {}", Function(running.function), _when(running)))
+    if held:
+        pieces.append(text("the live heap grew by {}", Bytes(held)))
+    return text("Finalizers or cleanups cannot keep up: {}", joined("; ", pieces))
+
+
+def _when(running: Finalizing) -> Text:
+    if running.wait_seconds:
+        return text("and had waited for {} at least", Seconds(running.wait_seconds))
+    so_many, of_all = Count(len(running.moments)), Count(running.looked, "snapshot")
+    return text("in {} of {}", so_many, of_all)
+
+
+def _sites(case: Case, running: Finalizing | None, held: int | None) -> tuple[Site, ...]:
+    """The finalizer, and who allocates what waits for it."""
+    own = () if running is None else (Site(running.function, running.function, high=held or 0.0),)
+    return (*own, *growing_sites(case)) if held else own
+
+
+def _evidence(case: Case, running: Finalizing | None) -> list[Evidence]:
+    rows = []
+    if running is not None:
+        field = text("snapshots in which {} ran", Function(running.function))
+        rows.append(Evidence(running.counts.path, field, len(running.moments), "count"))
+    queue = case.facts.finalizer_queue
+    if queue is not None:
+        path = case.facts.moments[-1].path("metrics")
+        rows.append(Evidence(path, "finalizers and cleanups that wait", round(queue.last), "count"))
+    return rows

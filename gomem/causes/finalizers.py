@@ -1,0 +1,25 @@
+"""Whether finalizers or cleanups hold up what waits for them: what several causes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.causes.live_growth import grows
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+
+
+def finalizers_hold_up(case: Case) -> bool:
+    """Whether they run too slowly: by count; or one runs while what is live grows; or is stuck."""
+    running = case.facts.finalizing
+    if running is None:
+        return queue_grows(case)
+    is_stuck = (running.wait_seconds or 0) >= case.thresholds.finalizer_seconds
+    return is_stuck or grows(case) or queue_grows(case)
+
+
+def queue_grows(case: Case) -> bool:
+    """Whether runtime/metrics count ever more that wait, to the end."""
+    queue, thresholds = case.facts.finalizer_queue, case.thresholds
+    return queue is not None and queue.grown >= thresholds.finalizer_growth and queue.goes_on

@@ -1,0 +1,98 @@
+"""Threads that never end: each keeps its C stack, and what the kernel has of it.
+
+Go makes a thread whenever all that it has are in a system call or in C and a goroutine could run,
+and never ends one, unless its goroutine returns while it is locked to it. So C functions that never
+return, and goroutines that stay locked, leave a thread behind each. The stack that pthread gives a
+thread is reserved whole and resident as far as it was used; Go counts none of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gomem.analysis.memory.groups import NATIVE
+from gomem.causes.callers import called_by, caller_sites
+from gomem.causes.cause import Cause
+from gomem.causes.evidence import rss_evidence
+from gomem.causes.finding import Evidence, Finding, Severity
+from gomem.causes.threads import threads_pile_up
+from gomem.facts.moment import THREADS
+from gomem.inputs.kinds import METRICS_PAGE
+from gomem.text import Bytes, Count, Seconds, Text, text
+
+if TYPE_CHECKING:
+    from gomem.causes.case import Case
+    from gomem.facts.moment import MomentFacts
+
+CODE = "thread-growth"
+STACKS = "thread_stacks"
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding, if the number of threads grows to the end."""
+    rise, thresholds = case.facts.threads, case.thresholds
+    if rise is None or not threads_pile_up(case):
+        return []
+    counted = [moment for moment in case.facts.moments if moment.threads is not None]
+    first, last = counted[0], counted[-1]
+    callers, size = case.facts.callers.calling_c, _stack_bytes(last)
+    during = text(" in {}", Seconds(rise.seconds)) if _are_timed(counted) else Text()
+    held = text("; their C stacks hold {}", Bytes(size)) if size else Text()
+    likely = rise.readings >= thresholds.growth_readings
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            text(
+                "Threads pile up: {} → {}{}{}",
+                Count(round(rise.first)),
+                Count(round(rise.last)),
+                during,
+                held,
+            ),
+            moment=last.name,
+            size=size,
+            evidence=(
+                Evidence(_path(first), "Threads, first", round(rise.first), "count"),
+                Evidence(_path(last), "Threads, last", round(rise.last), "count"),
+                *rss_evidence(last),
+            ),
+            next_step=called_by(callers, "C") + CAUSE.remedy,
+            confidence="likely" if likely else "possible",
+            sites=caller_sites(callers, thresholds, size or 0),
+        )
+    ]
+
+
+CAUSE = Cause(
+    code=CODE,
+    mechanism="Go starts a thread when all others are in a system call or in C and a goroutine "
+    "could run, and keeps it. C functions that never return, and goroutines that end neither "
+    "their lock on a thread nor themselves, leave one behind each: its C stack, and its entry in "
+    "the kernel. Go dies at 10,000 threads (debug.SetMaxThreads).",
+    remedy="See who creates threads: /debug/pprof/threadcreate, and goroutines that are in a "
+    "system call or locked to a thread in /debug/pprof/goroutine?debug=2. Bound how many calls "
+    "into C run at once, give each a timeout, and pair runtime.LockOSThread with UnlockOSThread.",
+    references=("runtime.LockOSThread", "runtime/debug.SetMaxThreads", "golang/go#14592"),
+    bears_on=("mappings", "moments"),
+    rule=find,
+    claims=frozenset({NATIVE}),
+    needed_moments=2,
+)
+
+
+def _stack_bytes(moment: MomentFacts) -> int | None:
+    """Resident bytes of their C stacks; None where no smaps says it."""
+    if moment.ledger is None or moment.mappings is None:
+        return None
+    return moment.ledger.part(STACKS) or None
+
+
+def _path(moment: MomentFacts) -> str:
+    """The file that counts them."""
+    if "status" in moment.paths:
+        return moment.path("status")
+    return moment.path("metrics" if THREADS in moment.metrics else METRICS_PAGE)
+
+
+def _are_timed(moments: list[MomentFacts]) -> bool:
+    return all(moment.time is not None for moment in moments)

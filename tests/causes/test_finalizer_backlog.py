@@ -1,0 +1,146 @@
+"""A finalizer that holds up all others is named, and who allocates what waits for it."""
+
+import pytest
+
+import gomem
+from gomem.causes import finalizer_backlog, heap_growth
+from gomem.causes.finding import Severity
+from gomem.inputs.goroutines.parse import finalizer_of
+from gomem.text import Count, Function
+from tests.builders import but, case_of
+from tests.causes.situations import facts
+
+LOOPS = ("runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups")
+DUMP = """goroutine 1 [running]:
+main.main()
+\t/src/main.go:9 +0x1d
+
+goroutine 19 [sleep{minutes}]:
+time.Sleep(0x2625a00)
+\t/go/src/runtime/time.go:363 +0x165
+main.(*press).clean(...)
+\t/src/main.go:41
+{loop}()
+\t/go/src/runtime/mfinal.go:290 +0x45
+created by runtime.createfing in goroutine 1
+\t/go/src/runtime/mfinal.go:172 +0x3d
+"""
+
+
+def dumps(tmp_path, *loops: str, minutes: int = 0):
+    """A capture of a dump of goroutines a moment, in which a finalizer runs or none does."""
+    for place, loop in enumerate(loops):
+        folder = tmp_path / f"{place}"
+        folder.mkdir()
+        text = DUMP.format(loop=loop or "main.wait", minutes=f", {minutes} minutes" * (minutes > 0))
+        (folder / "goroutines.txt").write_text(text)
+    return gomem.diagnose(tmp_path).case
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_the_runtimes_loop_calls_is_the_finalizer(loop):
+    assert "main.(*press).clean" == finalizer_of(["time.Sleep", "main.(*press).clean", loop])
+    assert "" == finalizer_of(["runtime.gopark", loop])
+    assert "" == finalizer_of(["time.Sleep", "main.main", "runtime.main"])
+    assert "" == finalizer_of([])
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_goroutine_that_runs_a_finalizer_counts(tmp_path, loop):
+    """
+    As runtime.NumGoroutine counts it; one that waits for work does not.
+    """
+    case = dumps(tmp_path, loop)
+
+    assert [2] == [one.goroutines for one in case.facts.goroutine_counts]
+    assert ("main.(*press).clean", ("0",), 1, None) == (
+        case.facts.finalizing.function,
+        case.facts.finalizing.moments,
+        case.facts.finalizing.looked,
+        case.facts.finalizing.wait_seconds,
+    )
+
+
+def test_one_that_is_stuck_is_found_by_a_single_dump(tmp_path):
+    (found,) = finalizer_backlog.find(dumps(tmp_path, LOOPS[1], minutes=12))
+
+    assert ("finalizer-backlog", Severity.WARNING, "possible") == (
+        found.code,
+        found.severity,
+        found.confidence,
+    )
+    assert ["main.(*press).clean"] == [name.value for name in found.title.of(Function)]
+    assert ["main.(*press).clean"] == [site.own_function for site in found.sites]
+    assert "12 min" in found.title
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        pytest.param((LOOPS[1],), id="it runs, and nothing grows"),
+        pytest.param((LOOPS[1], ""), id="it has run"),
+        pytest.param(("", ""), id="none runs"),
+    ],
+)
+def test_one_that_runs_is_no_backlog(tmp_path, loops):
+    assert [] == finalizer_backlog.find(dumps(tmp_path, *loops))
+
+
+def growing(tmp_path, *loops: str):
+    """The same, with a live heap of 20 MiB more at each moment."""
+    case = dumps(tmp_path, *loops)
+    moments = [
+        facts(name=str(place), NextGC=2 * size, HeapAlloc=size, NumGC=place + 1)
+        for place, size in enumerate((20, 40, 60, 80, 100, 120, 140, 160))
+    ]
+    grown = case_of(moments).facts.live_heap
+    return but(case, live_heap=grown)
+
+
+def test_one_that_runs_while_the_live_heap_grows_is_the_cause_of_that(tmp_path):
+    case = growing(tmp_path, LOOPS[1], LOOPS[1])
+
+    (found,) = finalizer_backlog.find(case)
+    (growth,) = heap_growth.find(case)
+
+    assert ("likely", Severity.WARNING) == (found.confidence, found.severity)
+    assert Severity.INFO == growth.severity
+    assert growth.bytes == found.bytes
+    assert [2, 2] == [count.value for count in found.title.of(Count)]
+
+
+def test_a_queue_that_is_counted_is_certain():
+    moments = [
+        facts(
+            name=str(place),
+            metrics={
+                "/gc/finalizers/queued:finalizers": 2000.0 * place,
+                "/gc/finalizers/executed:finalizers": 100.0 * place,
+                "/gc/cleanups/queued:cleanups": 7.0,
+                "/gc/cleanups/executed:cleanups": 7.0,
+            },
+        )
+        for place in range(1, 5)
+    ]
+
+    (found,) = finalizer_backlog.find(case_of(moments))
+
+    assert "certain" == found.confidence
+    assert [1900, 7600] == [count.value for count in found.title.of(Count)]
+
+
+def test_a_queue_that_is_worked_off_is_none():
+    moments = [
+        facts(
+            name=str(place),
+            metrics={
+                "/gc/finalizers/queued:finalizers": 2000.0 * place,
+                "/gc/finalizers/executed:finalizers": 2000.0 * place - waiting,
+                "/gc/cleanups/queued:cleanups": 0.0,
+                "/gc/cleanups/executed:cleanups": 0.0,
+            },
+        )
+        for place, waiting in enumerate((0, 1500, 0, 900), start=1)
+    ]
+
+    assert [] == finalizer_backlog.find(case_of(moments))

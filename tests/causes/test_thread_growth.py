@@ -1,0 +1,110 @@
+"""Threads that pile up are named with what their stacks hold, and never twice."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+import gomem
+from gomem.causes import native_memory
+from gomem.causes.finding import Severity
+from gomem.causes.thread_growth import find
+from gomem.facts.sides import facts_of_moments
+from gomem.text import Bytes, Count
+from gomem.units import KIB, MIB
+from tests.builders import smaps_entry
+from tests.causes.situations import HIGH, answers, facts
+
+STATUS = "Name:\tapi\nState:\tS (sleeping)\nPid:\t7\nVmSize:\t9000 kB\nVmRSS:\t100 kB\n"
+
+
+def moments(*numbers: int | None):
+    """Moments that count their threads, and nothing else of note."""
+    return [
+        replace(facts(name=str(place), threads=number), paths={"status": f"{place}/status"})
+        for place, number in enumerate(numbers)
+    ]
+
+
+def test_threads_that_pile_up_are_counted():
+    (found,) = find(answers(*moments(12, 62, 112, 162)))
+
+    assert ("thread-growth", Severity.WARNING) == (found.code, found.severity)
+    assert ("likely", "3") == (found.confidence, found.moment)
+    assert [12, 162] == [count.value for count in found.title.of(Count)]
+    assert {("0/status", 12), ("3/status", 162)} <= {
+        (one.artefact, one.value) for one in found.evidence
+    }
+
+
+def test_two_counts_make_it_possible():
+    (found,) = find(answers(*moments(12, 162)))
+
+    assert "possible" == found.confidence
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        pytest.param((12, 18, 24, 30), id="fewer than twenty more"),
+        pytest.param((40, 50, 60, 70), id="less than twice as many"),
+        pytest.param((12, 160, 160, 160, 160, 160), id="a burst that made them, which stay"),
+        pytest.param((160, 12), id="fewer"),
+        pytest.param((160,), id="one count"),
+        pytest.param((None, None), id="none"),
+    ],
+)
+def test_what_does_not_pile_up_is_no_finding(numbers):
+    assert [] == find(answers(*moments(*numbers)))
+
+
+def stacks(so_many: int) -> str:
+    """The heap of a C library, and threads' stacks of 8 MiB with 256 KiB in use."""
+    brk = smaps_entry(0x1000000, 0x1021000, "rw-p", "[heap]", rss_kib=8)
+    return brk + "".join(
+        smaps_entry(at, at + 4096, "---p") + smaps_entry(at + 4096, at + 8 * MIB, rss_kib=256)
+        for at in range(HIGH, HIGH + so_many * 16 * MIB, 16 * MIB)
+    )
+
+
+def test_their_stacks_are_theirs_and_not_called_mallocs_too():
+    case = answers(
+        *(facts(stacks(n), name=str(n), threads=n, heap_mib=4) for n in (10, 60, 110, 160))
+    )
+
+    (found,) = find(case)
+
+    assert 160 * 256 * KIB + 16 * KIB == found.bytes
+    assert [found.bytes] == [size.value for size in found.title.of(Bytes)]
+    assert [] == native_memory.find(case)
+
+
+@pytest.mark.parametrize(
+    ("files", "threads"),
+    [
+        pytest.param({"status": STATUS + "Threads:\t34\n"}, 34, id="the kernel"),
+        pytest.param(
+            {"metrics.prom": "go_memstats_alloc_bytes 1e6\ngo_threads 21\n"}, 21, id="a page"
+        ),
+        pytest.param({"status": STATUS}, None, id="nothing"),
+    ],
+)
+def test_who_counts_them(tmp_path, files, threads):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+
+    (moment,) = facts_of_moments(gomem.load(tmp_path))
+
+    assert threads == moment.threads
+
+
+def test_times_make_it_a_rate():
+    start = pd.Timestamp("2026-01-02T03:04:05Z")
+    timed = [
+        replace(one, time=start + pd.Timedelta(10 * place, "s"))
+        for place, one in enumerate(moments(12, 62, 112, 162))
+    ]
+
+    (found,) = find(answers(*timed))
+
+    assert "in 30 s" in found.title
