@@ -28,7 +28,15 @@ from gomem.views.writers.markdown import write_markdown
 from gomem.views.writers.text import WIDTH, write_text
 
 OF_PROFILES = frozenset(
-    {"alloc_space", "allocation_holders", "growth", "growth_holders", "heap_series", "in_use"}
+    {
+        "alloc_space",
+        "allocation_holders",
+        "growth",
+        "growth_holders",
+        "in_use_holders",
+        "heap_series",
+        "in_use",
+    }
     | {"paths", "spike"}
 )
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -21,6 +21,13 @@ def growing_sites(case: Case) -> tuple[Site, ...]:
     return largest_sites(case.facts.profiles.growth_holders, case.thresholds)
 
 
+def holding_sites(case: Case) -> tuple[Site, ...]:
+    """Those functions; where one profile is all there is, those that have most of it in use."""
+    if case.facts.profiles.growth_holders is not None:
+        return growing_sites(case)
+    return largest_sites(case.facts.profiles.in_use_holders, case.thresholds)
+
+
 def allocating_sites(case: Case) -> tuple[Site, ...]:
     """The program's own functions that allocated most over the watch, the largest first."""
     return largest_sites(case.facts.profiles.allocation_holders, case.thresholds)

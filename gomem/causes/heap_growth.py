@@ -21,7 +21,7 @@ from gomem.causes.cause import Cause
 from gomem.causes.finalizers import finalizers_hold_up
 from gomem.causes.finding import Evidence, Finding, Lack, Severity, Site
 from gomem.causes.goroutines import goroutines_hold, goroutines_pile_up
-from gomem.causes.growing_sites import growing_sites, share_words
+from gomem.causes.growing_sites import growing_sites, holding_sites, share_words
 from gomem.causes.live_growth import CODE, grows, matters, probability
 from gomem.text import Bytes, Count, File, Function, Rate, Seconds, Text, text
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gomem.analysis.memory.live_heap import LiveHeap
     from gomem.analysis.series.level import Rise
     from gomem.causes.case import Case
-    from gomem.causes.thresholds import Thresholds
 
 
 def find(case: Case) -> list[Finding]:
@@ -94,12 +93,12 @@ CAUSE = Cause(
 
 
 def _finding(live: LiveHeap, rise: Rise, case: Case, *, confidence: str) -> Finding:
-    sites = growing_sites(case)
-    theirs = goroutines_hold(case, sites)
+    sites = holding_sites(case)
+    theirs = goroutines_hold(case, growing_sites(case))
     is_explained = theirs or finalizers_hold_up(case)
     return CAUSE.finding(
         Severity.INFO if is_explained else Severity.WARNING,
-        _title(rise, sites, case.thresholds),
+        _title(rise, sites, case),
         moment=case.facts.moments[-1].name if case.facts.moments else _last_profile(case),
         size=round(live.grown_to_the_end),
         evidence=(*_evidence(live, rise, case), *_site_evidence(sites, case)),
@@ -116,7 +115,7 @@ _OF_GOROUTINES = (
 )
 
 
-def _title(rise: Rise, sites: tuple[Site, ...], thresholds: Thresholds) -> Text:
+def _title(rise: Rise, sites: tuple[Site, ...], case: Case) -> Text:
     grows = text(
         "Leak, or a cache that fills: the live heap grows by {} ({} → {} in {})",
         Rate(rise.slope),
@@ -126,7 +125,10 @@ def _title(rise: Rise, sites: tuple[Site, ...], thresholds: Thresholds) -> Text:
     )
     if not sites:
         return grows
-    return text("{}, {} by {}", grows, share_words(sites[0].share, thresholds), sites[0].words)
+    share = share_words(sites[0].share, case.thresholds)
+    if case.facts.profiles.growth_holders is None:
+        return text("{}; {} of the heap in use is by {}", grows, share, sites[0].words)
+    return text("{}, {} by {}", grows, share, sites[0].words)
 
 
 def _evidence(live: LiveHeap, rise: Rise, case: Case) -> list[Evidence]:
@@ -158,14 +160,11 @@ def _last_profile(case: Case) -> str | None:
 
 
 def _site_evidence(sites: tuple[Site, ...], case: Case) -> list[Evidence]:
-    path = case.facts.profiles.path(_last_profile(case) or "")
+    profiles = case.facts.profiles
+    of = "inuse_space of {}" if profiles.growth_holders is None else "inuse_space, more in {}"
+    path = profiles.path(_last_profile(case) or "")
     return [
-        Evidence(
-            path,
-            text("inuse_space, more in {}", Function(site.own_function)),
-            round(site.change),
-            "B",
-        )
+        Evidence(path, text(of, Function(site.own_function)), round(site.change), "B")
         for site in sites
     ]
 

@@ -162,7 +162,7 @@ def _of_in_use(case: Case) -> list[Observation]:
     """What the heap has in use by its first profile and its last, and who has more."""
     profiles = [
         (moment, profile)
-        for moment, profile in case.facts.profiles.of_last_process.items()
+        for moment, profile in case.facts.profiles.in_order.items()
         if IN_USE in profile.sample_type_names
     ]
     if len(profiles) < 2:

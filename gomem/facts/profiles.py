@@ -67,6 +67,11 @@ class ProfileFacts:
         """Those with a time, without those of a process before a restart."""
         return of_last_process(self.capture.heap_profiles)
 
+    @cached_property
+    def in_order(self) -> Mapping[str, Profile]:
+        """The same; where none has a time, those of the last process in the moments' order."""
+        return of_last_process(self.capture.heap_profiles, by_moment=True)
+
     # Who allocates
 
     @cached_property
@@ -160,8 +165,14 @@ class ProfileFacts:
 
         See `profiles.holders.HOLDERS`; None of fewer than two.
         """
-        usable = _that_count(IN_USE, self.of_last_process)
+        usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
+
+    @cached_property
+    def in_use_holders(self) -> pd.DataFrame | None:
+        """What they have in the last of them; see `profiles.holders.HOLDERS`. None without any."""
+        usable = _that_count(IN_USE, self.in_order)
+        return holders(usable[-1]) if usable else None
 
     @cached_property
     def allocation_holders(self) -> pd.DataFrame | None:
@@ -169,8 +180,7 @@ class ProfileFacts:
 
         Of one, since the start; see `profiles.holders.HOLDERS`. None without any.
         """
-        timed = _that_count(ALLOCATED, self.of_last_process)
-        usable = timed or _that_count(ALLOCATED, self.by_moment)[-1:]
+        usable = _that_count(ALLOCATED, self.in_order)
         if not usable:
             return None
         return holders(usable[-1], usable[0] if usable[1:] else None, ALLOCATED)

@@ -13,7 +13,7 @@ from gomem.causes.finding import Severity
 from gomem.inputs.schema import build
 from gomem.text import Bytes, Function, Rate
 from gomem.units import MIB
-from tests.builders import case_of
+from tests.builders import but, case_of
 from tests.causes.situations import facts
 
 T = np.linspace(0, 30, 16)
@@ -52,6 +52,21 @@ def test_a_line_to_the_end_is_growth_with_its_rate():
     assert pytest.approx(2 * MIB) == rate.value
     assert (Severity.WARNING, "likely") == (finding.severity, finding.confidence)
     assert round(60 * MIB) == finding.bytes
+
+
+def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow():
+    """
+    50 MiB of 60 are main.fill's.
+    """
+    held = holders(("main.fill", "io.ReadAll", 50), ("main.index", "main.index", 10))
+
+    (finding,) = heap_growth.find(but(case(10 + 2 * T), in_use_holders=held))
+
+    assert ["main.fill", "main.index"] == [site.own_function for site in finding.sites]
+    assert "of the heap in use" in finding.title
+    assert ("inuse_space of main.fill", 50 * MIB) in {
+        (one.field, one.value) for one in finding.evidence
+    }
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ SCORED = (
             "late_share": "The share of the rise that came in the last third of the time.",
             "kinds": "How many kinds of evidence show it: log, goals and marks, profiles.",
         },
-        frozenset({"heap-growth", "goroutine-leak"}),
+        frozenset({"heap-growth", "goroutine-leak", "finalizer-backlog"}),
     ),
     Scored(
         "goroutine-leak",

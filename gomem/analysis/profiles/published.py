@@ -113,18 +113,23 @@ class _Shown:
     until: float
 
 
-def of_last_process(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
+def of_last_process(
+    profiles: Mapping[str, Profile], *, by_moment: bool = False
+) -> dict[str, Profile]:
     """The profiles since the counts of allocations last fell: before, it was another process.
 
     Args:
-        profiles: By moment; those that do not say when they were taken are left out, and those that
-            do not count allocations cannot show a restart.
+        profiles: By moment, in order; those that do not say when they were taken are left out, and
+            those that do not count allocations cannot show a restart.
+        by_moment: Whether the moments' order will do where none of them says a time.
     """
+    timed = {name: one for name, one in profiles.items() if one.columns.time_nanos}
+    ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)
+    if by_moment and not ordered:
+        ordered = [*profiles.items()]
     kept: dict[str, Profile] = {}
     highest = 0
-    for name, one in sorted(profiles.items(), key=lambda pair: pair[1].columns.time_nanos):
-        if not one.columns.time_nanos:
-            continue
+    for name, one in ordered:
         allocated = one.total(ALLOCATED) if ALLOCATED in one.sample_type_names else highest
         if allocated < highest:
             kept.clear()

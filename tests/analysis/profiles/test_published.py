@@ -94,3 +94,15 @@ def test_a_profile_without_a_time_is_left_out():
 def test_where_the_counts_fall_another_process_began():
     assert ["02", "03"] == list(of_last_process(profiles(5, 6, 2, 3)))
     assert ["00", "01", "02"] == list(of_last_process(profiles(5, 5, 6)))
+
+
+def test_profiles_without_a_time_stand_in_the_order_of_their_moments_if_asked():
+    """
+    Text of heap?debug=1 says no time; where one profile does, the others are left out.
+    """
+    untimed = profiles(5, 6, 2, 3, seconds=[-1] * 4)
+
+    assert {} == of_last_process(untimed)
+    assert ["02", "03"] == list(of_last_process(untimed, by_moment=True))
+    mixed = profiles(5, 6, 7, seconds=[-1, 3, -1])
+    assert ["01"] == list(of_last_process(mixed, by_moment=True))

@@ -26,6 +26,13 @@ def test_functions_of_gos_library_are_passed_over():
     assert ("app.(*hub).read", "app.serve") == (waiting.function, waiting.created_by)
 
 
+def test_where_nothing_is_the_programs_own_the_runtimes_parking_is_passed_over():
+    parked = "runtime.gopark;runtime.selectgo;net/http.(*persistConn).writeLoop;runtime.goexit"
+
+    assert "net/http.(*persistConn).writeLoop" == waiting_of([profile((7, parked))]).function
+    assert "runtime.gopark" == waiting_of([profile((7, "runtime.gopark;runtime.main"))]).function
+
+
 def test_those_that_were_there_before_do_not_count():
     before = profile((500, "main.pool"), (1, "main.leak;main.start"))
     after = profile((510, "main.pool"), (90, "main.leak;main.start"))
