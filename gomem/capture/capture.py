@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
     from gomem.inputs.buildinfo.table import Build
+    from gomem.inputs.environ.table import Environ
     from gomem.inputs.escapes.table import EscapeAnalysis
     from gomem.inputs.gctrace.table import GcLog
     from gomem.inputs.gobench.table import Bench
@@ -249,6 +250,11 @@ class Capture(WithDamage):
     def builds(self) -> Mapping[str, Build]:
         """What executables say of their build, by path."""
         return self.of_kind("buildinfo")
+
+    @property
+    def environs(self) -> Mapping[str, Environ]:
+        """The runtime's variables in the process's environment, by path."""
+        return self.of_kind("environ")
 
     def of_kind(self, name: str) -> dict[str, Any]:
         """What was read of every artefact of a kind, by path."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.inputs.buildinfo.parse import looks_like_build_info
 from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
+from gomem.inputs.environ.parse import looks_like_environ
 from gomem.inputs.escapes.parse import looks_like_escapes
 from gomem.inputs.gctrace.parse import looks_like_gctrace
 from gomem.inputs.gobench.parse import looks_like_gobench
@@ -150,6 +151,10 @@ KINDS = (
     Kind(
         "limits", "limits", _content(looks_like_limits), "limits.table.read_limits",
         frames=("limits", "damage"), fills={"limits": "limits"}, words=("limits",),
+    ),
+    Kind(
+        "environ", "a process's environment", looks_like_environ, "environ.table.read_environ",
+        frames=("environ", "damage"), scope=OF_THE_WHOLE, words=("env", "environ", "environment"),
     ),
     Kind(
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),

@@ -193,6 +193,9 @@ _FORMS = (
     _form(rb"#!", "a script", ""),
 )  # fmt: skip
 
+# Lines of an environment, which nobody quotes: any of them may be a secret.
+_VARIABLE = re.compile(rb"\s*(?:(?:export|declare -x|set) )?[A-Za-z_][A-Za-z0-9_]*=")
+
 # What servers say in a line where they have nothing to give.
 _REFUSAL = re.compile(
     rb"\s*(?:[45]\d\d[ :].*|unauthorized|forbidden|not found|bad gateway|access denied|permission "
@@ -273,6 +276,14 @@ def _known_form(head: bytes, name: str) -> Resemblance | None:
     return Resemblance(what, text(form.way_out, file=_file(name)))
 
 
+def _variables(head: bytes, _: str) -> Resemblance | None:
+    """Names and values; what they are is not quoted."""
+    if _VARIABLE.match(head) is None:
+        return None
+    way_out = "if it is a process's environment, copy /proc/PID/environ as it is"
+    return Resemblance("names and values, each as NAME=VALUE", way_out)
+
+
 def _metrics_page(head: bytes, _: str) -> Resemblance | None:
     """A page of metrics, by what most of its names begin with; it has none of Go's."""
     if not is_page(head):
@@ -316,7 +327,7 @@ def _json_error(head: bytes) -> str | None:
 
 
 _LOOKS: tuple[Callable[[bytes, str], Resemblance | None], ...] = (
-    _nothing, _executable, _known_form, _metrics_page, _refusal, _json,
+    _nothing, _executable, _known_form, _variables, _metrics_page, _refusal, _json,
 )  # fmt: skip
 
 

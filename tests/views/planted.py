@@ -159,7 +159,9 @@ Complete requests:      20
 Failed requests:        0
 Requests per second:    500.00 [#/sec] (mean)
 """
+ENVIRON = b"PATH=/psstbin\0PSST_TOKEN=pssttoken\0GODEBUG=psstdebug=1\0GOGC=50\0psstcut"
 OF_THE_WHOLE = {
+    "environ": ENVIRON,
     "gctrace.log": LOG,
     "buildinfo.txt": BUILD,
     "more-bench.txt": BENCH,
@@ -173,7 +175,7 @@ MANIFEST = {
     "endpoints": ["http://pssthost.example:6060"],
     "collector": "psstcollector",
     "kernel": "psstkernel",
-    "environment": {"PSST": "psstvalue"},
+    "environment": {"PSST": "psstvalue", "GODEBUG": "psstdebug=1", "GOGC": "50"},
     "moments": [
         {
             "name": name,

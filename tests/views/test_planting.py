@@ -19,6 +19,7 @@ FIXED = {
     "memstats": {"place"},
     "status": {"State"},
     "limits": {"limit", "unit"},
+    "environ": {"name"},
     "heap_text": {"key", "build_id", "unit", "text"},
     "count_text": {"key", "build_id", "unit", "text"},
     "buildinfo": {"go_version", "goos", "goarch", "kind"},

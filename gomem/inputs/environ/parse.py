@@ -1,0 +1,90 @@
+r"""A process's environment: of all its variables the five that set the Go runtime, and no other.
+
+Printed by    the kernel as /proc/PID/environ, with a NUL behind each entry; `env` and
+              `tr '\0' '\n' < /proc/PID/environ`, an entry a line.
+Secrets       Whatever else the environment holds is dropped here, while it is read: no frame, no
+              message and no excerpt has it. A damaged entry is told by its number alone.
+Quirks        The kernel shows what the process was started with, not what os.Setenv changed. Of
+              two entries of one name the runtime takes the first. The values of `env` can have
+              several lines, which nobody can tell from further entries: such a text is not read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from gomem.errors import Damage
+from gomem.units import BYTE_UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG = "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"
+KEPT = (GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, "GOTRACEBACK")
+OFF, DEFAULT_PERCENT = "off", 100
+
+ENTRY = re.compile(rb"([A-Za-z_][A-Za-z0-9_.%()-]*)=(.*)", re.DOTALL)
+KNOWN_BY = frozenset({b"PATH", *(name.encode() for name in KEPT)})
+OF_GO_ENV = b"GOTOOLDIR"  # of the toolchain's settings, which `go env` prints in the same form
+WORDS = re.compile(r"(?<![a-z])env(?:iron(?:ment)?)?(?![a-z])", re.IGNORECASE)  # in file names
+CUT = re.compile(rb"[A-Za-z_][A-Za-z0-9_.%()-]*")
+MIN_LINES = 2
+MAX_TEXT_BYTES = 1 << 22  # twice what Linux passes to a program
+SIZE = re.compile(r"(\d{1,19})(B|[KMGT]iB)?")
+WHOLE = re.compile(r"[+-]?\d{1,20}")
+MAX_PERCENT = 2**31 - 1
+
+
+def looks_like_environ(data: bytes, name: str) -> bool:
+    """Whether the content is an environment, of which the last entry may be cut.
+
+    Lines of `KEY=VALUE` are in many files; so a text must set PATH or a variable of the runtime's,
+    or be named after the environment.
+    """
+    if len(data) > MAX_TEXT_BYTES or ENTRY.match(data.lstrip()) is None:
+        return False
+    entries = _entries(data)
+    matches = [ENTRY.fullmatch(entry) for entry in entries]
+    if b"\0" in data:
+        return all(matches[:-1]) and bool(matches[-1] or CUT.fullmatch(entries[-1]))
+    names = {match[1] for match in matches if match is not None}
+    is_known = not names.isdisjoint(KNOWN_BY) or WORDS.search(name) is not None
+    return all(matches) and len(matches) >= MIN_LINES and is_known and OF_GO_ENV not in names
+
+
+def _entries(data: bytes) -> list[bytes]:
+    if b"\0" in data:
+        return [entry for entry in data.split(b"\0") if entry.strip()]
+    return [line for line in data.splitlines() if line.strip()]
+
+
+def parse_environ(data: bytes, *, source: str) -> tuple[dict[str, str], list[Damage]]:
+    """The runtime's variables, each as it is set; what is no entry is damage, without its text."""
+    kept: dict[str, str] = {}
+    damage: list[Damage] = []
+    for number, entry in enumerate(_entries(data), start=1):
+        match = ENTRY.fullmatch(entry)
+        if match is None:
+            damage.append(Damage(source, f"entry {number}", "no NAME=VALUE; the file may be cut"))
+        elif (name := match[1].decode("ascii")) in KEPT:
+            kept.setdefault(name, match[2].decode("utf-8", "backslashreplace"))
+    return kept, damage
+
+
+def gogc_fraction(variables: Mapping[str, str]) -> float:
+    """GOGC as the runtime reads it: 1.0 for 100, which is the default; infinite for `off`."""
+    value = variables.get(GOGC, "")
+    if value == OFF:
+        return math.inf
+    percent = int(value) if WHOLE.fullmatch(value) else DEFAULT_PERCENT
+    if abs(percent) > MAX_PERCENT:
+        percent = DEFAULT_PERCENT
+    return math.inf if percent < 0 else percent / 100
+
+
+def memory_limit_bytes(variables: Mapping[str, str]) -> float:
+    """GOMEMLIMIT as the runtime reads it; infinite for none, which is the default."""
+    found = SIZE.fullmatch(variables.get(GOMEMLIMIT, ""))
+    return math.inf if found is None else float(int(found[1]) * BYTE_UNITS[found[2] or "B"])

@@ -1,0 +1,57 @@
+"""The runtime's variables in a process's environment, one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gomem.errors import FormatError
+from gomem.inputs.environ.parse import looks_like_environ, parse_environ
+from gomem.inputs.schema import Column, Frames, build_rows
+from gomem.inputs.unwrap import read_plain
+from gomem.inputs.wrong_file import reads
+from gomem.sources.artefact import open_source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gomem.sources.artefact import Readable
+
+ENVIRON = (
+    Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG or GOTRACEBACK."),
+    Column(
+        "value", "str", "", "As the process was started with it; a variable not set has no row."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Environ(Frames):
+    """The variables that set the Go runtime, as one process was started with them.
+
+    Attributes:
+        environ: A row per variable that is set; see `ENVIRON`.
+    """
+
+    environ: pd.DataFrame
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The same by name."""
+        return dict(zip(self.environ["name"], self.environ["value"], strict=True))
+
+
+@reads("a process's environment", "environ")
+def read_environ(readable: Readable) -> Environ:
+    """Read /proc/PID/environ, or the text of `env`; all but the runtime's variables is dropped.
+
+    Raises:
+        FormatError: It is no environment.
+    """
+    source = open_source(readable)
+    looks_like = partial(looks_like_environ, name=source.name)
+    variables, damaged, text = read_plain(source, looks_like, parse_environ)
+    if not looks_like(text.data):
+        raise FormatError(source.name, "", "no environment; wanted NAME=VALUE, entry by entry")
+    return Environ(build_rows(variables.items(), ENVIRON), damaged=damaged)
