@@ -76,8 +76,7 @@ def compare(
         typer.Option(help="A smaller change is neither better nor worse. Default: 0.5%."),
     ] = None,
     margin: Annotated[
-        str | None,
-        typer.Option(help="Ask where it is shown to be no worse than this, such as 2%."),
+        str | None, typer.Option(help="Ask where it is shown to be no worse than this, such as 2%.")
     ] = None,
     output: Output = None,
     output_format: Annotated[

@@ -88,8 +88,7 @@ def top(
     noinlines: Annotated[bool, _view("Count inlined calls as part of their callers.")] = False,
     tree: Annotated[bool, _view("Show callers and callees of each row.")] = False,
     peek: Annotated[
-        str | None,
-        typer.Option(metavar="RE", help="Show callers and callees of matching rows."),
+        str | None, typer.Option(metavar="RE", help="Show callers and callees of matching rows.")
     ] = None,
     traces: Annotated[bool, _view("Show every stack.")] = False,
     tags: Annotated[bool, _view("Show the total for each label.")] = False,

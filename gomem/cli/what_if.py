@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import (
-    check_writable,
-    file_named_after,
-    tell_damage,
-    tell_where,
-    write,
-)
+from gomem.cli.output import check_writable, file_named_after, tell_damage, tell_where, write
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError

@@ -39,21 +39,13 @@ FAMILIES = (
     ),
     _Family("runs", "gauge", "", "Processes in the log.", "runs"),
     _Family(
-        "log_seconds",
-        "gauge",
-        "seconds",
-        "First to last collection, over all runs.",
-        "seconds",
+        "log_seconds", "gauge", "seconds", "First to last collection, over all runs.", "seconds"
     ),
     _Family(
         "stw_seconds", "summary", "seconds", "World stopped for a collection, both stops.", "stw"
     ),
     _Family(
-        "longest_stop_seconds",
-        "gauge",
-        "seconds",
-        "Longest single stop.",
-        "longest_stop_seconds",
+        "longest_stop_seconds", "gauge", "seconds", "Longest single stop.", "longest_stop_seconds"
     ),
     _Family("interval_seconds", "summary", "seconds", "From a collection to the next.", "interval"),
     _Family(

@@ -8,12 +8,7 @@ from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
 from gomem.charts.figure import Drawing
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown, minus
-from gomem.views.figures.before_after_rows import (
-    SIDES,
-    explain_sides,
-    label_rows,
-    rows_panel,
-)
+from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.measurements import format_value
 
 if TYPE_CHECKING:

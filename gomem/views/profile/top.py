@@ -8,13 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
-from gomem.units import (
-    format_bytes,
-    format_count,
-    format_fraction,
-    format_seconds,
-    is_unknown,
-)
+from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

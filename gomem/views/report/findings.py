@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 NAMED = 3  # moments beside the one that is shown
 WORD = 24  # characters: evidence that is longer is a sentence
-NOUNS = {
-    Severity.CRITICAL: "critical finding",
-    Severity.WARNING: "warning",
-    Severity.INFO: "note",
-}
+NOUNS = {Severity.CRITICAL: "critical finding", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
 def findings_section(diagnosis: Diagnosis) -> Section:

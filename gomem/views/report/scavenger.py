@@ -108,10 +108,7 @@ def _over_time(answer: Scavenger) -> tuple[Block, ...]:
         "given back, at the time of the collection before it."
     )
     numbers = {"retention": timed, "marks": marks_of(answer)}
-    return (
-        Figure(caption, plot_retention, lambda: numbers),
-        Folded(NUMBERS, (table,)),
-    )
+    return (Figure(caption, plot_retention, lambda: numbers), Folded(NUMBERS, (table,)))
 
 
 def marks_of(answer: Scavenger) -> pd.DataFrame:
