@@ -17,19 +17,12 @@ EXCERPT_CHARACTERS = 160
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something in an input that could not be read. It is kept, counted and shown, never dropped.
+    """What could not be read in an input: it is kept, counted and shown, never dropped."""
 
-    Attributes:
-        source: The artefact, usually by its path inside the capture.
-        where: The place in it, such as `line 88` or `byte 40961`; empty for the whole.
-        what: What was found and what was wanted, and, if there is one, the way out.
-        text: The offending text, shortened.
-    """
-
-    source: str
-    where: str
-    what: str
-    text: str = ""
+    source: str  # the artefact, usually by its path inside the capture
+    where: str  # the place in it, such as `line 88` or `byte 40961`; empty for the whole
+    what: str  # what was found and what was wanted, and, if there is one, the way out
+    text: str = ""  # the offending text, shortened
 
     def __post_init__(self) -> None:
         """Say of names what they are, so that whoever shows them need not."""

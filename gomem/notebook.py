@@ -38,8 +38,8 @@ from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON
 from gomem.views.document import Cell, Figure, Folded, Paragraph, Table, unchosen
 from gomem.views.names import hidden
-from gomem.views.report.collector import NUMBERS
 from gomem.views.report.report import SECTIONS as OF_A_REPORT
+from gomem.views.report.shown import NUMBERS
 from gomem.views.report.verdict import verdict as verdict_of_report
 from gomem.views.share import Hidden, share
 from gomem.views.values import bytes_cell

@@ -93,14 +93,10 @@ class Text(str):
 
 
 class Part(Text):
-    """One thing in a text.
-
-    Attributes:
-        value: What it stands for: a name as it is, a number in its base unit.
-    """
+    """One thing in a text."""
 
     __slots__ = ("value",)
-    value: Any
+    value: Any  # what it stands for: a name as it is, a number in its base unit
 
     def __new__(cls, value: Any, *details: Any) -> Self:
         """The part as it reads in a sentence."""

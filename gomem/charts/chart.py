@@ -107,31 +107,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text at a place: in the panel's numbers or at an edge, moved by points.
+    """A text at a place: in the panel's numbers or at an edge, moved by points."""
 
-    Attributes:
-        text: One line, or several.
-        x: Where it is anchored.
-        y: Likewise.
-        right: Points to the right of that place.
-        up: Points above it.
-        anchor: Which end of the text stands there.
-        upright: Which height of it.
-        size: Of the type.
-        bold: Whether it is.
-        opacity: Below 1, it stands back.
-    """
-
-    text: str
-    x: X
-    y: Y
-    right: float = 0.0
-    up: float = 0.0
-    anchor: Anchor = "start"
-    upright: Upright = "middle"
-    size: float = SIZE
-    bold: bool = False
-    opacity: float = 1.0
+    text: str  # one line, or several
+    x: X  # where it is anchored
+    y: Y  # likewise
+    right: float = 0.0  # points to the right of that place
+    up: float = 0.0  # points above it
+    anchor: Anchor = "start"  # which end of the text stands there
+    upright: Upright = "middle"  # which height of it
+    size: float = SIZE  # of the type
+    bold: bool = False  # whether it is
+    opacity: float = 1.0  # below 1, it stands back
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +135,13 @@ Mark = Bar | Area | Line | Rule | Words
 
 @dataclass(slots=True)
 class Axis:
-    """One side of a panel.
+    """One side of a panel."""
 
-    Attributes:
-        scale: Its numbers.
-        ticks: The ones that are named.
-        grid: Whether a faint line crosses the panel at each of them.
-        muted: Whether their names stand back.
-        slanted: Whether names are written uphill, where they have no room side by side.
-    """
-
-    scale: Scale = field(default_factory=Scale)
-    ticks: Sequence[Tick] = ()
-    grid: bool = False
-    muted: bool = True
-    slanted: bool = False
+    scale: Scale = field(default_factory=Scale)  # its numbers
+    ticks: Sequence[Tick] = ()  # the ones that are named
+    grid: bool = False  # whether a faint line crosses the panel at each of them
+    muted: bool = True  # whether their names stand back
+    slanted: bool = False  # whether names are written uphill, where they have no room side by side
 
     def name(
         self, values: Iterable[float], labels: Iterable[str], *, grid: bool = False,
@@ -266,19 +245,12 @@ class Legend:
 
 @dataclass(slots=True)
 class Chart:
-    """Panels on a sheet, with a legend.
+    """Panels on a sheet, with a legend."""
 
-    Attributes:
-        width: Of the sheet.
-        height: Of the sheet.
-        panels: In the order in which they were added.
-        legend: None if nothing has to be explained.
-    """
-
-    width: float
-    height: float
-    panels: list[Panel] = field(default_factory=list)
-    legend: Legend | None = None
+    width: float  # of the sheet
+    height: float  # of the sheet
+    panels: list[Panel] = field(default_factory=list)  # in the order in which they were added
+    legend: Legend | None = None  # none if nothing has to be explained
 
     def panel(self, *, left: float, right: float, top: float, bottom: float) -> Panel:
         """Add a panel, as far from the sheet's edges as is said."""

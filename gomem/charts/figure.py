@@ -17,19 +17,12 @@ REPR = 400  # characters
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with the words that stand for it where it cannot be seen.
+    """A figure with the words that stand for it where it cannot be seen."""
 
-    Attributes:
-        name: Unique on its page; ids in the SVG begin with it.
-        title: What it shows, in a few words.
-        description: What is to be seen in it, for those who cannot see it.
-        chart: The figure itself.
-    """
-
-    name: str
-    title: str
-    description: str
-    chart: Chart
+    name: str  # unique on its page; ids in the SVG begin with it
+    title: str  # what it shows, in a few words
+    description: str  # what is to be seen in it, for those who cannot see it
+    chart: Chart  # the figure itself
 
     def __post_init__(self) -> None:
         """A name that cannot be an id is a mistake of the caller's."""

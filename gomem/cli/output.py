@@ -40,15 +40,10 @@ def tell(message: str) -> None:
 
 @dataclass
 class DamageReport:
-    """Prints on standard error what could not be read: the first places, and how many more.
+    """Prints on standard error what could not be read: the first places, and how many more."""
 
-    Attributes:
-        places: How many it was given.
-        shown: What may be printed of a message.
-    """
-
-    places: int = 0
-    shown: Callable[[Text], str] = str
+    places: int = 0  # how many it was given
+    shown: Callable[[Text], str] = str  # what may be printed of a message
 
     def tell(self, damaged: Iterable[Damage]) -> None:
         """Print some, unless enough were printed."""

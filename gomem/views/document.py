@@ -24,42 +24,25 @@ Tone = Literal["critical", "warning", "info", "good", "neutral"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Attributes:
-        text: As people read it.
-        exact: The same to the last digit, where `text` is rounded.
-        note: A few words below it.
-        code: Whether it is a name to be typed or searched for.
-    """
-
-    text: str
-    exact: str = ""
-    note: str = ""
-    code: bool = False
+    text: str  # as people read it
+    exact: str = ""  # the same to the last digit, where `text` is rounded
+    note: str = ""  # a few words below it
+    code: bool = False  # whether it is a name to be typed or searched for
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose first column names its rows.
+    """A table whose first column names its rows."""
 
-    Attributes:
-        caption: What it holds.
-        columns: Headings.
-        sides: One letter a column: `<` for words, `>` for numbers.
-        rows: Cells, as many as columns.
-        total: Rows that sum the others up, below them.
-        brief_rows: How many rows a terminal shows; None for all.
-        brief_columns: How many columns a terminal shows; None for all.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
-    sides: str
-    rows: tuple[tuple[Cell, ...], ...]
-    total: tuple[tuple[Cell, ...], ...] = ()
-    brief_rows: int | None = None
-    brief_columns: int | None = None
+    caption: str  # what it holds
+    columns: tuple[str, ...]  # headings
+    sides: str  # one letter a column: `<` for words, `>` for numbers
+    rows: tuple[tuple[Cell, ...], ...]  # cells, as many as columns
+    total: tuple[tuple[Cell, ...], ...] = ()  # rows that sum the others up, below them
+    brief_rows: int | None = None  # how many rows a terminal shows; None for all
+    brief_columns: int | None = None  # how many columns a terminal shows; None for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +69,13 @@ class Codes:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure, drawn only by a writer that can show it.
+    """A figure, drawn only by a writer that can show it."""
 
-    Attributes:
-        caption: What is to be seen.
-        plot: Draws it.
-        numbers: Gives what is drawn, by the parameters of `plot`: frames, numbers and names.
-        scripted: Whether a script adds to it, where scripts may run.
-    """
-
-    caption: str
-    plot: Callable[..., Drawing | FlameGraph]
+    caption: str  # what is to be seen
+    plot: Callable[..., Drawing | FlameGraph]  # draws it
+    # Gives what is drawn, by the parameters of `plot`: frames, numbers and names.
     numbers: Callable[[], Mapping[str, Any]] = dict
-    scripted: bool = False
+    scripted: bool = False  # whether a script adds to it, where scripts may run
 
     def draw(self) -> Drawing | FlameGraph:
         """The figure."""
@@ -115,59 +92,35 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One thing that was found, with its reason and its proof.
+    """One thing that was found, with its reason and its proof."""
 
-    Attributes:
-        title: What was found.
-        tone: How much it matters.
-        code: Its fixed name.
-        about: What else to know at a glance, in a few words each.
-        explained: Heading and text: why it is so, what to do.
-        proof: What shows it.
-        references: Where to read on.
-    """
-
-    title: str
-    tone: Tone
-    code: str
-    about: tuple[str, ...]
-    explained: tuple[tuple[str, str], ...]
-    proof: Table
-    references: tuple[str, ...] = ()
+    title: str  # what was found
+    tone: Tone  # how much it matters
+    code: str  # its fixed name
+    about: tuple[str, ...]  # what else to know at a glance, in a few words each
+    explained: tuple[tuple[str, str], ...]  # heading and text: why it is so, what to do
+    proof: Table  # what shows it
+    references: tuple[str, ...] = ()  # where to read on
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A card cut short, for the first screen: what was found, one proof, what to do.
+    """A card cut short, for the first screen: what was found, one proof, what to do."""
 
-    Attributes:
-        title: What was found.
-        tone: How much it matters.
-        code: Its fixed name.
-        proof: One line of evidence.
-        next_step: What to do, in a sentence.
-        section: The name of the section that has it at length.
-    """
-
-    title: str
-    tone: Tone
-    code: str
-    proof: str
-    next_step: str
-    section: str
+    title: str  # what was found
+    tone: Tone  # how much it matters
+    code: str  # its fixed name
+    proof: str  # one line of evidence
+    next_step: str  # what to do, in a sentence
+    section: str  # the name of the section that has it at length
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number that says much.
+    """One number that says much."""
 
-    Attributes:
-        value: As people read it.
-        name: Of what.
-    """
-
-    value: str
-    name: str
+    value: str  # as people read it
+    name: str  # of what
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,94 +132,57 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a bar.
+    """A part of a bar."""
 
-    Attributes:
-        share: How long it is, of the longest bar.
-        colour: That it is filled with; empty for one that is hollow.
-        hatch: On it, as `look` has it.
-    """
-
-    share: float
-    colour: str
-    hatch: str = ""
+    share: float  # how long it is, of the longest bar
+    colour: str  # that it is filled with; empty for one that is hollow
+    hatch: str = ""  # on it, as `look` has it
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of pieces, one after the other.
+    """A bar of pieces, one after the other."""
 
-    Attributes:
-        name: What it is of.
-        value: How long it is, as people read it.
-        pieces: From the left.
-        code: Whether the name is one to be searched for.
-    """
-
-    name: str
-    value: str
-    pieces: tuple[Piece, ...]
-    code: bool = False
+    name: str  # what it is of
+    value: str  # how long it is, as people read it
+    pieces: tuple[Piece, ...]  # from the left
+    code: bool = False  # whether the name is one to be searched for
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a colour stands for, with its numbers in each of the bars.
+    """What a colour stands for, with its numbers in each of the bars."""
 
-    Attributes:
-        name: What it stands for.
-        colour: Empty for what is hollow.
-        hatch: On it.
-        values: One a bar, as people read them.
-    """
-
-    name: str
-    colour: str
-    hatch: str
-    values: tuple[str, ...]
+    name: str  # what it stands for
+    colour: str  # empty for what is hollow
+    hatch: str  # on it
+    values: tuple[str, ...]  # one a bar, as people read them
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A few bars, one below the other, as wide as the page is.
+    """A few bars, one below the other, as wide as the page is."""
 
-    Attributes:
-        caption: What they show.
-        bars: From above.
-        keys: What their colours stand for; none where there is one colour.
-    """
-
-    caption: str
-    bars: tuple[Bar, ...]
-    keys: tuple[Key, ...] = ()
+    caption: str  # what they show
+    bars: tuple[Bar, ...]  # from above
+    keys: tuple[Key, ...] = ()  # what their colours stand for; none where there is one colour
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several moments that a reader can choose.
+    """One of several moments that a reader can choose."""
 
-    Attributes:
-        name: The moment's.
-        heading: The moment, with a few words of it.
-        blocks: What there is of it.
-    """
-
-    name: str
-    heading: str
-    blocks: tuple[Block, ...]
+    name: str  # the moment's
+    heading: str  # the moment, with a few words of it
+    blocks: tuple[Block, ...]  # what there is of it
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The same of several moments. A page shows the one that its reader chooses, everywhere.
+    """The same of several moments. A page shows the one that its reader chooses, everywhere."""
 
-    Attributes:
-        options: In the moments' order.
-        first: Which of them is shown before anybody chooses.
-    """
-
-    options: tuple[Option, ...]
-    first: int = 0
+    options: tuple[Option, ...]  # in the moments' order
+    first: int = 0  # which of them is shown before anybody chooses
 
     def folded(self) -> tuple[Block, ...]:
         """The first as it is, the others folded: for where nobody can choose."""
@@ -298,23 +214,14 @@ def in_one_fold(folded: Sequence[Folded], summary: str) -> tuple[Folded, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it.
+    """A heading and what stands below it."""
 
-    Attributes:
-        name: Its id, unique in the document.
-        heading: What it is about.
-        blocks: In order.
-        brief: Whether it also belongs in what a terminal shows.
-        gist: What it comes down to, in a line; a page folds a section that has one.
-        opened: Whether a page shows it unfolded all the same.
-    """
-
-    name: str
-    heading: str
-    blocks: tuple[Block, ...]
-    brief: bool = True
-    gist: str = ""
-    opened: bool = False
+    name: str  # its id, unique in the document
+    heading: str  # what it is about
+    blocks: tuple[Block, ...]  # in order
+    brief: bool = True  # whether it also belongs in what a terminal shows
+    gist: str = ""  # what it comes down to, in a line; a page folds a section that has one
+    opened: bool = False  # whether a page shows it unfolded all the same
 
     @property
     def is_scripted(self) -> bool:
@@ -324,23 +231,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The document in a sentence or two.
+    """The document in a sentence or two."""
 
-    Attributes:
-        tone: How much it matters.
-        label: The verdict in a word or two, such as `warning` or `worse`.
-        sentence: What it comes down to.
-        details: What else to know at once, in sentences.
-        next_step: What to do, in a sentence or two; empty where there is nothing to say.
-        further: What else there is, in a sentence.
-    """
-
-    tone: Tone
-    label: str
-    sentence: str
-    details: tuple[str, ...] = ()
-    next_step: str = ""
-    further: str = ""
+    tone: Tone  # how much it matters
+    label: str  # the verdict in a word or two, such as `warning` or `worse`
+    sentence: str  # what it comes down to
+    details: tuple[str, ...] = ()  # what else to know at once, in sentences
+    next_step: str = ""  # what to do, in a sentence or two; empty where there is nothing to say
+    further: str = ""  # what else there is, in a sentence
 
     @property
     def lead_in(self) -> str:
@@ -356,27 +254,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A whole document.
+    """A whole document."""
 
-    Attributes:
-        kind: What it is, such as `Go memory report`.
-        title: What it is about: the capture, by name.
-        facts: Label and value: Go release, moments, baseline.
-        verdict: What it comes down to; None if it only lists.
-        sections: Everything else, in order.
-        made_by: Which gomem made it.
-        opening: What stands beside the verdict, on the first screen; the sections say it at length.
-        moments: The names of the moments that its choices are between, in order.
-    """
-
-    kind: str
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    verdict: Verdict | None
-    sections: tuple[Section, ...]
-    made_by: str = ""
+    kind: str  # what it is, such as `Go memory report`
+    title: str  # what it is about: the capture, by name
+    facts: tuple[tuple[str, str], ...]  # label and value: Go release, moments, baseline
+    verdict: Verdict | None  # what it comes down to; None if it only lists
+    sections: tuple[Section, ...]  # everything else, in order
+    made_by: str = ""  # which gomem made it
+    # What stands beside the verdict, on the first screen; the sections say it at length.
     opening: tuple[Block, ...] = ()
-    moments: tuple[str, ...] = ()
+    moments: tuple[str, ...] = ()  # the names of the moments that its choices are between, in order
 
     @property
     def is_scripted(self) -> bool:

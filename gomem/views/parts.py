@@ -15,17 +15,12 @@ About = TypeVar("About")
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[About]):
-    """A section that a document can have.
+    """A section that a document can have."""
 
-    Attributes:
-        name: By which a notebook asks for it.
-        make: The section about something; None where there is nothing to say.
-        absent: What to say then, and what to collect; without a full stop.
-    """
-
-    name: str
+    name: str  # by which a notebook asks for it
+    # The section about something; None where there is nothing to say.
     make: Callable[[About], Section | None]
-    absent: str
+    absent: str  # what to say then, and what to collect; without a full stop
 
 
 def sections_of(parts: Iterable[Part[About]], about: About) -> tuple[Section, ...]:

@@ -47,17 +47,13 @@ def without_home(text: str) -> str:
 
 @dataclass(frozen=True)
 class Hidden:
-    """What stands for each name and path.
+    """What stands for each name and path."""
 
-    Attributes:
-        moments: What to show for each moment of a redacted output.
-        paths: What to show for a file's path there; others lose their folders.
-        redact: Whether more is hidden than home directories and where the capture lies.
-    """
-
+    # What to show for each moment of a redacted output.
     moments: Mapping[str, str] = field(default_factory=dict)
+    # What to show for a file's path there; others lose their folders.
     paths: Mapping[str, str] = field(default_factory=dict)
-    redact: bool = False
+    redact: bool = False  # whether more is hidden than home directories and where the capture lies
 
     @classmethod
     def of(cls, *captures: Capture, redact: bool = False) -> Hidden:

@@ -5,6 +5,7 @@ Unknown values are a dash, never 0.
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from gomem.text import text
@@ -26,16 +27,88 @@ NOTHING = Cell("–")
 LONG_SECONDS = 600.0  # from here on a log's clock is read in hours and minutes
 
 
+def _known(cell: Callable[..., Cell]) -> Callable[..., Cell]:
+    """The cell of a value, and a dash for one that is not known."""
+
+    @wraps(cell)
+    def shown(value: Any, *more: Any) -> Cell:
+        return NOTHING if is_unknown(value) else cell(value, *more)
+
+    return shown
+
+
 def grouped(value: float) -> str:
     """All digits, in thin groups of three."""
     return f"{value:,}".replace(",", "\u202f")
 
 
-def bytes_cell(size: float | None, note: str = "") -> Cell:
+@_known
+def bytes_cell(size: float, note: str = "") -> Cell:
     """Bytes."""
-    if size is None or is_unknown(size):
-        return NOTHING
     return Cell(minus(format_bytes(size)), minus(f"{grouped(int(size))} B"), note)
+
+
+@_known
+def change_cell(size: float) -> Cell:
+    """A change in bytes, with its sign."""
+    return Cell(minus(format_change(size)), minus(f"{int(size):+,} B".replace(",", "\u202f")))
+
+
+@_known
+def seconds_cell(seconds: float) -> Cell:
+    """Seconds."""
+    return Cell(format_seconds(seconds), f"{seconds:g} s")
+
+
+@_known
+def fraction_cell(fraction: float) -> Cell:
+    """A fraction as per cent."""
+    return Cell(minus(format_fraction(fraction)))
+
+
+@_known
+def count_cell(count: int) -> Cell:
+    """A count."""
+    return Cell(format_count(count))
+
+
+@_known
+def rate_cell(per_second: float) -> Cell:
+    """Bytes a second."""
+    return Cell(f"{format_bytes(per_second)}/s", minus(f"{per_second:.0f} B/s"))
+
+
+@_known
+def slope_cell(per_second: float) -> Cell:
+    """Growth in bytes a second, with its sign."""
+    return Cell(minus(f"{format_change(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
+
+
+@_known
+def cores_cell(cores: float) -> Cell:
+    """CPU as cores: seconds of CPU a second."""
+    return Cell(f"{cores:.3f}", f"{cores:g} cores")
+
+
+@_known
+def time_cell(time: Any) -> Cell:
+    """A time in UTC, to the second."""
+    return Cell(f"{time:%Y-%m-%d %H:%M:%S} UTC", time.isoformat())
+
+
+@_known
+def narrow_time_cell(time: Any) -> Cell:
+    """A time in UTC on two lines, for a narrow column."""
+    return Cell(f"{time:%H:%M:%S}", time.isoformat(), f"{time:%Y-%m-%d} UTC")
+
+
+@_known
+def clock_cell(seconds: float) -> Cell:
+    """A time on a log's own clock: `12.345 s`, from 10 min on `1:02:03`."""
+    if seconds < LONG_SECONDS:
+        return Cell(f"{seconds:.3f} s")
+    minutes, rest = divmod(int(seconds), 60)
+    return Cell(f"{minutes // 60}:{minutes % 60:02}:{rest:02}", f"{seconds:.3f} s")
 
 
 def kind_cell(kind: str, looks_like: str) -> Cell:
@@ -43,87 +116,12 @@ def kind_cell(kind: str, looks_like: str) -> Cell:
     return Cell(kind or (text("not read: {}", looks_like) if looks_like else "not readable"))
 
 
-def change_cell(size: float | None) -> Cell:
-    """A change in bytes, with its sign."""
-    if size is None or is_unknown(size):
-        return NOTHING
-    return Cell(minus(format_change(size)), minus(f"{int(size):+,} B".replace(",", "\u202f")))
-
-
-def seconds_cell(seconds: float | None) -> Cell:
-    """Seconds."""
-    if seconds is None or is_unknown(seconds):
-        return NOTHING
-    return Cell(format_seconds(seconds), f"{seconds:g} s")
-
-
-def fraction_cell(fraction: float | None) -> Cell:
-    """A fraction as per cent."""
-    if fraction is None or is_unknown(fraction):
-        return NOTHING
-    return Cell(minus(format_fraction(fraction)))
-
-
-def count_cell(count: int | None) -> Cell:
-    """A count."""
-    return NOTHING if count is None or is_unknown(count) else Cell(format_count(count))
-
-
-def rate_cell(per_second: float | None) -> Cell:
-    """Bytes a second."""
-    if per_second is None or is_unknown(per_second):
-        return NOTHING
-    return Cell(f"{format_bytes(per_second)}/s", minus(f"{per_second:.0f} B/s"))
-
-
-def slope_cell(per_second: float | None) -> Cell:
-    """Growth in bytes a second, with its sign."""
-    if per_second is None or is_unknown(per_second):
-        return NOTHING
-    sign = "+" if per_second > 0 else ""
-    return Cell(minus(f"{sign}{format_bytes(per_second)}/s"), minus(f"{per_second:.0f} B/s"))
-
-
-def cores_cell(cores: float | None) -> Cell:
-    """CPU as cores: seconds of CPU a second."""
-    if cores is None or is_unknown(cores):
-        return NOTHING
-    return Cell(f"{cores:.3f}", f"{cores:g} cores")
-
-
-def time_cell(time: Any) -> Cell:
-    """A time in UTC, to the second."""
-    if is_unknown(time):
-        return NOTHING
-    return Cell(f"{time:%Y-%m-%d %H:%M:%S} UTC", time.isoformat())
-
-
-def narrow_time_cell(time: Any) -> Cell:
-    """A time in UTC on two lines, for a narrow column."""
-    if is_unknown(time):
-        return NOTHING
-    return Cell(f"{time:%H:%M:%S}", time.isoformat(), f"{time:%Y-%m-%d} UTC")
-
-
-def clock_cell(seconds: float | None) -> Cell:
-    """A time on a log's own clock: `12.345 s`, from 10 min on `1:02:03`."""
-    if seconds is None or is_unknown(seconds):
-        return NOTHING
-    if seconds < LONG_SECONDS:
-        return Cell(f"{seconds:.3f} s")
-    minutes, rest = divmod(int(seconds), 60)
-    return Cell(f"{minutes // 60}:{minutes % 60:02}:{rest:02}", f"{seconds:.3f} s")
-
-
-def between(low: float | None, high: float | None, cell: Callable[[float | None], Cell]) -> Cell:
+def between(low: float | None, high: float | None, cell: Callable[..., Cell]) -> Cell:
     """An interval; an unknown end is left open."""
-    unknown = [end is None or is_unknown(end) for end in (low, high)]
-    if all(unknown):
-        return NOTHING
-    if unknown[1]:
+    if is_unknown(low):
+        return NOTHING if is_unknown(high) else Cell(f"up to {cell(high).text}")
+    if is_unknown(high):
         return Cell(f"from {cell(low).text}")
-    if unknown[0]:
-        return Cell(f"up to {cell(high).text}")
     ends = (cell(low), cell(high))
     exact = f"{ends[0].exact} to {ends[1].exact}" if ends[0].exact and ends[1].exact else ""
     return Cell(f"{ends[0].text} to {ends[1].text}", exact)

@@ -42,17 +42,11 @@ _THRESHOLD = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term and what it means.
+    """A term and what it means."""
 
-    Attributes:
-        names: How it is called, the usual name first.
-        what: What kind of thing it is, as in `column of stats, from MemStats`; may be empty.
-        blocks: What it means.
-    """
-
-    names: tuple[str, ...]
-    what: str
-    blocks: tuple[Block, ...]
+    names: tuple[str, ...]  # how it is called, the usual name first
+    what: str  # what kind of thing it is, as in `column of stats, from MemStats`; may be empty
+    blocks: tuple[Block, ...]  # what it means
 
     @property
     def heading(self) -> str:

@@ -50,21 +50,13 @@ SHARES = (0.1, 0.5)  # of change, by the larger side: from where on a colour is 
 
 @dataclass(frozen=True)
 class FlameGraph:
-    """A flame graph to stand in a page.
+    """A flame graph to stand in a page."""
 
-    Attributes:
-        name: Unique on its page; ids in the SVG begin with it.
-        title: What it shows, in a few words.
-        description: What is to be seen in it, for those who cannot see it.
-        tree: The frames.
-        upwards: Whether calls stand above their callers.
-    """
-
-    name: str
-    title: str
-    description: str
-    tree: CallTree
-    upwards: bool = False
+    name: str  # unique on its page; ids in the SVG begin with it
+    title: str  # what it shows, in a few words
+    description: str  # what is to be seen in it, for those who cannot see it
+    tree: CallTree  # the frames
+    upwards: bool = False  # whether calls stand above their callers
 
     def __post_init__(self) -> None:
         """A name that cannot be an id is a mistake of the caller's."""

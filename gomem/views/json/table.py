@@ -53,30 +53,19 @@ _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an answer is in JSON.
+    """What an answer is in JSON."""
 
-    Attributes:
-        schema: As JSON Schema describes it.
-        json: Lays an answer out.
-    """
-
-    schema: Schema
-    json: Getter
+    schema: Schema  # as JSON Schema describes it
+    json: Getter  # lays an answer out
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of an object.
+    """One key of an object."""
 
-    Attributes:
-        name: As JSON has it.
-        shape: What it holds.
-        of: Where it comes from, of the object's own answer.
-    """
-
-    name: str
-    shape: Shape
-    of: Getter
+    name: str  # as JSON has it
+    shape: Shape  # what it holds
+    of: Getter  # where it comes from, of the object's own answer
 
 
 def shape(means: str, *keys: Key) -> Shape:

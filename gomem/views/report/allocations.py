@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import rows_of
-from gomem.text import Function, MomentName, Quoted, text
-from gomem.units import format_bytes, format_count, format_fraction, is_unknown
+from gomem.text import Function, MomentName, Quoted, Text, text
+from gomem.units import format_bytes, format_count, format_fraction
 from gomem.views.document import Block, Cell, Folded, Notes, Section, Table
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.report.flames import flame_blocks, in_use_flame
 from gomem.views.report.shown import drawn_of, of_moments
-from gomem.views.values import NOTHING, between, bytes_cell, count_cell, fraction_cell
+from gomem.views.tables import Column, Row, count, function, interval, share, shown_by, size, table
+from gomem.views.values import NOTHING, bytes_cell, count_cell, fraction_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from gomem.diagnosis.diagnosis import Diagnosis
@@ -26,32 +24,52 @@ SITE_ROWS, SITE_COLUMNS = 10, 5  # on a terminal; `gomem top` shows more
 SHOWN = 10  # rows of turnover, of object sizes, of other moments' sites; JSON has more
 
 
+def _line(row: Row) -> Cell:
+    """A line without its file's folders, which are those of whoever built the program."""
+    file = row["file"].rpartition("/")[2]
+    return Cell(known_name(f"{row['function']} {file}:{row['line']}"), code=True)
+
+
+REASONS = (
+    Column("line", _line, "<"),
+    size("flat", "flat"),
+    interval("95 % interval", "flat"),
+    Column("the compiler", lambda row: Cell(Quoted(row["why"])) if row["why"] else NOTHING, "<"),
+)
+TURNOVER = (
+    function("function", "function"),
+    size("allocated", "alloc_bytes"),
+    size("of it freed", "churned_bytes"),
+    share("survives", "survival_fraction"),
+    interval("95 % interval", "survival", fraction_cell),
+    size("an object", lambda row: round(row["mean_object_bytes"])),
+)
+SIZES = (
+    function("function", "function"),
+    size("an object", "object_bytes"),
+    count("objects", "objects"),
+    size("in use", "bytes"),
+    interval("95 % interval", "bytes"),
+    size("rounding ≤", "rounding_at_most_bytes"),
+    size("span ends", "tail_bytes"),
+)
+
+
 def allocations_section(diagnosis: Diagnosis) -> Section | None:
     """All that the profiles say, at length for one moment; None without a heap profile."""
     first = diagnosis.sites_first
     if first is None:
         return None
     drawn = drawn_of(list(diagnosis.sites), first)
-    blocks = {
-        name: (
-            *_blocks(diagnosis, name, None if name == first else SHOWN),
-            *_further(diagnosis, name, first, drawn),
-        )
-        for name in diagnosis.sites
-    }
-    choice = of_moments(blocks, first)
+    blocks: dict[str, tuple[Block, ...]] = {}
+    for place, name in enumerate(diagnosis.sites, start=1):
+        if name == first:
+            further = _at_length(diagnosis, name)
+        else:
+            further = in_use_flame(diagnosis, name, f"flame-{place}") if name in drawn else ()
+        blocks[name] = (*_blocks(diagnosis, name, None if name == first else SHOWN), *further)
     gist = _gist(diagnosis, first)
-    return Section("allocations", "Who allocates", (choice,), gist=gist)
-
-
-def _further(
-    diagnosis: Diagnosis, moment: str, first: str, drawn: frozenset[str]
-) -> tuple[Block, ...]:
-    """All of the first moment; of others that are drawn, what is in use by call."""
-    if moment == first:
-        return _at_length(diagnosis, moment)
-    place = list(diagnosis.sites).index(moment) + 1
-    return in_use_flame(diagnosis, moment, f"flame-{place}") if moment in drawn else ()
+    return Section("allocations", "Who allocates", (of_moments(blocks, first),), gist=gist)
 
 
 def _gist(diagnosis: Diagnosis, moment: str) -> str:
@@ -69,109 +87,49 @@ def _gist(diagnosis: Diagnosis, moment: str) -> str:
 
 def _blocks(diagnosis: Diagnosis, moment: str, most: int | None) -> tuple[Block, ...]:
     """A table a sample type, of at most so many sites, and why lines allocate."""
-    known = diagnosis.sites[moment]
-    chosen = [known[name] for name in SAMPLE_TYPES if name in known]
-    blocks: list[Block] = []
-    for sites in chosen:
+    known, blocks = diagnosis.sites[moment], list[Block]()
+    for sites in (known[name] for name in SAMPLE_TYPES if name in known):
         blocks.append(_sites_table(sites, MomentName(moment), most))
         if sites.note:
             blocks.append(Notes((f"no intervals: {sites.note}",)))
     if moment in diagnosis.facts.profiles.reasons:
-        blocks.append(_reasons_table(diagnosis.facts.profiles.reasons[moment], MomentName(moment)))
+        template = "alloc_space by line, {}, and why it is not on the stack"
+        caption = text(template, MomentName(moment))
+        blocks.append(table(caption, REASONS, diagnosis.facts.profiles.reasons[moment]))
     return tuple(blocks)
 
 
 def _at_length(diagnosis: Diagnosis, moment: str) -> tuple[Block, ...]:
-    turnover, sizes = (
-        diagnosis.facts.profiles.turnover(moment),
-        diagnosis.facts.profiles.object_sizes(moment),
-    )
-    blocks: list[Block] = []
-    if len(turnover):
-        blocks.append(
-            Folded("What was freed again: churn", (_turnover_table(turnover, MomentName(moment)),))
-        )
-    if len(sizes):
-        table, note = _sizes_table(sizes, MomentName(moment)), Notes((_lost(sizes),))
-        blocks.append(Folded("Sizes of objects, and what rounding costs", (table, note)))
+    asked, name, blocks = diagnosis.facts.profiles, MomentName(moment), list[Block]()
+    if len(turnover := asked.turnover(moment)):
+        caption = text("Allocated and freed, {}, the most freed", name)
+        freed = table(caption, TURNOVER, turnover.head(SHOWN))
+        blocks.append(Folded("What was freed again: churn", (freed,)))
+    if len(sizes := asked.object_sizes(moment)):
+        by_size = table(text("Objects in use by size, {}, the most bytes", name), SIZES,
+                        sizes.head(SHOWN))  # fmt: skip
+        lost = (by_size, Notes((_lost(sizes),)))
+        blocks.append(Folded("Sizes of objects, and what rounding costs", lost))
     return (*blocks, *flame_blocks(diagnosis, moment))
 
 
-def _sites_table(sites: AllocationSites, moment: str, most: int | None) -> Table:
+def _sites_table(sites: AllocationSites, moment: Text, most: int | None) -> Table:
     """Who allocates, with the sampling intervals."""
-    cell = bytes_cell if sites.unit == "bytes" else count_cell
-    rows = tuple(
-        (
-            Cell(Function(known_name(row["function"])), code=True),
-            cell(row["flat"]),
-            _between(row["flat_low"], row["flat_high"], cell),
-            fraction_cell(row["flat_fraction"]),
-            cell(row["cum"]),
-            _between(row["cum_low"], row["cum_high"], cell),
-        )
-        for row in rows_of(sites.top.head(most or len(sites.top)))
-    )
-    columns = ("function", "flat", "95 % interval", "of total", "with callees", "95 % interval")
-    total = format_bytes(sites.total) if sites.unit == "bytes" else format_count(sites.total)
-    caption = text("{}, {}: {} in all", sites.sample_type, moment, total)
-    return Table(caption, columns, "<>>>>>", rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
-
-
-def _reasons_table(reasons: pd.DataFrame, moment: str) -> Table:
-    """Allocation lines, with what the compiler says about each."""
-    rows = tuple(
-        (
-            Cell(known_name(f"{row['function']} {_base(row['file'])}:{row['line']}"), code=True),
-            bytes_cell(row["flat"]),
-            _between(row["flat_low"], row["flat_high"], bytes_cell),
-            Cell(Quoted(row["why"])) if row["why"] else NOTHING,
-        )
-        for row in rows_of(reasons)
-    )
-    caption = text("alloc_space by line, {}, and why it is not on the stack", moment)
-    return Table(caption, ("line", "flat", "95 % interval", "the compiler"), "<>><", rows)
-
-
-def _base(path: str) -> str:
-    """A source file without its folders, which are those of whoever built the program."""
-    return path.rpartition("/")[2]
-
-
-def _turnover_table(turnover: pd.DataFrame, moment: str) -> Table:
-    rows = tuple(
-        (
-            Cell(Function(known_name(row["function"])), code=True),
-            bytes_cell(row["alloc_bytes"]),
-            bytes_cell(row["churned_bytes"]),
-            fraction_cell(row["survival_fraction"]),
-            _between(row["survival_low"], row["survival_high"], fraction_cell),
-            bytes_cell(round(row["mean_object_bytes"])),
-        )
-        for row in rows_of(turnover.head(SHOWN))
-    )
-    columns = ("function", "allocated", "of it freed", "survives", "95 % interval", "an object")
-    caption = text("Allocated and freed, {}, the most freed", moment)
-    return Table(caption, columns, "<>>>>>", rows)
-
-
-def _sizes_table(sizes: pd.DataFrame, moment: str) -> Table:
-    rows = tuple(
-        (
-            Cell(Function(known_name(row["function"])), code=True),
-            bytes_cell(row["object_bytes"]),
-            count_cell(row["objects"]),
-            bytes_cell(row["bytes"]),
-            _between(row["bytes_low"], row["bytes_high"], bytes_cell),
-            bytes_cell(row["rounding_at_most_bytes"]),
-            bytes_cell(row["tail_bytes"]),
-        )
-        for row in rows_of(sizes.head(SHOWN))
-    )
+    in_bytes = sites.unit == "bytes"
+    cell = bytes_cell if in_bytes else count_cell
+    value = shown_by(cell)
     columns = (
-        "function", "an object", "objects", "in use", "95 % interval", "rounding ≤", "span ends",
-    )  # fmt: skip
-    caption = text("Objects in use by size, {}, the most bytes", moment)
-    return Table(caption, columns, "<>>>>>>", rows)
+        function("function", "function"),
+        value("flat", "flat"),
+        interval("95 % interval", "flat", cell),
+        share("of total", "flat_fraction"),
+        value("with callees", "cum"),
+        interval("95 % interval", "cum", cell),
+    )
+    total = format_bytes(sites.total) if in_bytes else format_count(sites.total)
+    caption = text("{}, {}: {} in all", sites.sample_type, moment, total)
+    rows = sites.top.head(most or len(sites.top))
+    return table(caption, columns, rows, brief_rows=SITE_ROWS, brief_columns=SITE_COLUMNS)
 
 
 def _lost(sizes: pd.DataFrame) -> str:
@@ -182,8 +140,3 @@ def _lost(sizes: pd.DataFrame) -> str:
         f"rounding up to a size class took {format_fraction(rounding / whole)} at most, and the "
         f"ends of spans lie beside them with {format_bytes(tail)}"
     )
-
-
-def _between(low: float, high: float, cell: Callable[[Any], Cell]) -> Cell:
-    """An interval, if both its ends are known."""
-    return NOTHING if is_unknown(low) or is_unknown(high) else between(low, high, cell)

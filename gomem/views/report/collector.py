@@ -5,36 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.units import format_fraction, format_seconds, is_unknown
-from gomem.views.document import Block, Figure, Folded, Notes, Paragraph, Section
+from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.gc_activity import plot_gc_activity
 from gomem.views.figures.gc_timeline import plot_gc_timeline
 from gomem.views.figures.mmu import plot_mmu
 from gomem.views.figures.pauses import plot_gc_pauses
 from gomem.views.figures.scavenges import plot_gc_scavenges
-from gomem.views.report.collector_figures import (
-    activity_table,
-    histogram_table,
-    mmu_table,
-    scavenges_table,
-    timeline_table,
-)
-from gomem.views.report.collector_tables import (
-    costs_table,
-    growth_words,
-    live_heap_table,
-    pacing_table,
-    phases_table,
-    times_table,
-    triggers_notes,
-    triggers_table,
-)
+from gomem.views.report import collector_tables as tables
+from gomem.views.report.shown import with_numbers
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.collector import CollectorFacts
 
-NUMBERS = "The numbers of this figure"
+OVER_TIME = (
+    "Heap over time: dark is live, light what was allocated since; the dashed line is the goal. "
+    "Below, how long each collection stopped the world."
+)
+SHARED = (
+    " Where collections share a column, it shows the median of live heap, goal and stops, the "
+    "highest heap and the longest stop."
+)
+PAUSES = "How many collections stopped the world for how long, and how far apart they began."
+MMU = (
+    "Minimum mutator utilisation: the share of the CPU that the program keeps in the worst window "
+    "of each length, stops and marking counted. A stop counts from its request, so the program "
+    "keeps at least this."
+)
+ACTIVITY = (
+    "CPU that collecting took, by who did the work, and what the program allocated. Stops count "
+    "from their request, on all Ps; idle Ps had nothing else to do."
+)
+SCAVENGES = "Memory given back to the kernel. A line's time is that of the collection before it."
 
 
 def collector_section(diagnosis: Diagnosis) -> Section | None:
@@ -42,20 +45,12 @@ def collector_section(diagnosis: Diagnosis) -> Section | None:
     facts = diagnosis.collector
     if facts is None:
         return None
+    # What the log holds besides that is no damage, and what is not told of each collection.
+    notes = _notes((*facts.log.notes, *facts.notes))
     if facts.cycles.empty:
-        nothing = Paragraph("The log has no collection.")
-        blocks = (nothing, *_notes(facts))
+        blocks = (Paragraph("The log has no collection."), *notes)
         return Section("collector", "The collector", blocks, gist="the log has no collection")
-    blocks = (
-        *_notes(facts),
-        *_over_time(facts),
-        times_table(facts.pauses),
-        costs_table(facts.cost),
-        *_why(facts),
-        *_distributions(facts),
-        *_activity(facts),
-        *_given_back(facts),
-    )
+    blocks = (*notes, *_over_time(facts), *_figures(facts))
     return Section("collector", "The collector", blocks, gist=_gist(facts))
 
 
@@ -70,84 +65,45 @@ def _gist(facts: CollectorFacts) -> str:
     return ", ".join(said)
 
 
-def _notes(facts: CollectorFacts) -> tuple[Block, ...]:
-    """What the log holds besides that is no damage, and what is not told of each collection."""
-    notes = (*facts.log.notes, *facts.notes)
-    return (Notes(notes),) if notes else ()
+def _notes(lines: tuple[str, ...]) -> tuple[Block, ...]:
+    return (Notes(lines),) if lines else ()
 
 
 def _over_time(facts: CollectorFacts) -> tuple[Block, ...]:
-    caption = (
-        "Heap over time: dark is live, light what was allocated since; the dashed line is the "
-        "goal. Below, how long each collection stopped the world."
-    )
-    shared = len(facts.cycles) > len(facts.timeline)
-    if shared:
-        caption += (
-            " Where collections share a column, it shows the median of live heap, goal and stops, "
-            "the highest heap and the longest stop."
-        )
+    """The heap, what collecting cost, and why collections ran."""
+    caption = OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
+    below = tables.timeline_table(facts.timeline_table)
+    growth = tables.growth_words(facts.longest_run)
     return (
-        Figure(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}),
-        Folded(NUMBERS, (timeline_table(facts.timeline_table),)),
-    )
-
-
-def _why(facts: CollectorFacts) -> tuple[Block, ...]:
-    growth = growth_words(facts.longest_run)
-    return (
-        triggers_table(facts.triggers),
-        Notes(triggers_notes(facts.triggers)),
-        phases_table(facts.phases),
-        live_heap_table(facts.live),
-        *((Notes((growth,)),) if growth else ()),
-        Folded("Survival, overshoot, headroom", (pacing_table(facts.pacing),)),
+        *with_numbers(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}, below),
+        tables.times_table(facts.pauses),
+        tables.costs_table(facts.cost),
+        tables.triggers_table(facts.triggers),
+        Notes(tables.triggers_notes(facts.triggers)),
+        tables.phases_table(facts.phases),
+        tables.live_heap_table(facts.live),
+        *_notes((growth,) if growth else ()),
+        Folded("Survival, overshoot, headroom", (tables.pacing_table(facts.pacing),)),
     )
 
 
-def _distributions(facts: CollectorFacts) -> tuple[Block, ...]:
-    notes = facts.utilization.notes
-    return (
-        Figure(
-            "How many collections stopped the world for how long, and how far apart they began.",
-            plot_gc_pauses,
-            lambda: {"pauses": facts.pauses},
+def _figures(facts: CollectorFacts) -> tuple[Block, ...]:
+    """Distributions and CPU; the scavenger's lines, if a collection can place any in time."""
+    pauses, utilization, scavenges = facts.pauses, facts.utilization, facts.scavenges
+    activity = tables.activity_table(facts.timeline_table)
+    blocks = (
+        *with_numbers(
+            PAUSES, plot_gc_pauses, lambda: {"pauses": pauses}, tables.histogram_table(pauses)
         ),
-        Folded(NUMBERS, (histogram_table(facts.pauses),)),
-        Figure(
-            "Minimum mutator utilisation: the share of the CPU that the program keeps in the "
-            "worst window of each length, stops and marking counted. A stop counts from its "
-            "request, so the program keeps at least this.",
-            plot_mmu,
-            lambda: {"utilization": facts.utilization},
+        *with_numbers(
+            MMU, plot_mmu, lambda: {"utilization": utilization}, tables.mmu_table(utilization)
         ),
-        Folded(NUMBERS, (mmu_table(facts.utilization),)),
-        *((Notes(notes),) if notes else ()),
+        *_notes(utilization.notes),
+        *with_numbers(ACTIVITY, plot_gc_activity, lambda: {"timeline": facts.timeline}, activity),
     )
-
-
-def _activity(facts: CollectorFacts) -> tuple[Block, ...]:
-    return (
-        Figure(
-            "CPU that collecting took, by who did the work, and what the program allocated. "
-            "Stops count from their request, on all Ps; idle Ps had nothing else to do.",
-            plot_gc_activity,
-            lambda: {"timeline": facts.timeline},
-        ),
-        Folded(NUMBERS, (activity_table(facts.timeline_table),)),
-    )
-
-
-def _given_back(facts: CollectorFacts) -> tuple[Block, ...]:
-    """The scavenger's lines, if the log has any that a collection can place in time."""
-    if facts.scavenges["log_seconds"].isna().all():
-        return ()
+    if scavenges["log_seconds"].isna().all():
+        return blocks
     end = float(facts.timeline["end_seconds"].iloc[-1])
-    return (
-        Figure(
-            "Memory given back to the kernel. A line's time is that of the collection before it.",
-            plot_gc_scavenges,
-            lambda: {"scavenges": facts.scavenges, "end_seconds": end},
-        ),
-        Folded(NUMBERS, (scavenges_table(facts.scavenges),)),
-    )
+    numbers = {"scavenges": scavenges, "end_seconds": end}
+    below = tables.scavenges_table(scavenges)
+    return (*blocks, *with_numbers(SCAVENGES, plot_gc_scavenges, lambda: numbers, below))

@@ -1,20 +1,37 @@
-"""What a log says about collections, as tables: costs, times, reasons, pacing, phases."""
+"""What a log says about collections, as tables: the numbers of the figures, and the costs."""
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.inputs.schema import rows_of
-from gomem.units import format_bytes, format_seconds
+from gomem.units import format_bytes, format_count, format_seconds
 from gomem.views.document import Cell, Table
+from gomem.views.figures.gc_activity import KINDS
+from gomem.views.figures.gc_timeline import shared
+from gomem.views.tables import (
+    Column,
+    Row,
+    clock,
+    count,
+    noted,
+    rate,
+    seconds,
+    share,
+    shown_by,
+    size,
+    table,
+    words,
+)
 from gomem.views.values import (
     NOTHING,
     between,
     bytes_cell,
-    clock_cell,
+    cores_cell,
     count_cell,
     fraction_cell,
-    rate_cell,
     seconds_cell,
     slope_cell,
 )
@@ -26,93 +43,186 @@ if TYPE_CHECKING:
     from gomem.analysis.collector.cost import GcCost
     from gomem.analysis.collector.heap_pacing import HeapPacing
     from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.collector.mmu import MutatorUtilization
     from gomem.analysis.collector.pauses import GcPauses
     from gomem.analysis.collector.triggers import GcTriggers
 
-PHASES_SHOWN = 24
-RUNS_SHOWN = 24
+MOST_ROWS = 24  # phases, runs, lines
+TIMELINE = (
+    clock("from", "begin_seconds"),
+    count("collections", "cycles"),
+    size("live", "heap_live_p50_bytes"),
+    size("heap up to", "heap_at_mark_end_high_bytes"),
+    size("goal", "heap_goal_p50_bytes"),
+    seconds("stop", "stopped_p50_seconds"),
+    seconds("longest stop", "stopped_max_seconds"),
+    seconds("stopped", "stopped_seconds"),
+)
+HISTOGRAM = (
+    words("what", lambda row: TIMES[row["what"]][0]),
+    Column(
+        "from, to",
+        lambda row: Cell(
+            f"{format_seconds(row['low_seconds'])} to {format_seconds(row['high_seconds'])}"
+        ),
+    ),
+    count("n", "cycles"),
+)
+MMU = (
+    seconds("window", "window_seconds"),
+    share("the program keeps at least", "minimum_fraction"),
+    clock("worst from", "at_seconds"),
+    count("run", "run"),
+)
+ACTIVITY = (
+    clock("from", "begin_seconds"),
+    count("collections", "cycles"),
+    *(shown_by(cores_cell)(label, f"{kind}_cores") for kind, (label, _, _) in KINDS.items()),
+    share("all but idle", "gc_cpu_fraction"),
+    rate("allocation rate", "allocation_rate_bytes_per_second"),
+)
+SCAVENGES = (
+    clock("after", "log_seconds"),
+    count("collection", "after_cycle"),
+    words("line", lambda row: row["event"] + (", forced" if row["forced"] else "")),
+    size("gave back", "released_bytes"),
+    size("at once", "released_eager_bytes"),
+    size("released in all", "released_total_bytes"),
+)
+
+
+def _carried(quantile: float, row: dict[float, Row]) -> Cell:
+    own = row[quantile]
+    return seconds_cell(own["seconds"]) if own["is_carried"] else NOTHING
+
+
+def _interval(row: dict[float, Row]) -> Cell:
+    ends = row[0.99]["low_seconds"], row[0.99]["high_seconds"]
+    return between(*ends, seconds_cell) if row[0.99]["is_carried"] else NOTHING
+
+
+def _paced(name: str, row: Row) -> Cell:
+    return (bytes_cell if row["what"].endswith("_bytes") else fraction_cell)(row[name])
+
+
+QUANTILES = (
+    noted("each collection", lambda row: TIMES[row[1.0]["what"]]),
+    Column("median", partial(_carried, 0.5)),
+    Column("p90", partial(_carried, 0.9)),
+    Column("p99", partial(_carried, 0.99)),
+    Column("p99, 95 %", _interval),
+    seconds("longest", lambda row: row[1.0]["seconds"]),
+    count("n", lambda row: row[0.99]["n"]),
+)
+PACED = (
+    noted("each collection", lambda row: PACING[row["what"]]),
+    Column("p10", partial(_paced, "p10")),
+    Column("median", partial(_paced, "p50")),
+    Column("p90", partial(_paced, "p90")),
+    Column("highest", partial(_paced, "max")),
+    count("n", "n"),
+)
+WHY = (
+    noted("why", lambda row: (row["trigger"], TRIGGERS[row["trigger"]])),
+    count("collections", "cycles"),
+    share("of all", "fraction"),
+    seconds("GC CPU", "gc_cpu_seconds"),
+    seconds("world stopped", "stopped_seconds"),
+)
+LIVE_HEAP = (
+    words("", lambda live: f"run {live.run}"),
+    clock("from", attrgetter("begin_seconds")),
+    seconds("for", attrgetter("seconds")),
+    size("first", attrgetter("first_bytes")),
+    size("last", attrgetter("last_bytes")),
+    shown_by(slope_cell)("slope", attrgetter("slope_bytes_per_second")),
+    Column("95 % interval", lambda live: between(live.slope_low, live.slope_high, slope_cell)),
+    count("n", attrgetter("cycles")),
+)
+PHASE = (
+    noted("phase", lambda row: (row["phase"], PHASES[row["phase"]])),
+    clock("from", "begin_seconds"),
+    seconds("for", "length"),
+    count("collections", "cycles"),
+    seconds("interval", "interval_p50_seconds"),
+    rate("allocation", "allocation_rate_bytes_per_second"),
+    share("GC CPU", "gc_cpu_fraction"),
+    size("live", "heap_live_p50_bytes"),
+)
+
+
+def timeline_table(timeline: pd.DataFrame) -> Table:
+    """The numbers of the figure, in fewer windows."""
+    caption = "Heap and pauses over time"
+    if shared(timeline):
+        caption += "; live heap, goal and stop are medians of the collections of a row"
+    return table(caption, TIMELINE, timeline)
+
+
+def histogram_table(pauses: GcPauses) -> Table:
+    """The bars of the figure."""
+    drawn = pauses.histogram[pauses.histogram["cycles"] != 0]
+    return table("How many collections took how long", HISTOGRAM, drawn)
+
+
+def mmu_table(utilization: MutatorUtilization) -> Table:
+    """The curve, and where each worst window begins; in which run, where there are several."""
+    many = utilization.curve["run"].dropna().unique().size > 1
+    columns = MMU if many else MMU[:-1]
+    return table("Minimum mutator utilisation", columns, utilization.curve)
+
+
+def activity_table(timeline: pd.DataFrame) -> Table:
+    """The numbers of the figure, in fewer windows."""
+    return table("GC CPU in cores, as a share of GOMAXPROCS, and allocation", ACTIVITY, timeline)
+
+
+def scavenges_table(scavenges: pd.DataFrame) -> Table:
+    """Lines that gave back most, in order of time."""
+    worked = scavenges[scavenges["released_bytes"].fillna(0) > 0]
+    most = worked.sort_values("released_bytes", ascending=False, kind="stable").head(MOST_ROWS)
+    caption = f"The {len(most)} lines that gave back most, of {format_count(len(scavenges))}"
+    return table(caption, SCAVENGES, most.sort_index())
 
 
 def costs_table(gc: GcCost) -> Table:
     """What the collector cost, and what made it work."""
-    mib = "to 1 MiB, rounded down"
-    rate = gc.allocation_rate
-    between = ""
-    if rate.low is not None and rate.high is not None:
-        between = f"{format_bytes(rate.low)}/s to {format_bytes(rate.high)}/s with rounding"
-    per_second = NOTHING if rate.value is None else Cell(f"{format_bytes(rate.value)}/s")
-    rows = (
-        (Cell("collections"), count_cell(gc.cycles), Cell(_why(gc))),
-        (Cell("watched for"), seconds_cell(gc.seconds), Cell("first collection to last")),
-        (
-            Cell("GC CPU"),
-            fraction_cell(gc.gc_cpu_fraction),
-            Cell("of what GOMAXPROCS allowed; idle marking left out, stops from their request"),
-        ),
-        (
-            Cell("of it, marking"),
-            fraction_cell(gc.marking_cpu_fraction),
-            Cell("by assists and background workers"),
-        ),
-        (
-            Cell("assists"),
-            fraction_cell(gc.assist_fraction),
-            Cell("of marking, done by allocating goroutines"),
-        ),
-        (Cell("allocation rate"), per_second, Cell(between)),
-        (Cell("longest single stop"), seconds_cell(gc.longest_stop_seconds), Cell("")),
-        (Cell("live heap, first"), bytes_cell(gc.heap_live_first_bytes), Cell(mib)),
-        (Cell("live heap, last"), bytes_cell(gc.heap_live_last_bytes), Cell(mib)),
-        (Cell("largest heap"), bytes_cell(gc.heap_peak_bytes), Cell(mib)),
-        (Cell("last goal"), bytes_cell(gc.heap_goal_bytes), Cell(mib)),
-    )
-    return Table("Costs of collection", ("", "value", "what it is"), "<><", rows)
-
-
-def _why(gc: GcCost) -> str:
+    mib, allocated = "to 1 MiB, rounded down", gc.allocation_rate
     runs = f", in {gc.runs} runs of the program" if gc.runs > 1 else ""
-    return f"{gc.forced} forced, {gc.periodic} periodic{runs}"
+    rounding = ""
+    if allocated.low is not None and allocated.high is not None:
+        ends = f"{format_bytes(allocated.low)}/s to {format_bytes(allocated.high)}/s"
+        rounding = f"{ends} with rounding"
+    per_second = None if allocated.value is None else f"{format_bytes(allocated.value)}/s"
+    rows = (
+        ("collections", count_cell(gc.cycles), f"{gc.forced} forced, {gc.periodic} periodic{runs}"),
+        ("watched for", seconds_cell(gc.seconds), "first collection to last"),
+        ("GC CPU", fraction_cell(gc.gc_cpu_fraction),
+         "of what GOMAXPROCS allowed; idle marking left out, stops from their request"),
+        ("of it, marking", fraction_cell(gc.marking_cpu_fraction),
+         "by assists and background workers"),
+        ("assists", fraction_cell(gc.assist_fraction), "of marking, done by allocating goroutines"),
+        ("allocation rate", Cell(per_second) if per_second else NOTHING, rounding),
+        ("longest single stop", seconds_cell(gc.longest_stop_seconds), ""),
+        ("live heap, first", bytes_cell(gc.heap_live_first_bytes), mib),
+        ("live heap, last", bytes_cell(gc.heap_live_last_bytes), mib),
+        ("largest heap", bytes_cell(gc.heap_peak_bytes), mib),
+        ("last goal", bytes_cell(gc.heap_goal_bytes), mib),
+    )  # fmt: skip
+    cells = tuple((Cell(name), value, Cell(means)) for name, value, means in rows)
+    return Table("Costs of collection", ("", "value", "what it is"), "<><", cells)
 
 
 def times_table(pauses: GcPauses) -> Table:
     """Quantiles of all times of collections, with their 95 % intervals."""
-    rows = tuple(_quantile_row(pauses.quantiles, what) for what in TIMES)
-    columns = ("each collection", "median", "p90", "p99", "p99, 95 %", "longest", "n")
-    return Table("Times of collections", columns, "<>>>>>>", rows)
-
-
-def _quantile_row(quantiles: pd.DataFrame, what: str) -> tuple[Cell, ...]:
-    name, meaning = TIMES[what]
-    own = quantiles[quantiles["what"] == what].set_index("quantile")
-    p99 = own.loc[0.99]
-    return (
-        Cell(name, note=meaning),
-        *(
-            seconds_cell(own["seconds"][quantile]) if own["is_carried"][quantile] else NOTHING
-            for quantile in (0.5, 0.9, 0.99)
-        ),
-        between(p99["low_seconds"], p99["high_seconds"], seconds_cell)
-        if p99["is_carried"]
-        else NOTHING,
-        seconds_cell(own["seconds"][1.0]),
-        count_cell(int(p99["n"])),
-    )
+    every = rows_of(pauses.quantiles)
+    rows = [{row["quantile"]: row for row in every if row["what"] == what} for what in TIMES]
+    return table("Times of collections", QUANTILES, rows)
 
 
 def triggers_table(triggers: GcTriggers) -> Table:
     """Why collections ran, and what each reason cost."""
-    rows = tuple(
-        (
-            Cell(row["trigger"], note=TRIGGERS[row["trigger"]]),
-            count_cell(row["cycles"]),
-            fraction_cell(row["fraction"]),
-            seconds_cell(row["gc_cpu_seconds"]),
-            seconds_cell(row["stopped_seconds"]),
-        )
-        for row in rows_of(triggers.counts)
-    )
-    columns = ("why", "collections", "of all", "GC CPU", "world stopped")
-    return Table("Why collections ran", columns, "<>>>>", rows)
+    return table("Why collections ran", WHY, triggers.counts)
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
@@ -129,44 +239,16 @@ def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
 
 def pacing_table(pacing: HeapPacing) -> Table:
     """Survival, overshoot and room, over the collections."""
-    rows = tuple(_pacing_row(row) for row in rows_of(pacing.summary))
-    columns = ("each collection", "p10", "median", "p90", "highest", "n")
-    return Table("How collections were paced", columns, "<>>>>>", rows)
-
-
-def _pacing_row(row: dict[str, float]) -> tuple[Cell, ...]:
-    what = str(row["what"])
-    name, meaning = PACING[what]
-    cell = bytes_cell if what.endswith("_bytes") else fraction_cell
-    return (
-        Cell(name, note=meaning),
-        *(cell(row[name]) for name in ("p10", "p50", "p90", "max")),
-        count_cell(int(row["n"])),
-    )
+    return table("How collections were paced", PACED, pacing.summary)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:
     """The slope of the live heap in each run; of very many, those that were watched longest."""
-    longest = sorted(live, key=lambda one: one.seconds, reverse=True)[:RUNS_SHOWN]
-    shown = sorted(longest, key=lambda one: one.run)
-    rows = tuple(
-        (
-            Cell(f"run {one.run}"),
-            clock_cell(one.begin_seconds),
-            seconds_cell(one.seconds),
-            bytes_cell(one.first_bytes),
-            bytes_cell(one.last_bytes),
-            slope_cell(one.slope_bytes_per_second),
-            between(one.slope_low, one.slope_high, slope_cell),
-            count_cell(one.cycles),
-        )
-        for one in shown
-    )
-    columns = ("", "from", "for", "first", "last", "slope", "95 % interval", "n")
+    shown = sorted(live, key=lambda one: one.seconds, reverse=True)[:MOST_ROWS]
     caption = "The live heap, once it had filled"
     if len(shown) < len(live):
         caption += f": the longest {len(shown)} of {len(live)} runs"
-    return Table(caption, columns, "<>>>>>>>", rows)
+    return table(caption, LIVE_HEAP, sorted(shown, key=lambda one: one.run))
 
 
 def growth_words(live: LiveHeap | None) -> str:
@@ -186,23 +268,6 @@ def growth_words(live: LiveHeap | None) -> str:
 def phases_table(phases: pd.DataFrame) -> Table:
     """The phases of each run; of very many, the longest."""
     longest = phases.assign(length=phases["end_seconds"] - phases["begin_seconds"])
-    shown = longest.sort_values("length", ascending=False, kind="stable").head(PHASES_SHOWN)
-    rows = tuple(_phase_row(row) for row in rows_of(shown.sort_index()))
-    columns = ("phase", "from", "for", "collections", "interval", "allocation", "GC CPU", "live")
-    more = len(phases) - len(shown)
-    caption = "Phases" + (f", the longest {len(shown)} of {len(phases)}" if more else "")
-    return Table(caption, columns, "<>>>>>>>", rows)
-
-
-def _phase_row(row: dict[str, float]) -> tuple[Cell, ...]:
-    name = str(row["phase"])
-    return (
-        Cell(name, note=PHASES[name]),
-        clock_cell(row["begin_seconds"]),
-        seconds_cell(row["length"]),
-        count_cell(int(row["cycles"])),
-        seconds_cell(row["interval_p50_seconds"]),
-        rate_cell(row["allocation_rate_bytes_per_second"]),
-        fraction_cell(row["gc_cpu_fraction"]),
-        bytes_cell(row["heap_live_p50_bytes"]),
-    )
+    shown = longest.sort_values("length", ascending=False, kind="stable").head(MOST_ROWS)
+    more = f", the longest {len(shown)} of {len(phases)}" if len(shown) < len(phases) else ""
+    return table(f"Phases{more}", PHASE, shown.sort_index())

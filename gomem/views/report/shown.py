@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.text import MomentName
-from gomem.views.document import Block, Choice, Option
+from gomem.views.document import Block, Choice, Figure, Folded, Option, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from gomem.charts.figure import Drawing
     from gomem.diagnosis.diagnosis import Diagnosis
 
+NUMBERS = "The numbers of this figure"
 FIGURES = 6  # moments with a large figure: a page has to be sent around
 
 
@@ -29,16 +31,18 @@ def drawn_of(names: Sequence[str], first: str) -> frozenset[str]:
     return frozenset({first, *(names[place * last // (FIGURES - 1)] for place in range(FIGURES))})
 
 
+def with_numbers(
+    caption: str, plot: Callable[..., Drawing], numbers: Callable[[], Mapping[str, Any]],
+    below: Table,
+) -> tuple[Figure, Folded]:  # fmt: skip
+    """A figure, and folded below it the numbers that it is drawn of."""
+    return Figure(caption, plot, numbers), Folded(NUMBERS, (below,))
+
+
 def of_moments(
     blocks: Mapping[str, tuple[Block, ...]], first: str, words: Mapping[str, str] | None = None
 ) -> Choice:
-    """A choice between moments.
-
-    Args:
-        blocks: What there is of each, by its name, in order.
-        first: Which of them is shown first.
-        words: A few words of a moment, where there are any.
-    """
+    """A choice between moments by name, in order, each with a few words where there are any."""
     options = tuple(
         Option(MomentName(name), MomentName(name) + (words or {}).get(name, ""), shown)
         for name, shown in blocks.items()

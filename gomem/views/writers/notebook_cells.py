@@ -30,12 +30,9 @@ _LONG = re.compile(rf"\S{{{LONG + 1},}}")
 
 @dataclass(frozen=True)
 class Shown:
-    """Blocks to be read in a notebook.
+    """Blocks to be read in a notebook."""
 
-    Attributes:
-        blocks: What is shown; nothing where the previous cell has said that there is nothing.
-    """
-
+    # What is shown; nothing where the previous cell has said that there is nothing.
     blocks: tuple[Block, ...] = ()
 
     @property

@@ -19,14 +19,15 @@ from gomem.views.figures.mmu import plot_mmu
 from gomem.views.figures.pauses import plot_gc_pauses
 from gomem.views.figures.scavenges import plot_gc_scavenges
 from gomem.views.report.collector import collector_section
-from gomem.views.report.collector_figures import (
+from gomem.views.report.collector_tables import (
     activity_table,
     histogram_table,
+    live_heap_table,
     mmu_table,
     scavenges_table,
     timeline_table,
+    times_table,
 )
-from gomem.views.report.collector_tables import live_heap_table, times_table
 from tests.builders import CAPTURES, as_text, diagnosed
 from tests.charts import marks
 from tests.gc_logs import captured_facts, cycles_of, facts_of

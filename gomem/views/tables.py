@@ -1,0 +1,100 @@
+"""A table as data: its columns, each a heading and what of a row stands below it.
+
+FREED = (count("collection", "number"), size("gave back", "released_bytes"))
+
+table("Calls of debug.FreeOSMemory in the log", FREED, answer.freed)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gomem.inputs.schema import rows_of
+from gomem.text import Function, MomentName
+from gomem.units import is_unknown
+from gomem.views.document import Cell, Table
+from gomem.views.figures.flame_graph import known_name
+from gomem.views.values import (
+    NOTHING,
+    between,
+    bytes_cell,
+    change_cell,
+    clock_cell,
+    count_cell,
+    fraction_cell,
+    rate_cell,
+    seconds_cell,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+Shown = Callable[..., Cell]
+BLANK = Cell("")
+
+
+class Column(NamedTuple):
+    """A column of a table."""
+
+    heading: str
+    cell: Callable[[Any], Cell]  # of a row
+    side: str = ">"  # `<` for words, `>` for numbers
+
+
+def shown_by(cell: Shown, side: str = ">") -> Callable[..., Column]:
+    """Columns of a kind: by heading, and what of a row is shown, by its name or as a function."""
+
+    def column(heading: str, of: str | Callable[[Any], Any]) -> Column:
+        value = itemgetter(of) if isinstance(of, str) else of
+        return Column(heading, lambda row: cell(value(row)), side)
+
+    return column
+
+
+words = shown_by(Cell, "<")
+code = shown_by(partial(Cell, code=True), "<")
+moment = shown_by(lambda name: Cell(MomentName(name)), "<")
+function = shown_by(lambda name: Cell(Function(known_name(name)), code=True), "<")
+size = shown_by(bytes_cell)
+change = shown_by(change_cell)
+seconds = shown_by(seconds_cell)
+clock = shown_by(clock_cell)
+share = shown_by(fraction_cell)
+count = shown_by(count_cell)
+rate = shown_by(rate_cell)
+
+
+def noted(heading: str, of: Callable[[Any], tuple[str, str]]) -> Column:
+    """Words, and a few more below them."""
+
+    def shown(row: Any) -> Cell:
+        said, note = of(row)
+        return Cell(said, note=note)
+
+    return Column(heading, shown, "<")
+
+
+def interval(heading: str, of: str, cell: Shown = bytes_cell) -> Column:
+    """From `of_low` to `of_high`, where both are known."""
+    low, high = f"{of}_low", f"{of}_high"
+
+    def shown(row: Row) -> Cell:
+        known = not (is_unknown(row[low]) or is_unknown(row[high]))
+        return between(row[low], row[high], cell) if known else NOTHING
+
+    return Column(heading, shown)
+
+
+def table(
+    caption: str, columns: Sequence[Column], rows: pd.DataFrame | Sequence[Any],
+    total: tuple[tuple[Cell, ...], ...] = (), **brief: int,
+) -> Table:  # fmt: skip
+    """A row of the table for each row of the frame, or of what else its columns know."""
+    each = rows if isinstance(rows, Sequence) else rows_of(rows)
+    cells = tuple(tuple(column.cell(row) for column in columns) for row in each)
+    headings, sides = [column.heading for column in columns], [column.side for column in columns]
+    return Table(caption, tuple(headings), "".join(sides), cells, total, **brief)
