@@ -31,67 +31,50 @@ LEAST_EVERY_SECONDS = 0.01
 
 
 def capture(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PID|URL…", help="A process by its number, its URLs, or both."),
-    ] = None,
+    targets: Annotated[list[str] | None, typer.Argument(metavar="PID|URL…")] = None,
     *,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to capture to.")
-    ] = None,
-    url: Annotated[
-        list[str] | None,
-        typer.Option(help="Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated."),
-    ] = None,
-    every: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="A moment so often, as 10s or 100ms.")
-    ] = None,
-    for_: Annotated[
-        str | None,
-        typer.Option("--for", metavar="DURATION", help="For so long; else until Ctrl-C."),
-    ] = None,
-    when: Annotated[
-        str | None,
-        typer.Option(help="Only then: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'."),
-    ] = None,
-    cool_down: Annotated[
-        str, typer.Option(metavar="DURATION", help="With --when: no moment for so long after one.")
-    ] = "1m",
-    pair: Annotated[
-        bool, typer.Option("--pair", help="One more moment, once a collection has ended.")
-    ] = False,
-    gctrace: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its GODEBUG=gctrace=1 log, to take along.")
-    ] = None,
-    profiles: Annotated[
-        str, typer.Option(help="Which profiles; an empty text for none.")
-    ] = "heap,allocs,goroutine",
-    header: Annotated[
-        list[str] | None,
-        typer.Option(help="'Name: value' for each request, or @FILE with a header a line."),
-    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="DIR")] = None,
+    url: list[str] | None = None,
+    every: Annotated[str | None, typer.Option(metavar="DURATION")] = None,
+    for_: Annotated[str | None, typer.Option("--for", metavar="DURATION")] = None,
+    when: str | None = None,
+    cool_down: Annotated[str, typer.Option(metavar="DURATION")] = "1m",
+    pair: Annotated[bool, typer.Option("--pair")] = False,
+    gctrace: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    profiles: str = "heap,allocs,goroutine",
+    header: list[str] | None = None,
     user: Annotated[
         str | None, typer.Option(help=f"For basic auth; the password is asked, or in {PASSWORD}.")
     ] = None,
-    ca: Annotated[
-        Path | None, typer.Option(help="Trust the certificates in this PEM file.")
-    ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Trust any certificate.")] = False,
-    timeout: Annotated[
-        str, typer.Option(metavar="DURATION", help="For one answer, whole.")
-    ] = "10s",
-    redact: Annotated[
-        bool, typer.Option("--redact", help="Hide folders, hosts and linker flags in what is kept.")
-    ] = False,
-    script: Annotated[
-        bool, typer.Option("--script", help="Print a sh collector for where there is no Python.")
-    ] = False,
+    ca: Path | None = None,
+    insecure: Annotated[bool, typer.Option("--insecure")] = False,
+    timeout: Annotated[str, typer.Option(metavar="DURATION")] = "10s",
+    redact: Annotated[bool, typer.Option("--redact")] = False,
+    script: Annotated[bool, typer.Option("--script")] = False,
 ) -> None:
     """Collect what a running Go process and the kernel say of its memory, moment by moment.
 
     From a PID it finds where the process listens on this machine, and what it serves there; from a
     URL on this machine it finds the PID. With neither, each gives its own side alone. The folder is
     a readable capture at every instant. Nothing of the command line or the environment is kept.
+
+    Args:
+        targets: A process by its number, its URLs, or both.
+        output: The folder to capture to.
+        url: Where it serves /debug/pprof/, /debug/vars, /metrics; can be repeated.
+        every: A moment so often, as 10s or 100ms.
+        for_: For so long; else until Ctrl-C.
+        when: Only then: 'rss>2GiB', 'rss>1.2*median', 'goroutines>10000'.
+        cool_down: With --when: no moment for so long after one.
+        pair: One more moment, once a collection has ended.
+        gctrace: Its GODEBUG=gctrace=1 log, to take along.
+        profiles: Which profiles; an empty text for none.
+        header: 'Name: value' for each request, or @FILE with a header a line.
+        ca: Trust the certificates in this PEM file.
+        insecure: Trust any certificate.
+        timeout: For one answer, whole.
+        redact: Hide folders, hosts and linker flags in what is kept.
+        script: Print a sh collector for where there is no Python.
     """
     if script:
         write(collector_script(), None)

@@ -25,74 +25,24 @@ if TYPE_CHECKING:
     from gomem.comparison.samples import Comparison
 
 
-class Format(StrEnum):
-    """What `--format` takes."""
-
-    text = "text"
-    html = "html"
-    json = "json"
-    md = "md"
-    pr = "pr"
-    junit = "junit"
-
+Format = StrEnum("Format", "text html json md pr junit")  # what `--format` takes
 
 ENDINGS = {"html": Format.html, "json": Format.json, "md": Format.md, "xml": Format.junit}
 
 
 def compare(
-    sides: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="BEFORE AFTER…",
-            help="Each a capture, a benchmark file, or a quoted glob of runs. Of more than two, "
-            "the first is the baseline of all others.",
-        ),
-    ] = None,
+    sides: Annotated[list[str] | None, typer.Argument(metavar="BEFORE AFTER…")] = None,
     *,
-    also_before: Annotated[
-        list[str] | None,
-        typer.Option("--before", "--also-before", help="A run from before; can be repeated."),
-    ] = None,
-    also_after: Annotated[
-        list[str] | None,
-        typer.Option("--after", "--also-after", help="A run from after; can be repeated."),
-    ] = None,
-    requests: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Requests of each run between its moments, where no load test says so."
-        ),
-    ] = None,
-    rename: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OLD=NEW",
-            help="A function, type or package path as it was called before and is after; literal, "
-            "with all that is in it; can be repeated.",
-        ),
-    ] = None,
-    min_change: Annotated[
-        str | None,
-        typer.Option(help="A smaller change is neither better nor worse. Default: 0.5%."),
-    ] = None,
-    margin: Annotated[
-        str | None, typer.Option(help="Ask where it is shown to be no worse than this, such as 2%.")
-    ] = None,
+    also_before: Annotated[list[str] | None, typer.Option("--before", "--also-before")] = None,
+    also_after: Annotated[list[str] | None, typer.Option("--after", "--also-after")] = None,
+    requests: Annotated[int | None, typer.Option(min=1)] = None,
+    rename: Annotated[list[str] | None, typer.Option(metavar="OLD=NEW")] = None,
+    min_change: str | None = None,
+    margin: str | None = None,
     output: Output = None,
-    output_format: Annotated[
-        Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
-    ] = None,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            help="Exit with 1 if the verdict is worse or mixed (regression), or a budget is "
-            "broken (rss=+10%,gc_cpu=+2pp,allocs/op=+0)."
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(help="Budgets; default: gomem.toml in the working directory or above."),
-    ] = None,
+    output_format: Annotated[Format | None, typer.Option("--format")] = None,
+    fail_on: str | None = None,
+    config: Path | None = None,
     force: Force = False,
 ) -> None:
     """Compare captures or benchmark files: two sides, or several builds with the first.
@@ -103,6 +53,21 @@ def compare(
     than two sides are builds, releases, settings or pods, each compared with the first. HTML goes
     to a file named after the sides, all else to standard output, unless -o names a file.
     A broken budget, of --fail-on or of gomem.toml, ends it with 1.
+
+    Args:
+        sides: Each a capture, a benchmark file, or a quoted glob of runs. Of more than two, the
+            first is the baseline of all others.
+        also_before: A run from before; can be repeated.
+        also_after: A run from after; can be repeated.
+        requests: Requests of each run between its moments, where no load test says so.
+        rename: A function, type or package path as it was called before and is after; literal, with
+            all that is in it; can be repeated.
+        min_change: A smaller change is neither better nor worse. Default: 0.5%.
+        margin: Ask where it is shown to be no worse than this, such as 2%.
+        output_format: Default: as -o names it, else text.
+        fail_on: Exit with 1 if the verdict is worse or mixed (regression), or a budget is broken
+            (rss=+10%,gc_cpu=+2pp,allocs/op=+0).
+        config: Budgets; default: gomem.toml in the working directory or above.
     """
     on_regression, set_here = failing_on(fail_on)
     known = configuration(config)

@@ -12,16 +12,15 @@ from gomem.cli.output import write
 Words = dict[str, tuple[str, ...]]  # an option's values by its name; none where it takes any
 
 
-class Shell(StrEnum):
-    """Shells that can be taught."""
-
-    bash = "bash"
-    zsh = "zsh"
-    fish = "fish"
+Shell = StrEnum("Shell", "bash zsh fish")  # shells that can be taught
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="The shell to teach.")]) -> None:
-    """Print a script that makes a shell complete gomem's commands, options and values."""
+def completion(shell: Annotated[Shell, typer.Argument()]) -> None:
+    """Print a script that makes a shell complete gomem's commands, options and values.
+
+    Args:
+        shell: The shell to teach.
+    """
     from gomem.cli.main import COMMANDS, parser_of
 
     options = {name: _options(parser_of(name)) for name in COMMANDS}

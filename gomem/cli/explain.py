@@ -12,14 +12,15 @@ from gomem.errors import CaptureError, printable
 
 
 def explain(
-    words: Annotated[
-        list[str], typer.Argument(metavar="TERM", help="Such as HeapIdle, LazyFree, RSS, scav.")
-    ],
+    words: Annotated[list[str], typer.Argument(metavar="TERM")],
 ) -> None:
     """Say what a term means: what it is, its unit, who counts it, what it is not, by release.
 
     Fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, parts of the
     ledger, and the words that people use for memory. Case does not matter.
+
+    Args:
+        words: Such as HeapIdle, LazyFree, RSS, scav.
     """
     from gomem.views.explain.explanation import explanation_document, unknown_term
 

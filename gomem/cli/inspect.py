@@ -13,11 +13,13 @@ from gomem.cli.terminal import terminal_text
 
 
 def inspect(
-    captures: Annotated[
-        list[Path], typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files.")
-    ],
+    captures: Annotated[list[Path], typer.Argument(metavar="CAPTURE…")],
 ) -> None:
-    """List what is in a capture: files with kind and moment, skew, and damage."""
+    """List what is in a capture: files with kind and moment, skew, and damage.
+
+    Args:
+        captures: A folder, an archive, or files.
+    """
     from gomem.capture.load import load
     from gomem.views.inspect.inspection import inspection_document
 

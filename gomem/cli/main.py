@@ -34,6 +34,7 @@ COMMANDS = {
     "completion": "Print what makes a shell complete commands and options.",
 }
 _NOT_ONE_OF = re.compile("'([^']*)' is not one of (.*)")  # typer's words
+_ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)  # in a docstring
 USAGE = 2
 OWN_FAULT = 70  # EX_SOFTWARE
 OUT_OF_MEMORY = 71  # EX_OSERR
@@ -150,7 +151,7 @@ def _run_command(name: str, arguments: list[str]) -> int:
 
 
 def parser_of(name: str) -> Any:
-    """A command with its options, its help and some examples."""
+    """A command with its options and examples; its docstring is its help, `Args` its options'."""
     import typer
 
     from gomem.cli.examples import EXAMPLES
@@ -158,11 +159,15 @@ def parser_of(name: str) -> Any:
     word = name.replace("-", "_")
     command = getattr(import_module(f"gomem.cli.{word}"), word)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
-    told = [" ".join(one.split()) for one in paragraphs]
+    said, _, each = inspect.cleandoc(command.__doc__ or "").partition("Args:\n")
+    told = [" ".join(one.split()) for one in said.strip().split("\n\n")]
     told.append("\n".join(["Examples:", *(f"  {one}" for one in EXAMPLES[name])]))
     app.command(name, help="\n\n".join(told))(command)
-    return typer.main.get_command(app)
+    parser: Any = typer.main.get_command(app)
+    means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}
+    for one in parser.params:
+        one.help = one.help or means.get(one.name)
+    return parser
 
 
 def _usage(error: Exception) -> str:

@@ -24,37 +24,18 @@ SUFFIXES = (".html", ".ipynb")
 
 
 def notebook(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which; --list says what there is.")
-    ] = None,
-    captures: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="CAPTURE…",
-            help="Folder, archive or file; before-after takes two, many-builds any number.",
-        ),
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME")] = None,
+    captures: Annotated[list[Path] | None, typer.Argument(metavar="CAPTURE…")] = None,
     *,
-    listed: Annotated[bool, typer.Option("--list", help="Say which notebooks there are.")] = False,
-    copy: Annotated[
-        Path | None,
-        typer.Option("--copy", metavar="DIR", help="Copy NAME, or all, there to be edited."),
-    ] = None,
+    listed: Annotated[bool, typer.Option("--list")] = False,
+    copy: Annotated[Path | None, typer.Option("--copy", metavar="DIR")] = None,
     parameters: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Set a parameter; repeat."),
+        list[str] | None, typer.Option("-p", "--parameter", metavar="NAME=VALUE")
     ] = None,
-    title: Annotated[str, typer.Option("--title", help="Instead of the notebook's own.")] = "",
-    note: Annotated[
-        str, typer.Option("--note", help="A sentence below the title: what happened, and when.")
-    ] = "",
-    hide_code: Annotated[bool, typer.Option("--hide-code", help="Leave the code out.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", callback=output_path, help="Write to this file, .html or .ipynb."
-        ),
-    ] = None,
+    title: Annotated[str, typer.Option("--title")] = "",
+    note: Annotated[str, typer.Option("--note")] = "",
+    hide_code: Annotated[bool, typer.Option("--hide-code")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", callback=output_path)] = None,
     force: Force = False,
 ) -> None:
     """Run a packaged notebook on a capture and write it as one file, for a postmortem.
@@ -62,6 +43,17 @@ def notebook(
     Without -o it is one HTML file named after the capture; the last line printed is its path. The
     HTML loads nothing from the network and names no folder of this machine; an .ipynb can be run
     again where it lies. Without a capture, the notebook tells the story of the recorded one.
+
+    Args:
+        name: Which; --list says what there is.
+        captures: Folder, archive or file; before-after takes two, many-builds any number.
+        listed: Say which notebooks there are.
+        copy: Copy NAME, or all, there to be edited.
+        parameters: Set a parameter; repeat.
+        title: Instead of the notebook's own.
+        note: A sentence below the title: what happened, and when.
+        hide_code: Leave the code out.
+        output: Write to this file, .html or .ipynb.
     """
     from gomem.views.writers.notebook import headed
 

@@ -36,56 +36,24 @@ DEMO, DEMO_BASELINE = "demo", "demo-baseline"
 MORE = "The page has the rest, and so does --full."
 
 
-class Format(StrEnum):
-    """What `--format` takes. Without it: a summary on the terminal and HTML in a file."""
+# What `--format` takes. Without it: a summary on the terminal and HTML in a file.
+Format = StrEnum("Format", "html text json md ipynb")
 
-    html = "html"
-    text = "text"
-    json = "json"
-    md = "md"
-    ipynb = "ipynb"
-
-
-class Level(StrEnum):
-    """What `--fail-on` takes."""
-
-    info = "info"
-    warning = "warning"
-    critical = "critical"
+Level = StrEnum("Level", "info warning critical")  # what `--fail-on` takes
 
 
 def report(
-    captures: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="CAPTURE…", help="A folder, an archive, or files of one moment."),
-    ] = None,
+    captures: Annotated[list[Path] | None, typer.Argument(metavar="CAPTURE…")] = None,
     *,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Use the capture, and its baseline, gomem ships with.")
-    ] = False,
-    baseline: Annotated[
-        Path | None, typer.Option(help="A capture to compare this one with.")
-    ] = None,
+    demo: Annotated[bool, typer.Option("--demo")] = False,
+    baseline: Path | None = None,
     output: Output = None,
-    output_format: Annotated[
-        Format | None, typer.Option("--format", help="Write only this format.")
-    ] = None,
+    output_format: Annotated[Format | None, typer.Option("--format")] = None,
     go_version: Release = None,
-    fail_on: Annotated[
-        Level | None, typer.Option(help="Exit with 1 on a finding at least this severe.")
-    ] = None,
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Where a finding begins, such as pause_seconds=0.001; can be repeated. "
-            "A wrong name lists them all.",
-        ),
-    ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Hide folder names.")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="On a terminal, print all and not a screen of it.")
-    ] = False,
+    fail_on: Level | None = None,
+    threshold: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    redact: Annotated[bool, typer.Option("--redact")] = False,
+    full: Annotated[bool, typer.Option("--full")] = False,
     force: Force = False,
 ) -> None:
     """Say where the memory of a Go process went.
@@ -94,6 +62,17 @@ def report(
     the whole report as one HTML file named after the capture; the last line printed is its path.
     With --format text, json or md: only that, on standard output or in the file that -o names.
     With --format ipynb: a notebook that shows the report, and can be run again.
+
+    Args:
+        captures: A folder, an archive, or files of one moment.
+        demo: Use the capture, and its baseline, gomem ships with.
+        baseline: A capture to compare this one with.
+        output_format: Write only this format.
+        fail_on: Exit with 1 on a finding at least this severe.
+        threshold: Where a finding begins, such as pause_seconds=0.001; can be repeated. A wrong
+            name lists them all.
+        redact: Hide folder names.
+        full: On a terminal, print all and not a screen of it.
     """
     groups = _groups(captures or [], demo=demo)
     if output is not None and len(groups) > 1:

@@ -16,7 +16,11 @@ Document = StrEnum("Document", {name.replace("-", "_"): name for name in SCHEMAS
 
 
 def schema(
-    document: Annotated[Document, typer.Argument(help="The command that writes it.")],
+    document: Annotated[Document, typer.Argument()],
 ) -> None:
-    """Print the JSON Schema of what a command writes with --format json."""
+    """Print the JSON Schema of what a command writes with --format json.
+
+    Args:
+        document: The command that writes it.
+    """
     write(json.dumps(schema_of(document.value), indent=2, ensure_ascii=False) + "\n", None)

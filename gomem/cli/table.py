@@ -23,27 +23,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Format(StrEnum):
-    """What `--format` takes."""
-
-    csv = "csv"
-    parquet = "parquet"
-    json = "json"
-    trace = "trace"
-    openmetrics = "openmetrics"
+Format = StrEnum("Format", "csv parquet json trace openmetrics")  # what `--format` takes
 
 
 def table(
-    artefact: Annotated[Path, typer.Argument(help="One file: a profile, a log, a dump, smaps.")],
+    artefact: Annotated[Path, typer.Argument()],
     *,
-    frame: Annotated[str | None, typer.Option(help="Which of its tables.")] = None,
-    output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.csv,
+    frame: str | None = None,
+    output_format: Annotated[Format, typer.Option("--format")] = Format.csv,
     output: Output = None,
     force: Force = False,
 ) -> None:
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
 
     A GC log can also be written for other tools: trace (for Perfetto) and openmetrics (its costs).
+
+    Args:
+        artefact: One file: a profile, a log, a dump, smaps.
+        frame: Which of its tables.
+        output_format: What to write.
     """
     if output_format is Format.parquet and output is None:
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")

@@ -21,86 +21,77 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 
-class Format(StrEnum):
-    """What `--format` takes."""
+Format = StrEnum("Format", "text csv json folded pprof")  # what `--format` takes
 
-    text = "text"
-    csv = "csv"
-    json = "json"
-    folded = "folded"
-    pprof = "pprof"
-
-
-class Granularity(StrEnum):
-    """What `--granularity` takes."""
-
-    functions = "functions"
-    filefunctions = "filefunctions"
-    files = "files"
-    lines = "lines"
-    addresses = "addresses"
-    packages = "packages"
-    modules = "modules"
-
+# What `--granularity` takes.
+Granularity = StrEnum(
+    "Granularity", "functions filefunctions files lines addresses packages modules"
+)
 
 SHOWN = 30  # rows of text, unless -n asks for another number; CSV and JSON have all
 
 
-def _pattern(text: str) -> Any:
-    return typer.Option(metavar="RE", help=text, rich_help_panel="Filters")
-
-
-def _view(text: str) -> Any:
-    return typer.Option(help=text, rich_help_panel="Views")
+Pattern = Annotated[str | None, typer.Option(metavar="RE", rich_help_panel="Filters")]
+View = Annotated[bool, typer.Option(rich_help_panel="Views")]
 
 
 def top(
-    profiles: Annotated[
-        list[Path], typer.Argument(metavar="PROFILE…", help="Profiles; several are added up.")
-    ],
+    profiles: Annotated[list[Path], typer.Argument(metavar="PROFILE…")],
     *,
-    sample_type: Annotated[
-        str | None, typer.Option(help="Which of the profile's values, such as alloc_space.")
-    ] = None,
-    granularity: Annotated[
-        Granularity, typer.Option(help="What a row stands for.")
-    ] = Granularity.functions,
-    cum: Annotated[bool, typer.Option("--cum", help="Order by cum rather than by flat.")] = False,
+    sample_type: str | None = None,
+    granularity: Granularity = Granularity.functions,
+    cum: Annotated[bool, typer.Option("--cum")] = False,
     n: Annotated[
         int | None,
         typer.Option("-n", min=1, help=f"Rows to show; text has {SHOWN} unless told, else all."),
     ] = None,
-    base: Annotated[
-        Path | None, typer.Option(help="Subtract this earlier profile of the same process.")
-    ] = None,
-    diff_base: Annotated[
-        Path | None, typer.Option(help="Subtract this profile; shares are relative to it.")
-    ] = None,
-    normalize: Annotated[bool, typer.Option(help="Scale to the base's total first.")] = False,
-    focus: Annotated[str | None, _pattern("Only stacks with a matching frame.")] = None,
-    ignore: Annotated[str | None, _pattern("Only stacks without one.")] = None,
-    hide: Annotated[str | None, _pattern("Leave out matching frames.")] = None,
-    show: Annotated[str | None, _pattern("Only matching frames.")] = None,
-    show_from: Annotated[str | None, _pattern("Nothing above a matching frame.")] = None,
-    prune_from: Annotated[str | None, _pattern("Nothing below a matching frame.")] = None,
-    tagfocus: Annotated[str | None, _pattern("Only samples with a matching label.")] = None,
-    tagignore: Annotated[str | None, _pattern("Only samples without one.")] = None,
-    noinlines: Annotated[bool, _view("Count inlined calls as part of their callers.")] = False,
-    tree: Annotated[bool, _view("Show callers and callees of each row.")] = False,
-    peek: Annotated[
-        str | None, typer.Option(metavar="RE", help="Show callers and callees of matching rows.")
-    ] = None,
-    traces: Annotated[bool, _view("Show every stack.")] = False,
-    tags: Annotated[bool, _view("Show the total for each label.")] = False,
-    escapes: Annotated[
-        list[Path] | None,
-        _view("Show why lines allocate, from the output of go build -gcflags=-m=2."),
-    ] = None,
-    output_format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.text,
+    base: Path | None = None,
+    diff_base: Path | None = None,
+    normalize: bool = False,
+    focus: Pattern = None,
+    ignore: Pattern = None,
+    hide: Pattern = None,
+    show: Pattern = None,
+    show_from: Pattern = None,
+    prune_from: Pattern = None,
+    tagfocus: Pattern = None,
+    tagignore: Pattern = None,
+    noinlines: View = False,
+    tree: View = False,
+    peek: Annotated[str | None, typer.Option(metavar="RE")] = None,
+    traces: View = False,
+    tags: View = False,
+    escapes: Annotated[list[Path] | None, typer.Option(rich_help_panel="Views")] = None,
+    output_format: Annotated[Format, typer.Option("--format")] = Format.text,
     output: Output = None,
     force: Force = False,
 ) -> None:
-    """Show the functions that allocate most in a profile, with 95 % intervals."""
+    """Show the functions that allocate most in a profile, with 95 % intervals.
+
+    Args:
+        profiles: Profiles; several are added up.
+        sample_type: Which of the profile's values, such as alloc_space.
+        granularity: What a row stands for.
+        cum: Order by cum rather than by flat.
+        base: Subtract this earlier profile of the same process.
+        diff_base: Subtract this profile; shares are relative to it.
+        normalize: Scale to the base's total first.
+        focus: Only stacks with a matching frame.
+        ignore: Only stacks without one.
+        hide: Leave out matching frames.
+        show: Only matching frames.
+        show_from: Nothing above a matching frame.
+        prune_from: Nothing below a matching frame.
+        tagfocus: Only samples with a matching label.
+        tagignore: Only samples without one.
+        noinlines: Count inlined calls as part of their callers.
+        tree: Show callers and callees of each row.
+        peek: Show callers and callees of matching rows.
+        traces: Show every stack.
+        tags: Show the total for each label.
+        escapes: Show why lines allocate, from the output of go build -gcflags=-m=2.
+        output_format: What to write.
+    """
     read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]
     check_writable(output, force=force, inputs=read)
     filters: dict[str, Any] = {

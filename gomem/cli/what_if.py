@@ -30,36 +30,18 @@ MOST_NAMED = 20  # settings of one kind
 MOST_SIZE = 1 << 62
 
 
-class Format(StrEnum):
-    """What `--format` takes."""
-
-    text = "text"
-    html = "html"
-    json = "json"
-    csv = "csv"
-    md = "md"
+Format = StrEnum("Format", "text html json csv md")  # what `--format` takes
 
 
 def what_if(
-    capture: Annotated[
-        Path, typer.Argument(metavar="CAPTURE|LOG", help="A capture, or a gctrace log.")
-    ],
+    capture: Annotated[Path, typer.Argument(metavar="CAPTURE|LOG")],
     *,
-    gogc: Annotated[
-        str, typer.Option(help="GOGC to look at, as 50,100,200,400,off.")
-    ] = "50,100,200,400,off",
-    memory_limit: Annotated[
-        str | None, typer.Option(help="GOMEMLIMIT to look at, as 512MiB,none.")
-    ] = None,
-    container: Annotated[
-        str | None,
-        typer.Option(help="What the container may use, as 1GiB. Default: the capture's cgroup."),
-    ] = None,
+    gogc: str = "50,100,200,400,off",
+    memory_limit: str | None = None,
+    container: str | None = None,
     go_version: Release = None,
     output: Output = None,
-    output_format: Annotated[
-        Format | None, typer.Option("--format", help="Default: as -o names it, else text.")
-    ] = None,
+    output_format: Annotated[Format | None, typer.Option("--format")] = None,
     force: Force = False,
 ) -> None:
     """Say what another GOGC or GOMEMLIMIT would do.
@@ -68,6 +50,13 @@ def what_if(
     Go release. MemStats, smaps and the cgroup of a capture make the answer finer. With a container,
     it recommends a GOMEMLIMIT and a GOGC. HTML goes to a file named after the capture, everything
     else to standard output, unless -o names a file.
+
+    Args:
+        capture: A capture, or a gctrace log.
+        gogc: GOGC to look at, as 50,100,200,400,off.
+        memory_limit: GOMEMLIMIT to look at, as 512MiB,none.
+        container: What the container may use, as 1GiB. Default: the capture's cgroup.
+        output_format: Default: as -o names it, else text.
     """
     asked = _asked(gogc, memory_limit, container)
     chosen = output_format or _format_of(output)

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.inputs.schema import rows_of
 from gomem.text import MomentName
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds, is_unknown
-from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, Table
+from gomem.views.document import Block, Folded, Notes, Paragraph, Section
 from gomem.views.figures.retention import plot_release, plot_retention
-from gomem.views.values import bytes_cell, count_cell, fraction_cell, rate_cell, seconds_cell
+from gomem.views.report.shown import with_numbers
+from gomem.views.tables import (
+    Row,
+    code,
+    count,
+    moment,
+    noted,
+    rate,
+    seconds,
+    share,
+    size,
+    table,
+    words,
+)
 
 if TYPE_CHECKING:
     from gomem.analysis.scavenger.scavenger import Scavenger
     from gomem.diagnosis.diagnosis import Diagnosis
 
-NUMBERS = "The numbers of this figure"
 LEAST_READINGS = 3  # a line through two says no more than the table
 EPISODES = 16  # rows of the table; of more, those that last longest
 BRIEF_ROWS = 6
 TABLE_ROWS = 24  # of a figure's numbers
+OVER_TIME = (
+    "Heap kept and given back: in use, on top of it what is idle and kept, the goals that the "
+    "scavenger works to, and RSS. A mark at the foot is a line of the log that tells of memory "
+    "given back, at the time of the collection before it."
+)
 APPLIES = {"yes": "yes", "no": "no", "unknown": "not known"}
 VALUES = {  # of a goal, at the last moment
     "paced": "paced_goal_bytes",
@@ -31,29 +47,67 @@ VALUES = {  # of a goal, at the last moment
 }
 
 
+def _begin(row: Row) -> str:
+    begin = row["from_seconds"]
+    return MomentName(row["before"]) if is_unknown(begin) else format_seconds(begin)
+
+
+def _gone_back(row: Row) -> int | None:
+    """What went back, less what was taken again; where more was taken, none did."""
+    change = row["released_change_bytes"]
+    return None if is_unknown(change) else max(0, change)
+
+
+EPISODE = (
+    words("from", _begin),
+    seconds("lasting", "seconds"),
+    code("verdict", "code"),
+    size("given back", _gone_back),
+    words("why", "sentence"),
+)
+RETENTION = (
+    moment("moment", "moment"),
+    seconds("at", "seconds"),
+    size("in use", "HeapInuse"),
+    size("idle, kept", "idle_kept_bytes"),
+    size("retained", "retained_bytes"),
+    size("goal", "goal_bytes"),
+    size("given back", "HeapReleased"),
+    size("still resident", "lazy_free_bytes"),
+    size("RSS", "rss_bytes"),
+    share("in use of retained", "utilisation_fraction"),
+)
+FREED = (
+    count("collection", "number"),
+    size("gave back", "released_bytes"),
+    seconds("stopped the world", "stopped_seconds"),
+    seconds("marked", "mark_seconds"),
+    seconds("CPU of the collection", "cpu_seconds"),
+)
+RATE = (
+    moment("moment", "moment"),
+    seconds("at", "seconds"),
+    rate("given back", "release_bytes_per_second"),
+    size("above the goal", "above_goal_bytes"),
+    seconds("time to the goal", "seconds_to_goal"),
+)
+
+
 def scavenger_section(diagnosis: Diagnosis) -> Section | None:
     """What is kept and given back over time, against which goals, and why no more went back."""
     answer = diagnosis.scavenger
     if answer is None:
         return None
-    blocks: tuple[Block, ...] = (
-        *_verdict(answer),
-        *_over_time(answer),
-        *_goals(answer),
-        *_freeing(answer),
-        *_rate(answer),
+    blocks = (
+        *_verdict(answer), *_over_time(answer), *_goals(answer), *_freeing(answer), *_rate(answer),
         *_cpu(answer),
-    )
-    return Section("scavenger", "What goes back to the kernel", blocks, gist=_gist(answer))
-
-
-def _gist(answer: Scavenger) -> str:
-    """What the heap keeps at the end, and why no more goes back."""
+    )  # fmt: skip
+    # What the heap keeps at the end, and why no more goes back.
     kept = answer.retention["retained_bytes"].dropna()
     said = [f"{format_bytes(int(kept.iloc[-1]))} retained at the end"] if len(kept) else []
-    if len(answer.episodes):
-        said.append(str(answer.episodes.iloc[-1]["code"]))
-    return ", ".join(said) or "nothing measured"
+    said += [str(code) for code in answer.episodes["code"].tail(1)]
+    gist = ", ".join(said) or "nothing measured"
+    return Section("scavenger", "What goes back to the kernel", blocks, gist=gist)
 
 
 def _verdict(answer: Scavenger) -> tuple[Block, ...]:
@@ -61,32 +115,13 @@ def _verdict(answer: Scavenger) -> tuple[Block, ...]:
     episodes = answer.episodes
     if episodes.empty:
         return ()
-    last = episodes.iloc[-1]
-    paragraph = Paragraph(f"At the end: {last['sentence']}")
     longest = episodes["seconds"].fillna(0).sort_values(ascending=False, kind="stable")
     chosen = episodes.loc[sorted(longest.index[:EPISODES])]
     caption = "Why no more went back"
     if len(chosen) < len(episodes):
         caption += f": the {len(chosen)} longest of {format_count(len(episodes))} times"
-    rows = tuple(_episode(row) for row in rows_of(chosen))
-    columns = ("from", "lasting", "verdict", "given back", "why")
-    return paragraph, Table(caption, columns, "<><><", rows, brief_rows=BRIEF_ROWS)
-
-
-def _episode(row: dict[str, Any]) -> tuple[Cell, ...]:
-    begin = row["from_seconds"]
-    return (
-        Cell(MomentName(row["before"]) if is_unknown(begin) else format_seconds(begin)),
-        seconds_cell(row["seconds"]),
-        Cell(row["code"], code=True),
-        bytes_cell(_at_least_none(row["released_change_bytes"])),
-        Cell(row["sentence"]),
-    )
-
-
-def _at_least_none(change: int | None) -> int | None:
-    """What went back, less what was taken again; where more was taken, none did."""
-    return None if is_unknown(change) or change is None else max(0, change)
+    last = Paragraph(f"At the end: {episodes['sentence'].iloc[-1]}")
+    return last, table(caption, EPISODE, chosen, brief_rows=BRIEF_ROWS)
 
 
 def timed_readings(answer: Scavenger) -> pd.DataFrame:
@@ -97,21 +132,8 @@ def timed_readings(answer: Scavenger) -> pd.DataFrame:
     return known if times.nunique() >= LEAST_READINGS else known.iloc[:0]
 
 
-def _over_time(answer: Scavenger) -> tuple[Block, ...]:
-    timed = timed_readings(answer)
-    table = _retention_table(answer)
-    if timed.empty:
-        return (table,) if answer.retention["retained_bytes"].notna().any() else ()
-    caption = (
-        "Heap kept and given back: in use, on top of it what is idle and kept, the goals that the "
-        "scavenger works to, and RSS. A mark at the foot is a line of the log that tells of memory "
-        "given back, at the time of the collection before it."
-    )
-    numbers = {"retention": timed, "marks": marks_of(answer)}
-    return (Figure(caption, plot_retention, lambda: numbers), Folded(NUMBERS, (table,)))
-
-
 def marks_of(answer: Scavenger) -> pd.DataFrame:
+    """The lines of the log that tell of memory given back: `seconds` and `released_bytes`."""
     lines = answer.lines
     if lines is None:
         return pd.DataFrame({"seconds": [], "released_bytes": []}, dtype=float)
@@ -128,55 +150,35 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[sorted(places)]
 
 
-def _retention_table(answer: Scavenger) -> Table:
+def _over_time(answer: Scavenger) -> tuple[Block, ...]:
     known = answer.retention[answer.retention["retained_bytes"].notna()]
-    shown = _few(known)
-    rows = tuple(
-        (
-            Cell(MomentName(row["moment"])),
-            seconds_cell(row["seconds"]),
-            bytes_cell(row["HeapInuse"]),
-            bytes_cell(row["idle_kept_bytes"]),
-            bytes_cell(row["retained_bytes"]),
-            bytes_cell(row["goal_bytes"]),
-            bytes_cell(row["HeapReleased"]),
-            bytes_cell(row["lazy_free_bytes"]),
-            bytes_cell(row["rss_bytes"]),
-            fraction_cell(row["utilisation_fraction"]),
-        )
-        for row in rows_of(shown)
-    )
-    columns = (
-        "moment", "at", "in use", "idle, kept", "retained", "goal", "given back",
-        "still resident", "RSS", "in use of retained",
-    )  # fmt: skip
     caption = "What the heap keeps and has given back"
-    if len(shown) < len(known):
+    if len(shown := _few(known)) < len(known):
         caption += f", {len(shown)} of {format_count(len(known))} moments"
-    return Table(caption, columns, "<" + ">" * 9, rows, brief_rows=BRIEF_ROWS)
+    below = table(caption, RETENTION, shown, brief_rows=BRIEF_ROWS)
+    timed = timed_readings(answer)
+    if timed.empty:
+        return (below,) if len(known) else ()
+    numbers = {"retention": timed, "marks": marks_of(answer)}
+    return with_numbers(OVER_TIME, plot_retention, lambda: numbers, below)
 
 
 def _goals(answer: Scavenger) -> tuple[Block, ...]:
     """The rules that hold, or may; those of other releases and settings are folded away."""
-    here = [one for one in answer.goals if one.applies != "no"]
-    others = [one for one in answer.goals if one.applies == "no"]
-    columns = ("rule", "holds here", "retained heap, at the end")
     known = answer.retention[answer.retention["retained_bytes"].notna()]
     last = {} if known.empty else known.iloc[-1].to_dict()
-    rows = tuple(
-        (
-            Cell(goal.formula, note=goal.note),
-            Cell(APPLIES[goal.applies]),
-            bytes_cell(last.get(VALUES.get(goal.name, ""))),
-        )
-        for goal in here
+    rule = noted("rule", lambda goal: (goal.formula, goal.note))
+    columns = (
+        rule,
+        words("holds here", lambda goal: APPLIES[goal.applies]),
+        size("retained heap, at the end", lambda goal: last.get(VALUES.get(goal.name, ""))),
     )
-    table = Table("The rules by which heap goes back", columns, "<<>", rows)
-    elsewhere = tuple((Cell(goal.formula, note=goal.note),) for goal in others)
-    rest = Table("Rules that do not hold here", ("rule",), "<", elsewhere)
-    return table, *(
-        (Folded("Of other releases, and of a memory limit", (rest,)),) if others else ()
-    )
+    here = [goal for goal in answer.goals if goal.applies != "no"]
+    others = [goal for goal in answer.goals if goal.applies == "no"]
+    rest = table("Rules that do not hold here", (rule,), others)
+    folded = Folded("Of other releases, and of a memory limit", (rest,))
+    holding = table("The rules by which heap goes back", columns, here)
+    return (holding, folded) if others else (holding,)
 
 
 def _freeing(answer: Scavenger) -> tuple[Block, ...]:
@@ -196,18 +198,8 @@ def _freeing(answer: Scavenger) -> tuple[Block, ...]:
     notes = (Notes(tuple(lines)),) if lines else ()
     if answer.freed.empty:
         return notes
-    rows = tuple(
-        (
-            count_cell(row["number"]),
-            bytes_cell(row["released_bytes"]),
-            seconds_cell(row["stopped_seconds"]),
-            seconds_cell(row["mark_seconds"]),
-            seconds_cell(row["cpu_seconds"]),
-        )
-        for row in rows_of(answer.freed.head(TABLE_ROWS))
-    )
-    columns = ("collection", "gave back", "stopped the world", "marked", "CPU of the collection")
-    return *notes, Table("Calls of debug.FreeOSMemory in the log", columns, "<>>>>", rows)
+    caption = "Calls of debug.FreeOSMemory in the log"
+    return *notes, table(caption, FREED, answer.freed.head(TABLE_ROWS))
 
 
 def _rate(answer: Scavenger) -> tuple[Block, ...]:
@@ -216,22 +208,9 @@ def _rate(answer: Scavenger) -> tuple[Block, ...]:
     going = timed[timed["release_bytes_per_second"].fillna(0) > 0]
     if going.empty:
         return ()
-    rows = tuple(
-        (
-            Cell(MomentName(row["moment"])),
-            seconds_cell(row["seconds"]),
-            rate_cell(row["release_bytes_per_second"]),
-            bytes_cell(row["above_goal_bytes"]),
-            seconds_cell(row["seconds_to_goal"]),
-        )
-        for row in rows_of(_few(going))
-    )
-    columns = ("moment", "at", "given back", "above the goal", "time to the goal")
     caption = "How fast memory went back, and how far away the goal is at that rate."
-    return (
-        Figure(caption, plot_release, lambda: {"retention": timed}),
-        Folded(NUMBERS, (Table("Moments at which it went back", columns, "<>>>>", rows),)),
-    )
+    below = table("Moments at which it went back", RATE, _few(going))
+    return with_numbers(caption, plot_release, lambda: {"retention": timed}, below)
 
 
 def _cpu(answer: Scavenger) -> tuple[Block, ...]:
@@ -239,10 +218,9 @@ def _cpu(answer: Scavenger) -> tuple[Block, ...]:
     if cpu is None or cpu.fraction is None:
         return ()
     spent = format_seconds(cpu.background_seconds), format_seconds(cpu.assist_seconds)
-    return (
-        Paragraph(
-            f"Giving memory back took {spent[0]} of CPU in the background and {spent[1]} of those "
-            f"who allocate: {format_fraction(cpu.fraction)} of what was available, as the runtime "
-            "estimates it."
-        ),
+    said = (
+        f"Giving memory back took {spent[0]} of CPU in the background and {spent[1]} of those "
+        f"who allocate: {format_fraction(cpu.fraction)} of what was available, as the runtime "
+        "estimates it."
     )
+    return (Paragraph(said),)
