@@ -295,12 +295,9 @@ def number(value: float, unit: str) -> Part:
 
 
 def text(template: str, *values: str, **by_name: str) -> Text:
-    """A template with typed parts in its places: `{}` in order, `{size}` by name.
+    """A template with typed parts in its places: `{}` in order, `{size}` by name; `{{` is a brace.
 
-    Args:
-        template: Words with places for the others; `{{` is a brace.
-        values: Parts, texts, or plain strings, which are words.
-        by_name: The same by name.
+    The values are parts, texts, or plain strings, which are words.
     """
     pieces: list[str] = []
     left = iter(values)

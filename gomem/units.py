@@ -85,12 +85,7 @@ def format_count(value: float | None) -> str:
 
 
 def format_value(value: float | str, unit: str) -> str:
-    """A value as people read it, by its unit; words stay as they are.
-
-    Args:
-        value: In the base unit.
-        unit: One of the data dictionary's, such as `B`, `B/s`, `s`, `fraction` or `count`.
-    """
+    """A value in its base unit (`B`, `B/s`, `s`, `fraction`, `count`) as people read it."""
     if isinstance(value, str):
         return value
     if unit == "B":

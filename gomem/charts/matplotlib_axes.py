@@ -33,11 +33,7 @@ _EDGES = {"left": 0.0, "right": 1.0, "bottom": 0.0, "top": 1.0}
 
 
 def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-    """Draw a chart, and return its panels' Axes.
-
-    Args:
-        chart: What to draw.
-        axes: One for each panel, in the chart's order; None for a figure of the chart's own size.
+    """Draw a chart on Axes, one for each panel, or on a figure of its own size; return the Axes.
 
     Raises:
         ValueError: There are more or fewer Axes than panels.

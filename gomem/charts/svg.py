@@ -60,13 +60,10 @@ _MARKERS = {  # around 0, as wide as 1
 
 
 def write_svg(chart: Chart, *, name: str, title: str, description: str) -> str:
-    """Write a chart as an SVG element.
+    """Write a chart as an SVG element whose ids begin with its name, which is unique on its page.
 
-    Args:
-        chart: What to draw.
-        name: Unique on its page; ids begin with it.
-        title: What it shows, for those who cannot see it.
-        description: What is to be seen in it, likewise.
+    Title and description say what it shows, and what is to be seen in it, for those who cannot see
+    it.
     """
     sheet = _Sheet(name, chart.width * POINTS, chart.height * POINTS)
     for panel in chart.panels:

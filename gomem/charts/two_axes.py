@@ -13,11 +13,7 @@ def upper_and_lower(
 ) -> tuple[Chart, Panel, Panel]:
     """Make a chart of two panels, of which the lower one carries the labels of the clock.
 
-    Args:
-        height: Of the chart.
-        lower: Height of the lower panel.
-        top: Room above the upper one, for a legend.
-        gap: Room between the two, for a heading of the lower one.
+    `lower` is its height, `top` the room above for a legend, `gap` that between them for a heading.
     """
     chart = Chart(WIDTH, height)
     above = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT + lower + gap)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
 from gomem.sources.globs import matching
+from gomem.views.words import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 
 Format = StrEnum("Format", "text html json md pr junit")  # what `--format` takes
 
+# Where a format is made: the module of views, and what makes it of two sides and of several builds.
+VIEWS = {
+    "json": ("json.compare", "render_compare_json", "render_builds_json"),
+    "junit": ("exports.junit", "render_junit", "render_builds_junit"),
+    "pr": ("comparison.comment", "render_comment", "render_builds_comment"),
+}
 ENDINGS = {"html": Format.html, "json": Format.json, "md": Format.md, "xml": Format.junit}
 
 
@@ -73,7 +81,8 @@ def compare(
     known = configuration(config)
     budgets = ({} if known is None else budgets_in(known)) | set_here
     runs = _sides(sides or [], also_before or [], also_after or [])
-    chosen = output_format or _format_of(output)
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    chosen = output_format or ENDINGS.get(ending, Format.text)
     target = _target(*runs) if output is None and chosen is Format.html else output
     check_writable(target, force=force, inputs=[path for side in runs for path in side])
     names = names_apart(*runs)
@@ -82,8 +91,9 @@ def compare(
     if (least := _share(min_change, "--min-change")) is not None:
         asked["least_change"] = least
     comparison = _compare(runs, names, list(budgets.values()), asked)
-    if comparison.damaged:
-        tell(_unread(comparison))
+    if damaged := comparison.damaged:
+        more = " …" if len(damaged) > 1 else ""
+        tell(f"{how_many(len(damaged), 'place')} could not be read: {damaged[0]}{more}")
     write(_rendered(comparison, chosen, target, _with_runs(names, runs)), target)
     if target is not None:
         tell_where(target)
@@ -92,11 +102,7 @@ def compare(
 
 
 def _share(text: str | None, option: str) -> float | None:
-    """Per cent as a fraction.
-
-    Raises:
-        CaptureError: It is no such size, or 100 % and more.
-    """
+    """Per cent as a fraction; a CaptureError for what is no such size, or 100 % and more."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,9})?) ?%", text.strip())
@@ -115,31 +121,23 @@ def _fails(comparison: Comparison | BuildComparison, *, on_regression: bool) -> 
 
 
 def _sides(named: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[list[Path]]:
-    """The captures of each side, the one before or the baseline first.
-
-    Raises:
-        CaptureError: One side has none, or runs of two sides are given where there are more.
-    """
+    """The captures of each side, the one before or the baseline first; no side has none."""
     if len(named) > 2 and (before or after):
         raise CaptureError(
             f"{len(named)} sides and --before or --after, which are of two; wanted each side as a "
             "quoted glob of its runs"
         )
-    sides = [_runs([one]) for one in named]
+    globs = [[one] for one in named]
     if before or after or len(named) < 2:
-        sides += [[]] * (2 - len(named))
-        sides = [[*sides[0], *_runs(before)], [*sides[1], *_runs(after)]]
+        globs += [[]] * (2 - len(named))
+        globs = [[*globs[0], *before], [*globs[1], *after]]
+    sides = [[Path(path) for name in side for path in matching(name)] for side in globs]
     for word, side in zip(("before", "after"), sides, strict=False):
         if not side:
             raise CaptureError(
                 f"nothing given for {word}; compare needs BEFORE AFTER, or --before and --after"
             )
     return sides
-
-
-def _runs(named: Sequence[str]) -> list[Path]:
-    """The captures of one side, in the order given; those of a glob in the order of their names."""
-    return [Path(path) for name in named for path in matching(name)]
 
 
 def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
@@ -151,10 +149,8 @@ def names_apart(*sides: Sequence[Path]) -> tuple[str, ...]:
     if min(map(len, sides)) > 1 and len(folders := _folders(sides)) == len(sides):
         return names_apart(*([folder] for folder in folders))
     paths = [path.resolve().parts for side in sides for path in side]
-    length = 1
-    while length < max(map(len, paths)) and len({path[-length:] for path in paths}) < len(
-        set(paths)
-    ):
+    length, longest, different = 1, max(map(len, paths)), len(set(paths))
+    while length < longest and len({path[-length:] for path in paths}) < different:
         length += 1
     ends = [["/".join(path.resolve().parts[-length:]) for path in side] for side in sides]
     return tuple(map(", ".join, ends))
@@ -174,11 +170,6 @@ def _with_runs(names: Sequence[str], sides: Sequence[Sequence[Path]]) -> list[st
     return [name + count for name, count in zip(names, counts, strict=True)]
 
 
-def _format_of(output: Path | None) -> Format:
-    ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    return ENDINGS.get(ending, Format.text)
-
-
 def _target(before: Sequence[Path], *after: Sequence[Path]) -> Path:
     against = f"-against-{file_named_after(str(before[0]), '.gomem.html')}"
     more = f"-and-{len(after) - 1}-more" if len(after) > 1 else ""
@@ -186,11 +177,9 @@ def _target(before: Sequence[Path], *after: Sequence[Path]) -> Path:
 
 
 def _compare(
-    runs: Sequence[Sequence[Path]],
-    names: Sequence[str],
-    budgets: Sequence[Budget],
+    runs: Sequence[Sequence[Path]], names: Sequence[str], budgets: Sequence[Budget],
     asked: Mapping[str, Any],
-) -> Comparison | BuildComparison:
+) -> Comparison | BuildComparison:  # fmt: skip
     from gomem.comparison.budgets import within_budgets
     from gomem.comparison.builds import compare_many
     from gomem.comparison.comparison import compare as compare_sides
@@ -200,68 +189,28 @@ def _compare(
         sides = [[open_side(path, progress) for path in side] for side in runs]
     if len(sides) == 2:
         return within_budgets(compare_sides(*sides, **asked), budgets)
-    apart = dict(zip(_told_apart(names), sides, strict=True))
+    # The same capture may be given twice: with a number where a name comes again.
+    apart = {
+        name if names.count(name) == 1 else f"{name} #{names[: n + 1].count(name)}": side
+        for n, (name, side) in enumerate(zip(names, sides, strict=True))
+    }
     return compare_many(apart, **asked).within(budgets)
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """The same, with a number where a name comes again: the same capture may be given twice."""
-    seen = [name for n, name in enumerate(names) if name in names[:n]]
-    return [
-        f"{name} #{names[: n + 1].count(name)}" if name in seen else name
-        for n, name in enumerate(names)
-    ]
-
-
-def _unread(comparison: Comparison | BuildComparison) -> str:
-    damaged = comparison.damaged
-    count = "1 place" if len(damaged) == 1 else f"{len(damaged)} places"
-    more = " …" if len(damaged) > 1 else ""
-    return f"{count} could not be read: {damaged[0]}{more}"
-
-
 def _rendered(
-    comparison: Comparison | BuildComparison,
-    chosen: Format,
-    target: Path | None,
-    names: Sequence[str],
+    comparison: Comparison | BuildComparison, chosen: str, target: Path | None, names: Sequence[str]
 ) -> str:
-    """The comparison in the format asked for."""
+    """The comparison in the format asked for; several builds go by their own names."""
     from gomem.comparison.builds import BuildComparison
 
-    if isinstance(comparison, BuildComparison):
-        return _rendered_builds(comparison, chosen, target)
-    before, after = names
-    if chosen is Format.json:
-        from gomem.views.json.compare import render_compare_json
-
-        return render_compare_json(comparison, before=before, after=after)
-    if chosen is Format.junit:
-        from gomem.views.exports.junit import render_junit
-
-        return render_junit(comparison, before=before, after=after)
-    if chosen is Format.pr:
-        from gomem.views.comparison.comment import render_comment
-
-        return render_comment(comparison, before=before, after=after)
+    several = isinstance(comparison, BuildComparison)
+    sides = {} if several else dict(zip(("before", "after"), names, strict=True))
+    if chosen in VIEWS:
+        module, *renderers = VIEWS[chosen]
+        render = getattr(import_module(f"gomem.views.{module}"), renderers[several])
+        return render(comparison, **sides)
+    from gomem.views.comparison.builds import builds_document
     from gomem.views.comparison.document import comparison_document
 
-    return written_as(chosen, comparison_document(comparison, before=before, after=after), target)
-
-
-def _rendered_builds(compared: BuildComparison, chosen: Format, target: Path | None) -> str:
-    if chosen is Format.json:
-        from gomem.views.json.compare import render_builds_json
-
-        return render_builds_json(compared)
-    if chosen is Format.junit:
-        from gomem.views.exports.junit import render_builds_junit
-
-        return render_builds_junit(compared)
-    from gomem.views.comparison.builds import builds_document
-
-    if chosen is Format.pr:
-        from gomem.views.comparison.comment import render_builds_comment
-
-        return render_builds_comment(compared)
-    return written_as(chosen, builds_document(compared), target)
+    document: Any = builds_document if several else comparison_document
+    return written_as(chosen, document(comparison, **sides), target)

@@ -29,11 +29,7 @@ REGRESSION = "regression"
 
 
 def configuration(named: Path | None) -> Path | None:
-    """The file that holds: the one named, or the nearest at or above the working directory.
-
-    Raises:
-        CaptureError: The one named is not there.
-    """
+    """The file that holds: the one named, which has to be there, or the nearest here or above."""
     if named is not None:
         if not named.is_file():
             raise CaptureError(f"{readable_name(str(named))}: no such file; wanted a {NAME}")
@@ -43,11 +39,7 @@ def configuration(named: Path | None) -> Path | None:
 
 
 def budgets_in(path: Path) -> dict[str, Budget]:
-    """The budgets of a configuration, by metric.
-
-    Raises:
-        CaptureError: It is no such file, or a budget in it is none.
-    """
+    """The budgets of a configuration, by metric; a CaptureError where a budget in it is none."""
     from gomem.comparison.budgets import budget_of
 
     shown = readable_name(str(path))
@@ -85,11 +77,7 @@ def _parsed(path: Path, shown: str) -> dict[str, Any]:
 
 
 def failing_on(wanted: str | None) -> tuple[bool, dict[str, Budget]]:
-    """What `--fail-on` asks for: whether a regression fails, and budgets by metric.
-
-    Raises:
-        CaptureError: It is neither `regression` nor a list of budgets.
-    """
+    """What `--fail-on` asks for: whether a regression fails, and budgets by metric."""
     from gomem.comparison.budgets import budget_of
 
     regression, budgets = False, {}

@@ -122,20 +122,12 @@ def _is_read_from(path: Path, read: Path) -> bool:
 
 
 def write(text: str, path: Path | None) -> None:
-    """Write to the file, or print where there is none.
-
-    Raises:
-        CaptureError: The file cannot be written.
-    """
+    """Write to the file, or print where there is none; a CaptureError if it cannot be written."""
     write_pieces([text if path is not None or text.endswith("\n") else f"{text}\n"], path)
 
 
 def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
-    """Write to the file, or print where there is none, a piece at a time.
-
-    Raises:
-        CaptureError: The file cannot be written.
-    """
+    """The same, a piece at a time."""
     if path is None:
         for piece in pieces:
             _print(piece)
@@ -173,10 +165,7 @@ def tell_where(path: Path) -> None:
 def written(path: Path) -> Iterator[IO[bytes]]:
     """A binary file that replaces the one at the path once it is complete.
 
-    On any error it is removed, and whatever was at the path stays.
-
-    Raises:
-        CaptureError: The file cannot be written.
+    On any error it is removed, whatever was at the path stays, and a CaptureError says why.
     """
     try:
         if is_device(path):
@@ -221,12 +210,7 @@ def open_standard_streams() -> None:
 
 
 def flush_standard_output() -> None:
-    """Write out what was printed.
-
-    Raises:
-        ReaderGone: Nobody is reading it.
-        CaptureError: It cannot be written.
-    """
+    """Write out what was printed: ReaderGone if nobody reads it, a CaptureError if it cannot be."""
     with _standard_output():
         sys.stdout.flush()
 

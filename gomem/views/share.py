@@ -111,10 +111,6 @@ def share(finished: T, hidden: Hidden) -> T:
 
     Goes through dataclasses, lists, tuples, dictionaries and frames, and through what a figure is
     drawn of.
-
-    Args:
-        finished: A document, a part of one, or what is to become JSON.
-        hidden: What stands for which name.
     """
     return _shared(finished, hidden)
 

@@ -34,13 +34,7 @@ MAX_CHARACTERS = 60_000  # GitHub takes 65 536
 
 
 def render_comment(comparison: Comparison, *, before: str, after: str) -> str:
-    """The comparison as Markdown for a pull request.
-
-    Args:
-        comparison: The answer.
-        before: What was compared, by name.
-        after: With what, by name.
-    """
+    """The comparison as Markdown for a pull request; `before` and `after` name its sides."""
     settings = settings_words(comparison.settings)
     title = sides_words(before, after, settings)
     sections = [*_budgets(comparison.budgets), *_changed(changed_metrics(comparison))]

@@ -75,13 +75,7 @@ OUTCOMES: dict[str, tuple[Tone, str]] = {
 
 
 def comparison_document(comparison: Comparison, *, before: str, after: str) -> Document:
-    """Say everything once; home directories are left out.
-
-    Args:
-        comparison: The answer.
-        before: What was compared, by name.
-        after: With what, by name.
-    """
+    """Say everything once, of sides that are called so; home directories are left out."""
     settings = settings_words(comparison.settings)
     document = Document(
         kind=KIND,
@@ -111,9 +105,7 @@ def builds_title(compared: BuildComparison) -> str:
 def verdict_of(comparison: Comparison | BuildComparison, titled: str = "") -> Verdict:
     """What it comes down to, with its budgets, and how much could not be read.
 
-    Args:
-        comparison: The answer.
-        titled: Settings that stand in the title already, and are not said again.
+    Settings that stand in the title already, as `titled`, are not said again.
     """
     judgement = comparison.judgement
     tone, label = OUTCOMES[judgement.verdict]

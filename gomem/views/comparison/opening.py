@@ -20,14 +20,9 @@ GREY = GROUP_LOOK["undivided"]
 
 
 def owner_bars(comparison: Comparison, before: str, after: str) -> tuple[Block, ...]:
-    """The bars; none where RSS is not known on both sides.
+    """The bars, of sides that are called so; none where RSS is not known on both.
 
     An owner of which only bounds are known is drawn with the middle between them.
-
-    Args:
-        comparison: The answer.
-        before: What one side is called.
-        after: What the other is called.
     """
     pair = pair_of(comparison, "of_metrics")
     owners = [] if pair is None else rows_of(groups_of(comparison, pair))

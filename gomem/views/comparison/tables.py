@@ -63,12 +63,7 @@ def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
 
 
 def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
-    """Levels of memory or of the collector, with a verdict if each side has several values.
-
-    Args:
-        metrics: Rows of `gomem.comparison.samples.METRICS`, of one layer.
-        label: What they are of.
-    """
+    """Levels of one layer (rows of METRICS), with a verdict if each side has several values."""
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
@@ -195,12 +190,7 @@ def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
 
 
 def builds_table(metrics: pd.DataFrame, label: str) -> Table:
-    """Each metric in each build, the baseline's row first, which alone names the metric.
-
-    Args:
-        metrics: Rows of `gomem.comparison.builds.BUILD_METRICS`.
-        label: What they are of.
-    """
+    """Each metric in each build (BUILD_METRICS), the baseline's row first, which alone names it."""
     asked = bool(metrics["equivalence"].notna().any())
     columns = (label, "build", "median", "change", "verdict", "p", *WITHIN[:asked], "n")
     rows: list[tuple[Cell, ...]] = []
@@ -324,14 +314,10 @@ def size_cell(row: dict[str, Any], of: str) -> Cell:
 def sites_table(
     sites: pd.DataFrame, caption: str, whole: pd.DataFrame | None = None, most: int | None = None
 ) -> Table:
-    """Allocation sites with what sampling leaves open of their change.
+    """Allocation sites, at most so many, with what sampling leaves open of their change.
 
-    Args:
-        sites: The rows to show.
-        caption: What they are.
-        whole: All sites of the sample type: then what is not shown stands in a row of its own, and
-            the rows add up to the total below.
-        most: How many are shown; default: all.
+    With all sites of the sample type as `whole`, what is not shown stands in a row of its own, and
+    the rows add up to the total below.
     """
     shown = sites if most is None else sites.head(most)
     rows = tuple(map(_site_row, rows_of(shown)))

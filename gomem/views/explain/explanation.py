@@ -57,13 +57,10 @@ class Term:
 
 
 def explanation_document(word: str) -> Document | None:
-    """All that a word means; None if nothing is called so.
+    """All that a word means, in any case, with blanks, hyphens or underscores; None if nothing.
 
     A name that is spelt so comes before one that has the same letters: `gc_cpu_fraction` is not
     `GCCPUFraction`.
-
-    Args:
-        word: In any case, with blanks, hyphens or underscores between its words.
     """
     found = _terms_called(word)
     headings = [term.heading for term in found]

@@ -33,13 +33,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(comparison: Comparison, *, before: str, after: str) -> str:
-    """The comparison as JUnit XML, ending in a line break.
-
-    Args:
-        comparison: The answer.
-        before: What was compared, by name.
-        after: With what, by name.
-    """
+    """The comparison of sides that are called so as JUnit XML, ending in a line break."""
     return _render(f"{before} against {after}", _suites(comparison), comparison.judgement)
 
 

@@ -82,12 +82,7 @@ FAMILIES = (
 
 
 def render_openmetrics(summary: GcCost, labels: Mapping[str, str] | None = None) -> str:
-    """The summary as text.
-
-    Args:
-        summary: What the collector cost.
-        labels: Put on every sample, such as the log's name.
-    """
+    """The summary as text; the labels, such as the log's name, are put on every sample."""
     lines = [line for family in FAMILIES for line in _lines(family, summary, labels or {})]
     return "\n".join([*lines, "# EOF"]) + "\n"
 

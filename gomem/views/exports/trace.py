@@ -61,12 +61,9 @@ def render_trace(parts: Iterable[Part]) -> Iterator[str]:
     The log cuts the start of a collection to 1 ms. Where that puts it before the end of the
     previous one, it is drawn at that end; `at_seconds` among its details stays what the log says.
 
-    Args:
-        parts: The log's, in order: of each its collections as
-            `gomem.inputs.gctrace.table.CYCLES` describes them; when each of them began on one
-            clock for all runs, in seconds, under their index, as
-            `gomem.analysis.collector.steps.log_seconds` gives it; and the scavenger's lines on
-            that clock, as `gomem.analysis.collector.scavenges.gc_scavenges` places them.
+    The log's parts come in order: of each its collections (`CYCLES` of `inputs.gctrace.table`),
+    when each began on one clock for all runs (`log_seconds` of `analysis.collector.steps`), in
+    seconds under their index, and the scavenger's lines on that clock (`gc_scavenges`).
     """
     yield '{"displayTimeUnit":"ms","traceEvents":[\n'
     separator = ""

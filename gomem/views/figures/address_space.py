@@ -29,13 +29,7 @@ THIN = 0.0015  # of the strip: narrower than this a box cannot be seen, and stan
 def plot_address_space(
     regions: pd.DataFrame, *, name: str = "address-space", moment: str = ""
 ) -> Drawing:
-    """Draw the regions of one moment.
-
-    Args:
-        regions: See `analysis.memory.address_space.REGIONS`.
-        name: Unique on its page.
-        moment: The moment, for the figure's title.
-    """
+    """Draw the regions of one moment, as `analysis.memory.address_space.REGIONS` has them."""
     kinds = list(dict.fromkeys(regions["kind"]))
     rows = -(-len(kinds) // LEGEND_COLUMNS)
     height = TOP + STRIP + FOOT + LEGEND * max(1, rows)

@@ -27,10 +27,7 @@ def have_multiples(metrics: pd.DataFrame) -> pd.Series:
 def plot_benchmarks(metrics: pd.DataFrame, *, name: str = "benchmarks") -> Drawing:
     """Draw medians with their 95 % intervals, each as a multiple of the median before.
 
-    Args:
-        metrics: Rows of `gomem.comparison.samples.METRICS`. Rows without a multiple
-            are left out; see `have_multiples`.
-        name: Unique on its page.
+    Rows of `comparison.samples.METRICS`; those without a multiple are left out.
     """
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=VERDICTS)

@@ -31,13 +31,10 @@ _KEYS = ["layer", "unit", "name"]
 def plot_builds(
     metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "builds"
 ) -> Drawing:
-    """Draw each metric's builds below one another.
+    """Draw each metric's builds below one another; those without a median are left out.
 
-    Args:
-        metrics: Rows of `gomem.comparison.builds.BUILD_METRICS`; those without a median are left
-            out.
-        titles: What people call a metric, where its name is not it.
-        name: Unique on its page.
+    Rows of `comparison.builds.BUILD_METRICS`, and what people call a metric, where that is not its
+    name.
     """
     known = metrics[metrics["median"].notna()]
     groups = [rows_of(group) for _, group in known.groupby(_KEYS, sort=False)]

@@ -31,13 +31,7 @@ TICKS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
 def plot_dumbbells(
     metrics: pd.DataFrame, *, titles: Mapping[str, str] | None = None, name: str = "dumbbells"
 ) -> Drawing:
-    """Draw each metric that has a value above 0 before.
-
-    Args:
-        metrics: Rows of `gomem.comparison.samples.METRICS`.
-        titles: What people call a metric, where its name is not it.
-        name: Unique on its page.
-    """
+    """Draw each metric (a row of `METRICS`) that has a value above 0 before, by its title."""
     rows = rows_of(metrics[have_multiples(metrics)])
     chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
     ratios = [min(MOST, max(LEAST, row["after_median"] / row["before_median"])) for row in rows]

@@ -115,16 +115,7 @@ class FlameGraph:
 
 
 def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") -> FlameGraph:
-    """Draw calls as a flame graph, or what changed between two profiles.
-
-    Args:
-        tree: The calls, or their change.
-        upwards: Whether calls stand above their callers instead of below.
-        name: Unique on its page.
-
-    Raises:
-        ValueError: The name is no id.
-    """
+    """Draw calls, below their callers or above, or what changed between two profiles."""
     words = _Words(tree)
     first = tree.frames.iloc[0].to_dict()
     against = ", against another profile" if tree.is_difference else ""

@@ -28,12 +28,7 @@ KINDS = {  # in the order in which they are stacked: what delays the program fir
 
 
 def plot_gc_activity(timeline: pd.DataFrame, *, name: str = "gc-activity") -> Drawing:
-    """Draw GC CPU by kind, stacked, in cores, and the allocation rate under it.
-
-    Args:
-        timeline: Windows as `gomem.analysis.collector.timeline.gc_timeline` makes them.
-        name: Unique on its page.
-    """
+    """Draw GC CPU by kind, stacked, in cores, and the rate of allocation under it."""
     chart, cpu, rate = upper_and_lower(HEIGHT, RATE, top=TOP, gap=GAP)
     _draw_cpu(cpu, timeline)
     _draw_rate(rate, timeline)

@@ -29,12 +29,7 @@ FEW_RUNS = 20  # so many restarts can be told apart
 
 
 def plot_gc_timeline(timeline: pd.DataFrame, *, name: str = "gc-timeline") -> Drawing:
-    """Draw heap sizes over time, and the stops of the world under them.
-
-    Args:
-        timeline: Windows as `gomem.analysis.collector.timeline.gc_timeline` makes them.
-        name: Unique on its page.
-    """
+    """Draw heap sizes over time, and the stops under them, by windows of `collector.timeline`."""
     chart, heap, pauses = upper_and_lower(HEIGHT, PAUSES, top=TOP, gap=GAP)
     _draw_heap(heap, timeline)
     _draw_pauses(pauses, timeline)

@@ -29,14 +29,7 @@ _Row = tuple[str, str, int | None, int | None]  # group, name, resident bytes, c
 def plot_groups(
     groups: MemoryGroups, rss_bytes: int | None, *, name: str = "groups", moment: str = ""
 ) -> Drawing:
-    """Draw one moment's groups; those of 0 bytes are left out.
-
-    Args:
-        groups: The answer to draw.
-        rss_bytes: What they add up to; None if no file says, and then they are all hollow.
-        name: Unique on its page.
-        moment: The moment, for the figure's title.
-    """
+    """Draw one moment's groups without those of 0 bytes; all hollow if no file says RSS."""
     rows = _rows(groups, rss_bytes)
     height = TOP + ROW * max(1, len(rows)) + AXIS
     chart = Chart(WIDTH, height)

@@ -40,11 +40,9 @@ Known = tuple["MemoryGroups", int | None]  # whose it is, and RSS, if any file s
 
 
 def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timeline") -> Drawing:
-    """Draw several moments beside one another, in order, not to scale in time.
+    """Draw several moments beside one another, in order, not to scale in time, by groups and RSS.
 
-    Args:
-        moments: Groups and RSS by moment, in order. Without RSS, what Go claims is drawn.
-        name: Unique on its page.
+    Without RSS, what Go claims is drawn.
     """
     columns = [_Column.of(*known) for known in moments.values()]
     foot = SLANTED_FOOT if _slanted(list(moments)) else FOOT

@@ -35,10 +35,7 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 def plot_growth(series: Series, growth: pd.DataFrame, *, name: str = "growth") -> Drawing:
     """Draw the levels of the stacks with the largest slopes, which are not flat.
 
-    Args:
-        series: Levels, as `gomem.analysis.profiles.growth.series_of` lays them out.
-        growth: The same stacks, as `gomem.analysis.profiles.growth.growth` judges them.
-        name: Unique on its page.
+    The levels are those of `analysis.profiles.growth.series_of`, as its `growth` judges them.
     """
     moving = growth[growth["shape"] != "flat"].head(len(LINES))
     chart = Chart(WIDTH, HEIGHT)

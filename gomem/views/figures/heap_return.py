@@ -39,11 +39,9 @@ LAYERS = {
 def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scavenger") -> Drawing:
     """Draw what is kept and given back at each moment, a panel for each capture, on one scale.
 
-    Args:
-        frames: By what its panel is called, a row for each moment of a capture: `moment`,
-            `HeapInuse`, `idle_kept_bytes`, `HeapReleased`, `LazyFree`, `goal_bytes` and `RSS`, in
-            bytes; the last three are missing where no file says.
-        name: Unique on its page.
+    Frames by what their panel is called, a row a moment: `moment`, and in bytes `HeapInuse`,
+    `idle_kept_bytes`, `HeapReleased`, and `LazyFree`, `goal_bytes` and `RSS`, missing where no file
+    says.
     """
     high = max(int(_tops(frame).max()) for frame in frames.values())
     rows = -(-len(frames) // PANELS)

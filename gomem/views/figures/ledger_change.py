@@ -33,14 +33,7 @@ _TOTAL, _UNTOUCHED = "RSS", "heap_untouched"
 def plot_ledger_change(
     change: LedgerChange, *, name: str = "ledger-change", before: str = "", after: str = ""
 ) -> Drawing:
-    """Draw how a ledger changed; parts that did not, or that are unknown, are left out.
-
-    Args:
-        change: The answer to draw.
-        name: Unique on its page.
-        before: The earlier moment, for the figure's title.
-        after: The later one.
-    """
+    """Draw how a ledger changed; parts that did not, or that are unknown, are left out."""
     rows = _rows(change)
     height = TOP + ROW * max(1, len(rows)) + AXIS
     chart = Chart(WIDTH, height)

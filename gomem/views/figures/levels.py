@@ -40,15 +40,10 @@ LINES: tuple[tuple[str, str, Dash], ...] = (
 
 
 def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
-    """Draw levels in bytes, a line each.
+    """Draw levels in bytes, a line each: a row a moment, indexed by time, with its `moment`.
 
-    Args:
-        levels: A row a moment in order, indexed by time, with `moment` and a column for each line,
-            six of them at most. Where a moment has no time, all stand one after the other.
-        name: Unique on its page.
-
-    Raises:
-        ValueError: There are more columns than lines can be told apart.
+    Where a moment has no time, all stand one after the other. More columns than the six lines that
+    can be told apart are a ValueError.
     """
     values = _values(levels)
     top = _top_of(values)
@@ -61,17 +56,10 @@ def plot_levels(levels: pd.DataFrame, *, name: str = "levels") -> Drawing:
 
 
 def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "multiples") -> Drawing:
-    """Draw the levels of several processes, a small panel each, all on one scale of bytes.
+    """Draw the levels of several processes, as of `plot_levels`, by title, on one scale of bytes.
 
     Where all moments of all have a time, and none is watched for less than a tenth as long as
     another, the panels share a scale of seconds as well.
-
-    Args:
-        levels: By the panels' titles, frames as of `plot_levels`, of the same columns.
-        name: Unique on its page.
-
-    Raises:
-        ValueError: There are more columns than lines can be told apart.
     """
     values = {title: _values(frame) for title, frame in levels.items()}
     high = max(map(_highest, values.values()))

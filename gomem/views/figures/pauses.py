@@ -26,12 +26,7 @@ BOTTOM = 0.7  # of an axis of counts that is logarithmic: one collection must be
 
 
 def plot_gc_pauses(pauses: GcPauses, *, name: str = "gc-pauses") -> Drawing:
-    """Draw the distributions of stops and of intervals, with medians and p99.
-
-    Args:
-        pauses: The answer.
-        name: Unique on its page.
-    """
+    """Draw the distributions of stops and of intervals, with medians and p99."""
     width = (WIDTH - LEFT - RIGHT - GAP) / 2
     chart = Chart(WIDTH, HEIGHT)
     for place, what in enumerate(COLOURS):

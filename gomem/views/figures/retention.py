@@ -35,13 +35,9 @@ GOALS: dict[str, tuple[str, Look]] = {
 def plot_retention(
     retention: pd.DataFrame, marks: pd.DataFrame, *, name: str = "retention"
 ) -> Drawing:
-    """Draw the heap over time against its goals.
+    """Draw the heap over time (rows of `RETENTION` with a time) against its goals.
 
-    Args:
-        retention: Rows of `gomem.analysis.scavenger.retention.RETENTION` with a time.
-        marks: `seconds` and `released_bytes` of each line with which the log tells that memory
-            went back.
-        name: Unique on its page.
+    The marks are `seconds` and `released_bytes` of each line that tells of memory given back.
     """
     rows = _thinned(retention.dropna(subset=["retained_bytes"]))
     chart, heap, lines = upper_and_lower(HEIGHT, MARKS, top=TOP, gap=GAP)
@@ -81,12 +77,7 @@ def _draw_heap(panel: Panel, rows: pd.DataFrame, at: np.ndarray) -> None:
 
 
 def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
-    """Draw how fast memory goes back, and how far away the goal is at that rate.
-
-    Args:
-        retention: Rows of `gomem.analysis.scavenger.retention.RETENTION` with a time.
-        name: Unique on its page.
-    """
+    """Draw how fast memory goes back, and how far away the goal is at that rate."""
     rows = retention.dropna(subset=["retained_bytes"])
     chart, rate, to_goal = upper_and_lower(RATE_HEIGHT, TO_GOAL, top=RATE_TOP, gap=RATE_GAP)
     at, speed = _numbers(rows, "seconds"), _numbers(rows, "release_bytes_per_second")

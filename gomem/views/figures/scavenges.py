@@ -23,12 +23,9 @@ POINTS = 400  # columns that a figure has room for
 def plot_gc_scavenges(
     scavenges: pd.DataFrame, end_seconds: float, *, name: str = "gc-scavenges"
 ) -> Drawing:
-    """Draw the memory released over time, and what each line released.
+    """Draw the memory released up to the end of the log's clock, and what each line released.
 
-    Args:
-        scavenges: Lines as `gomem.analysis.collector.scavenges.gc_scavenges` places them.
-        end_seconds: Where the log's clock ends.
-        name: Unique on its page.
+    The lines are as `analysis.collector.scavenges.gc_scavenges` places them.
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)

@@ -25,12 +25,9 @@ BAR = 0.3  # of a row
 
 
 def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
-    """Draw what the first sites have on both sides, in bytes.
+    """Draw what the first `SITES_DRAWN` sites have on both sides, in bytes.
 
-    Args:
-        sites: Rows of `gomem.comparison.comparison.SITE_CHANGES` of one sample type of bytes, the
-            largest change first; the first `SITES_DRAWN` are drawn.
-        name: Unique on its page.
+    Rows of `comparison.sites.SITE_CHANGES` of one sample type, the largest change first.
     """
     rows = rows_of(sites.head(SITES_DRAWN))
     chart, panel = rows_panel(len(rows), left=NAMES, right=STATES)

@@ -26,14 +26,10 @@ BYTES = frozenset({"bytes", "B"})
 
 
 def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites") -> Drawing:
-    """Draw the first sites, the largest above.
+    """Draw the first `SITES` sites, the largest above.
 
-    Args:
-        sites: `function`, `value`, `low` and `high`; the last two missing where nothing is known.
-            The first `SITES` are drawn.
-        unit: Of the values, as a profile declares it: `bytes`, `count`.
-        title: What is drawn, in a few words.
-        name: Unique on its page.
+    Rows of `function`, `value`, and `low` and `high`, missing where nothing is known, in a unit as
+    a profile declares it: `bytes`, `count`.
     """
     rows: list[dict[str, Any]] = rows_of(sites.head(SITES))
     chart = Chart(WIDTH, TOP + ROW * max(1, len(rows)) + FOOT)

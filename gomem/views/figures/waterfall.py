@@ -25,13 +25,7 @@ _TOTAL = "RSS"
 
 
 def plot_rss_vs_heap(ledger: Ledger, *, name: str = "ledger", moment: str = "") -> Drawing:
-    """Draw one moment's ledger; parts of 0 bytes are left out.
-
-    Args:
-        ledger: The answer to draw. Without RSS the last bar, the total, is not there.
-        name: Unique on its page.
-        moment: The moment, for the figure's title.
-    """
+    """Draw one moment's ledger; parts of 0 bytes are left out, and the total without RSS."""
     rows = _rows(ledger)
     height = TOP + ROW * max(1, len(rows)) + AXIS
     chart = Chart(WIDTH, height)

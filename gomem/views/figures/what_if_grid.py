@@ -28,12 +28,7 @@ OFF = -1
 
 
 def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
-    """Draw a grid.
-
-    Args:
-        grid: See `analysis.collector.what_if.GRID`.
-        name: Unique on its page.
-    """
+    """Draw a grid, as `analysis.what_if.grid.GRID` has it."""
     gogc = sorted(set(grid["gogc"]) - {OFF}) + [OFF] * (OFF in set(grid["gogc"]))
     limits = _limits(grid)
     chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))

@@ -236,13 +236,7 @@ def compare_builds_schema() -> Schema:
 
 
 def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:
-    """Lay a comparison out for JSON: base units, and null for what is unknown.
-
-    Args:
-        comparison: The answer.
-        before: What was compared, by name.
-        after: With what, by name.
-    """
+    """Lay a comparison of sides that are called so out for JSON: base units, null for unknown."""
     return share(COMPARE.json(Named(comparison, before, after)), Hidden())
 
 

@@ -285,12 +285,7 @@ def report_schema() -> Schema:
 
 
 def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]:
-    """Lay a diagnosis out for JSON: base units, and null for what is unknown.
-
-    Args:
-        diagnosis: The answers.
-        redact: Whether to hide folder and moment names; see `share`.
-    """
+    """Lay a diagnosis out for JSON: base units, and null for what is unknown."""
     return share(REPORT.json(diagnosis), hidden(diagnosis, redact=redact))
 
 

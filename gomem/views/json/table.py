@@ -85,15 +85,9 @@ def inner(
     name: str, means: str, *keys: Key, get: str | Getter = "", many: bool = False,
     nullable: bool = False,
 ) -> Key:  # fmt: skip
-    """A key that holds an object of its own.
+    """A key that holds an object of its own keys, or a list of many, or null where there is none.
 
-    Args:
-        name: The key's.
-        means: What the object is.
-        keys: Its own.
-        get: Where its answer is.
-        many: Whether there is a list of them.
-        nullable: Whether it is null where there is no answer.
+    `get` says where its answer is, or its name.
     """
     one = shape("" if many or nullable else means, *keys)
     if many:
@@ -141,13 +135,9 @@ def written_as(name: str) -> Key:
 
 
 def of_class(kind: type, names: str, at: str = "", **narrowed: Schema) -> tuple[Key, ...]:
-    """Keys that hold fields of an answer, as its class describes them.
+    """Keys that hold fields of an answer, named with blanks between, as its class describes them.
 
-    Args:
-        kind: The class.
-        names: Of the fields, with blanks between.
-        at: Where the answer is, such as `ledger.`, if it is not the object's own.
-        narrowed: What narrows a field, under its name.
+    `at` is where the answer is, such as `ledger.`, if it is not the object's own.
     """
     return tuple(
         Key(
@@ -163,16 +153,10 @@ def frame(
     name: str, described: Iterable[Column], means: str, get: str | Getter = "", *,
     cells: Mapping[str, Getter] = {}, keys: Sequence[Key] = (), **narrowed: Schema,
 ) -> Key:  # fmt: skip
-    """A key that holds the rows of a frame.
+    """A key that holds the rows of a frame, as its data dictionary describes them.
 
-    Args:
-        name: The key's.
-        described: The frame's data dictionary.
-        means: What the rows are.
-        get: Where the frame is.
-        cells: What to make of the values of a column, such as a moment's name.
-        keys: What a row has beside the columns, made of it.
-        narrowed: What narrows a column, under its name.
+    `cells` says what to make of the values of a column, such as a moment's name, and `keys` what a
+    row has beside the columns; `narrowed` narrows a column, under its name.
     """
     narrowed |= {key.name: key.shape.schema for key in keys}
     schema = listed(record(described, **narrowed), means)

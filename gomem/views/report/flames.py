@@ -54,8 +54,7 @@ def in_use_flame(diagnosis: Diagnosis, moment: str, name: str) -> tuple[Block, .
 def change_flames(trees: Mapping[str, Callable[[], CallTree]]) -> tuple[Block, ...]:
     """What changed between two profiles by call: allocated, and folded what is in use.
 
-    Args:
-        trees: By sample type, what makes its tree; see `Comparison.change_trees`.
+    By sample type, what makes its tree; see `Comparison.change_trees`.
     """
     names = {ALLOCATED: "flame-allocated-change", IN_USE: "flame-change"}
     graphs = {

@@ -91,13 +91,7 @@ def _before(diagnosis: Diagnosis, moment: str) -> MomentFacts | None:
 
 
 def groups_table(facts: MomentFacts, moment: str, before: MomentFacts | None = None) -> Table:
-    """Whose the resident memory of a moment is.
-
-    Args:
-        facts: The moment's, with a ledger.
-        moment: The moment, for the caption.
-        before: The baseline's, for a column of its own.
-    """
+    """Whose the resident memory of a moment is; the baseline's in a column of its own."""
     groups, rss_bytes = facts.groups, facts.rss_bytes
     old = None if before is None else before.groups
     assert groups is not None
@@ -189,13 +183,7 @@ def _skew_note(seconds: float | None) -> list[str]:
 
 
 def parts_table(ledger: Ledger, moment: str, before: Ledger | None = None) -> Table:
-    """Where the resident bytes of a moment are, part by part.
-
-    Args:
-        ledger: The answer.
-        moment: Its moment, for the caption.
-        before: The baseline's ledger, for a column of its own.
-    """
+    """Where the resident bytes of a moment are, part by part; the baseline's beside them."""
     told = [row for row in rows_of(ledger.parts) if _says_something(row, before)]
     rows = [_part_row(row, ledger.rss_bytes) for row in told]
     rss = ledger.rss_bytes

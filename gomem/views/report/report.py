@@ -79,12 +79,7 @@ NAMED = 6  # moments above the report
 
 
 def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
-    """Say everything once.
-
-    Args:
-        diagnosis: The answers.
-        redact: Whether to hide folder and moment names; see `share`.
-    """
+    """Say everything once; redacted, without folder and moment names: see `share`."""
     document = Document(
         kind="Go memory report",
         title=_title(diagnosis),

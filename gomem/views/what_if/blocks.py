@@ -46,9 +46,7 @@ UNEVEN = 0.3  # an error of the back-test from which on the intervals are the me
 def what_if_blocks(answer: WhatIf, *, advised: bool = False) -> tuple[Block, ...]:
     """All of the answer; where it is refused, the sentence that says why.
 
-    Args:
-        answer: The answer.
-        advised: Whether what to set is already said above.
+    What to set is left out where it is `advised` above.
     """
     if answer.refused is not None:
         return (Paragraph(f"What other settings would do cannot be told: {answer.refused}."),)

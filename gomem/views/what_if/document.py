@@ -21,12 +21,7 @@ KIND = "What other GOGC and GOMEMLIMIT would do"
 
 
 def what_if_document(diagnosis: Diagnosis, answer: WhatIf) -> Document:
-    """Say everything once.
-
-    Args:
-        diagnosis: The capture's answers, for its name and release.
-        answer: The answer for the settings that were asked for.
-    """
+    """Say everything once, for the settings that were asked for."""
     release = diagnosis.capture.go_version
     document = Document(
         kind=KIND,

@@ -78,12 +78,7 @@ def heading_of(notebook: str) -> str:
 def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
     """Make a notebook tell the story of other captures than the recorded ones.
 
-    Args:
-        notebook: The notebook's JSON text.
-        parameters: Value by name; of `parameters_of`, those that are not given are None.
-
-    Raises:
-        KeyError: The notebook asks for a name that has no value.
+    Of its parameters, those given no value are None; one that has to have one is a KeyError.
     """
     import json
 
@@ -138,19 +133,11 @@ def execute_notebook(
     progress: Callable[[int, int], None] | None = None,
     cell_limit_seconds: int = CELL_LIMIT_SECONDS,
 ) -> str:
-    """Run every cell and keep what it shows.
+    """Run every cell and keep what it shows, without anything that differs between two runs.
 
-    Args:
-        notebook: The notebook's JSON text.
-        folder: Where it runs; relative paths in it start here.
-        sockets: A folder for the kernel's sockets and settings, with a short path: the name of a
-            socket has at most about a hundred characters.
-        progress: Called with how many cells are done, and of how many.
-        cell_limit_seconds: How long one cell may take.
-
-    Returns:
-        The notebook's JSON text, with outputs, and without anything that differs between two runs
-        on the same input.
+    It runs in `folder`, where its relative paths start. The kernel's `sockets` and settings need a
+    folder with a short path: the name of a socket has at most about a hundred characters.
+    `progress` is called with how many cells are done, and of how many.
 
     Raises:
         CaptureError: A cell failed or took too long, or the extra is not installed.

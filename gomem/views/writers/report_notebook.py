@@ -23,13 +23,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def write_notebook(document: Document, capture: str | list[str], baseline: str | None) -> str:
-    """Write a notebook of a report.
-
-    Args:
-        document: The report.
-        capture: The path, or the paths, that it was made of, as the notebook finds them.
-        baseline: Likewise that of the baseline; None without one.
-    """
+    """Write a notebook of a report, with the paths it was made of as the notebook finds them."""
     cells = [
         {"id": f"cell-{place}", **cell}
         for place, cell in enumerate(_cells(document, capture, baseline))

@@ -30,14 +30,7 @@ Row = tuple[int, str, str]  # what it is, its text, its style
 
 
 def write_summary(document: Document, *, width: int, color: bool, more: str) -> str:
-    """Write the verdict, the bars and the first findings.
-
-    Args:
-        document: What to write.
-        width: Columns of the terminal.
-        color: Whether it shows colours.
-        more: How to see the rest, in a sentence.
-    """
+    """Write the verdict, the bars and the first findings; `more` says how to see the rest."""
     from rich.text import Text
 
     wide = max(NARROWEST, min(width, WIDEST))

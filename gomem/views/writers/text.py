@@ -39,13 +39,7 @@ STYLES = {
 
 
 def write_text(document: Document, *, width: int = WIDTH, color: bool = False) -> str:
-    """Write the verdict and the sections that are brief, without figures and what is folded.
-
-    Args:
-        document: What to write.
-        width: Columns of the terminal.
-        color: Whether it is a terminal that shows colours.
-    """
+    """Write the verdict and the sections that are brief, without figures and what is folded."""
     console = console_of(width, color=color)
     _Writer(console).document(document)
     return written_to(console)

@@ -51,10 +51,7 @@ def value(column: Column) -> Schema:
 def record(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
     """An object with all of its fields; more may be added in later versions.
 
-    Args:
-        columns: Those that are plain values.
-        means: What it is, in a sentence.
-        others: More fields by name; under a column's name, what narrows that column.
+    Of columns that are plain values, and of others by name: under a column's name, what narrows it.
     """
     properties = {column.name: value(column) for column in columns}
     for name, schema in others.items():
