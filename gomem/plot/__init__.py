@@ -7,9 +7,11 @@
     with plot.style("paper"):
         plot.mmu("gctrace.log").figure.savefig("mmu.pdf")
 
-Data is what you hold: a diagnosis, a capture, what a reader returned, or a path. A figure is drawn
-on Axes of its own unless `ax` gives some, and returns them: one, or a list where it has several
-panels. The flame graph alone is SVG, to be clicked.
+Data is what you hold: a diagnosis, a capture, what a reader returned, or a path. Of a capture the
+moment is the one asked for, or else the one that the verdict speaks of; a KeyError says that there
+is no such moment. A figure is drawn on Axes of its own unless `ax` gives some, and returns them:
+one, or a list where it has several panels. Where the data has not what a figure needs, a
+CaptureError says what is missing. The flame graph alone is SVG, to be clicked.
 """
 
 from __future__ import annotations
@@ -60,15 +62,11 @@ STYLES: dict[str, dict[str, Any]] = {
 
 @contextmanager
 def style(name: str = "light") -> Iterator[None]:
-    """The house style for what is drawn and saved inside: quiet, and the same for every figure.
+    """The house style for what is drawn and saved inside: `light`, `dark`, or `paper`.
 
-    Colours are Okabe and Ito's and hatchings tell apart what colours do not, in each of them.
-
-    Args:
-        name: `light`, `dark` or `paper`, which has serifs and sheets cut to what is drawn.
-
-    Raises:
-        ValueError: There is no such style.
+    Colours are Okabe and Ito's and hatchings tell apart what colours do not, in each of them;
+    `paper` has serifs and sheets cut to what is drawn. A ValueError says that there is no such
+    style.
     """
     from matplotlib import pyplot as plt
 

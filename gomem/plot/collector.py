@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """The heap's saw-tooth with its goal, and below it how long each collection stopped the world.
 
-    Args:
-        log: A gctrace log, or a capture, diagnosis or path that has one.
-        ax: Two Axes, for the heap and for the stops; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is no log, or no collection in it.
+    Of a gctrace log, or what has one; on two Axes.
     """
     return all_axes(plot_gc_timeline(collector_of(log).timeline), ax)
 
@@ -37,7 +32,7 @@ def gc_timeline(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """CPU that collecting takes, by who does the work, and the rate of allocation below it.
 
-    Arguments and errors are those of `gc_timeline`.
+    Of a log, as `gc_timeline`; on two Axes.
     """
     return all_axes(plot_gc_activity(collector_of(log).timeline), ax)
 
@@ -45,28 +40,20 @@ def gc_activity(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 def pauses(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """How long collections stop the world, and how far apart they are: two distributions.
 
-    Arguments and errors are those of `gc_timeline`.
+    Of a log, as `gc_timeline`; on two Axes.
     """
     return all_axes(plot_gc_pauses(collector_of(log).pauses), ax)
 
 
 def mmu(log: Log, *, ax: Axes | None = None) -> Axes:
-    """What the program keeps of its CPU in the worst window of each length.
-
-    Arguments and errors are those of `gc_timeline`, with one panel.
-    """
+    """What the program keeps of its CPU in the worst window of each length, of a log."""
     return one_axes(plot_mmu(collector_of(log).utilization), ax)
 
 
 def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
     """What other GOGC and GOMEMLIMIT would do: collections a second and the highest heap of each.
 
-    Args:
-        log: A capture, diagnosis or path with a gctrace log.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is no log, or it cannot tell.
+    Of a capture with a gctrace log that is enough to tell.
     """
     diagnosis = diagnosis_of(log)
     answer = diagnosis.what_if
@@ -82,12 +69,7 @@ def what_if(log: Data, *, ax: Axes | None = None) -> Axes:
 def scavenges(log: Log, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """What the scavenger's lines gave back, in all and each.
 
-    Args:
-        log: As for `gc_timeline`; run with `GODEBUG=gctrace=1,scavtrace=1`.
-        ax: Two Axes, for the total and for each line; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is no log, or no line of the scavenger that a collection places.
+    Of a log of `GODEBUG=gctrace=1,scavtrace=1`, with a line that a collection places; on two Axes.
     """
     collector = collector_of(log)
     lines = collector.scavenges

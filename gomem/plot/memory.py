@@ -36,27 +36,14 @@ OF_MANY = (LEVELS[0], ("HeapInuse",))  # of several builds
 
 
 def waterfall(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """From heap objects, part by part, to RSS: the ledger of one moment.
-
-    Args:
-        data: A capture, a diagnosis or a path.
-        moment: Which; the one that the verdict speaks of if None.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: The moment has no ledger.
-        KeyError: There is no such moment.
-    """
+    """From heap objects, part by part, to RSS: the ledger of one moment."""
     diagnosis = diagnosis_of(data)
     name = moment_of(diagnosis, moment, diagnosis.ledgers, "says where memory is")
     return one_axes(plot_rss_vs_heap(diagnosis.ledgers[name]), ax)
 
 
 def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Whose the resident memory of one moment is; hollow is what Go claims and never got.
-
-    Arguments and errors are those of `waterfall`.
-    """
+    """Whose the resident memory of one moment is; hollow is what Go claims and never got."""
     diagnosis = diagnosis_of(data)
     told = [name for name, facts in diagnosis.by_moment.items() if facts.groups is not None]
     name = moment_of(diagnosis, moment, told, "says where memory is")
@@ -68,12 +55,7 @@ def groups(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> 
 def ledger_over_time(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
     """Whose the resident memory is at all moments, beside one another.
 
-    Args:
-        data: A capture, a diagnosis or a path; or several by name, each at its largest RSS.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: No moment has a ledger.
+    Of a capture; or of several by name, each at its largest RSS.
     """
     if hasattr(data, "items"):
         each = {name: _known(one) for name, one in data.items()}
@@ -96,16 +78,7 @@ def _known(data: Data) -> dict[str, tuple[MemoryGroups, int | None]]:
 
 
 def ledger_change(data: Data, baseline: Data | None = None, *, ax: Axes | None = None) -> Axes:
-    """What moved RSS, part by part: against a baseline, or from the first moment to the last.
-
-    Args:
-        data: A capture, a diagnosis or a path.
-        baseline: The same of what it is compared with.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There are no two moments with a ledger to compare.
-    """
+    """What moved RSS, part by part: against a baseline, or from the first moment to the last."""
     diagnosis = diagnosis_of(data)
     if baseline is not None:
         diagnosis = diagnosis.with_baseline(diagnosis_of(baseline))
@@ -125,14 +98,8 @@ def levels(
 ) -> Axes:
     """Levels over the moments, on a clock where they have one: a line a column.
 
-    Args:
-        data: A capture, a diagnosis or a path; or a frame like their `levels`.
-        columns: Which of its columns, in bytes; the usual ones that it has if None.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: No moment says anything of them.
-        KeyError: There is no such column.
+    Of a capture, or of a frame like its `levels`. The columns are in bytes; if None, the usual ones
+    that there are. A KeyError says that there is no such column.
     """
     frame = data if isinstance(data, pd.DataFrame) else diagnosis_of(data).levels
     wanted = list(columns or _usual(frame))
@@ -149,16 +116,10 @@ def small_multiples(
     builds: Mapping[str, Data], columns: Sequence[str] | None = None, *,
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:  # fmt: skip
-    """Levels of several builds, releases or pods: a small panel each, all on one scale.
+    """Levels of several builds, releases or pods by name: a small panel each, all on one scale.
 
-    Args:
-        builds: By name a capture, a diagnosis or a path.
-        columns: Which of their levels, in bytes; RSS and what the heap has in use if None.
-        ax: As many Axes; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is none, or nothing says how large any of them is.
-        KeyError: No build has such a level.
+    The columns are levels in bytes, RSS and what the heap has in use if None; one that no build has
+    is a KeyError. On as many Axes as there are builds.
     """
     frames = {name: diagnosis_of(one).levels for name, one in builds.items()}
     told = {one for frame in frames.values() for one in frame if frame[one].notna().any()}
@@ -176,12 +137,7 @@ def small_multiples(
 def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> Axes:
     """What the heap has in use, keeps idle and has given back, moment by moment, and RSS.
 
-    Args:
-        data: A capture, a diagnosis or a path.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: No moment has MemStats or runtime/metrics.
+    Of a capture with MemStats or runtime/metrics; or of several by name, a panel each.
     """
     each = dict(data.items()) if hasattr(data, "items") else {"": data}
     frames = {name: _heap_of(diagnosis_of(one)) for name, one in each.items()}
@@ -191,12 +147,8 @@ def heap_return(data: Data | Mapping[str, Data], *, ax: Axes | None = None) -> A
 def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
     """The heap in use, kept and given back on a clock, against the scavenger's goals, and RSS.
 
-    Args:
-        data: A capture, a diagnosis or a path, with three readings of MemStats that have a time.
-        ax: Two Axes, for the heap and for the log's lines; a figure of its own if None.
-
-    Raises:
-        CaptureError: There are fewer readings.
+    Of a capture with three readings of MemStats that have a time; on two Axes, for the heap and for
+    the log's lines.
     """
     diagnosis = diagnosis_of(data)
     answer = diagnosis.scavenger
@@ -207,10 +159,7 @@ def scavenger(data: Data, *, ax: Sequence[Axes] | None = None) -> list[Axes]:
 
 
 def address_space(data: Data, moment: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """The mappings of one moment in order of address, as wide as mapped, filled as resident.
-
-    Arguments and errors are those of `waterfall`.
-    """
+    """The mappings of one moment in order of address, as wide as mapped, filled as resident."""
     diagnosis = diagnosis_of(data)
     mapped = [name for name, facts in diagnosis.by_moment.items() if facts.mappings is not None]
     name = moment_of(diagnosis, moment, mapped, "has smaps")

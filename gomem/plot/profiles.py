@@ -34,16 +34,9 @@ def sites(
 ) -> Axes:
     """Who has most of a value, with the 95 % interval that sampling leaves.
 
-    Args:
-        data: A profile, or a capture, diagnosis or path with heap profiles.
-        sample_type: Which value.
-        moment: Which of a capture; the one whose sites the report shows first if None.
-        granularity: `functions`, `lines`, `files`, `packages`, as of `Profile.top`.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is no heap profile.
-        ValueError: The profile does not have the sample type.
+    Of a profile, or of a moment's heap profile, if None of the one whose sites the report shows
+    first. The granularity is one of `Profile.top`'s: `functions`, `lines`, `files`, `packages`. A
+    ValueError says that the profile does not have the sample type.
     """
     profile = profile_of(data, moment)
     if sample_type not in profile.sample_type_names:
@@ -56,15 +49,7 @@ def sites(
 
 
 def growth(data: Data, *, ax: Axes | None = None) -> Axes:
-    """What the stacks that move have in use, from profile to profile.
-
-    Args:
-        data: A capture, diagnosis or path with a series of heap profiles that have a time.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There are too few profiles.
-    """
+    """What the stacks that move have in use, over a series of heap profiles that have a time."""
     diagnosis = diagnosis_of(data)
     if diagnosis.facts.profiles.heap_series is None:
         raise CaptureError(f"{diagnosis.capture.file_name}: too few heap profiles that have a time")
@@ -72,15 +57,9 @@ def growth(data: Data, *, ax: Axes | None = None) -> Axes:
 
 
 def spike(data: Data, at: str | pd.Timestamp | None = None, *, ax: Axes | None = None) -> Axes:
-    """Who allocated beyond the usual in one interval between two heap profiles.
+    """Who allocated beyond the usual in one interval between two heap profiles that have a time.
 
-    Args:
-        data: A capture, diagnosis or path with a series of heap profiles that have a time.
-        at: A moment's name or a time; the interval that stands out most if None.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There are no such profiles.
+    Which is named by a moment or a time; if None, it is the interval that stands out most.
     """
     diagnosis = diagnosis_of(data)
     found = diagnosis.spike(at)
@@ -104,18 +83,11 @@ def flame(
     least_width: float = 0.001,
     name: str = "flame",
 ) -> FlameGraph:
-    """Draw a profile as a flame graph, or what changed since another.
+    """Draw a profile of any kind as a flame graph, or what changed since an earlier one.
 
-    Args:
-        profile: A profile of any kind.
-        base: An earlier one to compare it with.
-        sample_type: Which of its values; the default one if None.
-        upwards: Whether calls stand above their callers instead of below.
-        least_width: Share of the whole below which frames are left out.
-        name: Unique on its page.
-
-    Raises:
-        ValueError: A profile does not have the sample type, or the name cannot be an id.
+    Of its default sample type if None; calls stand below their callers, or above; frames below a
+    share of `least_width` of the whole are left out; `name` is unique on its page. A ValueError
+    says that a profile does not have the sample type, or that the name cannot be an id.
     """
     tree = call_tree(profile, sample_type, base, least_width=least_width)
     return draw_flame(tree, upwards=upwards, name=name)
@@ -126,13 +98,7 @@ def forest(
 ) -> Axes:
     """Benchmarks before and after: medians with their 95 % intervals, as multiples of before.
 
-    Args:
-        comparison: What `gomem.compare` returned; or the side before.
-        after: The other side then.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There is nothing to draw.
+    Of what `gomem.compare` returned, or of the two sides.
     """
     found = comparison_of(comparison, after)
     rows = found.metrics[have_multiples(found.metrics)]
@@ -150,14 +116,7 @@ def site_changes(
 ) -> Axes:
     """What the sites that changed most have of a value in bytes, before and after.
 
-    Args:
-        comparison: What `gomem.compare` returned; or the side before.
-        after: The other side then.
-        sample_type: Which value.
-        ax: Where to draw; a figure of its own if None.
-
-    Raises:
-        CaptureError: There are no two heap profiles.
+    Of what `gomem.compare` returned, or of the two sides.
     """
     found = comparison_of(comparison, after)
     rows = found.sites[found.sites["sample_type"] == sample_type]
