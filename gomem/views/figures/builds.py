@@ -13,7 +13,7 @@ from gomem.charts.figure import Drawing
 from gomem.charts.look import BLUE, ORANGE
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown
-from gomem.views.figures.before_after_rows import short_name
+from gomem.views.figures.rows import short_name
 from gomem.views.measurements import format_level
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
+from gomem.charts.chart import INK, MUTED, Look, Scale
 from gomem.charts.figure import Drawing
 from gomem.inputs.schema import rows_of
 from gomem.units import format_relative, is_unknown, minus
-from gomem.views.figures.before_after_rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.figures.benchmarks import have_multiples
+from gomem.views.figures.rows import SIDES, explain_sides, label_rows, rows_panel
 from gomem.views.measurements import format_level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pandas as pd
 
@@ -36,41 +36,25 @@ def plot_dumbbells(
     chart, panel = rows_panel(len(rows), left=NAMES, right=WORDS)
     ratios = [min(MOST, max(LEAST, row["after_median"] / row["before_median"])) for row in rows]
     for place, ratio in enumerate(ratios):
-        _draw(panel, place, ratio)
-    label_rows(panel, [(titles or {}).get(row["name"], row["name"]) for row in rows], _words(rows))
-    _frame(panel, ratios)
-    explain_sides(chart, left=NAMES, bars=False)
-    return Drawing(name, "Before and after", _describe(rows), chart)
-
-
-def _draw(panel: Panel, place: int, ratio: float) -> None:
-    panel.line([1.0, ratio], [place] * 2, Look(edge=INK, width=1.2, opacity=MUTED))
-    for side, at in (("before", 1.0), ("after", ratio)):
-        colour, marker, _ = SIDES[side]
-        look = Look(edge=colour, width=0)
-        panel.line([at], [place], look, marker=marker, mark_edge=INK)
-
-
-def _words(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [", ".join(filter(None, [_sides(row), _change(row)])) for row in rows]
-
-
-def _sides(row: Mapping[str, Any]) -> str:
-    return " → ".join(format_level(row[f"{side}_median"], row["unit"]) for side in SIDES)
-
-
-def _change(row: Mapping[str, Any]) -> str:
-    return "" if is_unknown(row["change"]) else minus(format_relative(row["change"]))
-
-
-def _frame(panel: Panel, ratios: Sequence[float]) -> None:
+        panel.line([1.0, ratio], [place] * 2, Look(edge=INK, width=1.2, opacity=MUTED))
+        for (colour, marker, _), at in zip(SIDES.values(), (1.0, ratio), strict=True):
+            look = Look(edge=colour, width=0)
+            panel.line([at], [place], look, marker=marker, mark_edge=INK)
+    words = [_words(row) for row in rows]
+    names = [(titles or {}).get(row["name"], row["name"]) for row in rows]
+    label_rows(panel, names, [", ".join(filter(None, both)) for both in words])
     low, high = min([0.5, *ratios]) / ROOM, max([2.0, *ratios]) * ROOM
     panel.x.scale = Scale(low, high, log=True)
     wide = high / low > MANY  # too many ticks for their names
     ticks = [one for one in TICKS if low <= one <= high and not (wide and one in {0.2, 0.5, 2, 5})]
     panel.x.name(ticks, [f"×{tick:g}" for tick in ticks], grid=True)
     panel.rule(Look(edge=INK, width=0.8, opacity=MUTED), x=1)
+    explain_sides(chart, left=NAMES, bars=False)
+    each = [f"{row['name']}: {', '.join(both)}" for row, both in zip(rows, words, strict=True)]
+    return Drawing(name, "Before and after", "; ".join(each) + ".", chart)
 
 
-def _describe(rows: Sequence[Mapping[str, Any]]) -> str:
-    return "; ".join(f"{row['name']}: {_sides(row)}, {_change(row)}" for row in rows) + "."
+def _words(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Both sides, and the change, if it is known."""
+    sides = " → ".join(format_level(row[f"{side}_median"], row["unit"]) for side in SIDES)
+    return sides, "" if is_unknown(row["change"]) else minus(format_relative(row["change"]))

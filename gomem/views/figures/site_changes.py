@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gomem.charts.chart import INK, Look, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes
-from gomem.views.figures.before_after_rows import (
-    HATCHES,
-    SIDES,
-    explain_sides,
-    label_rows,
-    rows_panel,
-)
+from gomem.views.figures.rows import HATCHES, SIDES, explain_sides, label_rows, rows_panel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +34,6 @@ def plot_site_changes(sites: pd.DataFrame, *, name: str = "sites") -> Drawing:
     panel.x.scale = Scale(0, high * 1.02)
     name_bytes(panel.x, 0, high)
     explain_sides(chart, left=NAMES, bars=True)
-    return Drawing(name, "Allocation sites before and after", _describe(rows), chart)
-
-
-def _describe(rows: list[dict[str, Any]]) -> str:
-    each = []
-    for row in rows:
-        before, after = (format_bytes(row[side]) for side in SIDES)
-        each.append(f"{row['function']}: {before} before, {after} after")
-    return "; ".join(each) + "."
+    each = [", ".join(f"{format_bytes(row[side])} {side}" for side in SIDES) for row in rows]
+    described = [f"{row['function']}: {sizes}" for row, sizes in zip(rows, each, strict=True)]
+    return Drawing(name, "Allocation sites before and after", "; ".join(described) + ".", chart)

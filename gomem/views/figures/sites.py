@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gomem.charts.chart import INK, MUTED, Chart, Look, Panel, Scale
+from gomem.charts.chart import INK, MUTED, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, EDGE
 from gomem.inputs.schema import rows_of
 from gomem.units import is_unknown, minus
 from gomem.views.figures.flame_graph import known_name, shortened
+from gomem.views.figures.rows import rows_panel
 from gomem.views.measurements import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
-WIDTH, ROW = 7.6, 0.29  # inches, as all lengths here
-NAMES, NUMBERS, TOP, FOOT = 2.7, 0.8, 0.08, 0.38
+NAMES, NUMBERS = 2.7, 0.8  # inches beside the bars
 NAME_ROOM = 255.0  # of a name, in units of which a character has about seven
 BAR = 0.56  # of a row
 SITES = 12  # have room
@@ -32,30 +30,14 @@ def plot_sites(sites: pd.DataFrame, unit: str, *, title: str, name: str = "sites
     a profile declares it: `bytes`, `count`.
     """
     rows: list[dict[str, Any]] = rows_of(sites.head(SITES))
-    chart = Chart(WIDTH, TOP + ROW * max(1, len(rows)) + FOOT)
-    panel = chart.panel(left=NAMES, right=NUMBERS, top=TOP, bottom=FOOT)
+    chart, panel = rows_panel(
+        len(rows), left=NAMES, right=NUMBERS, width=7.6, row=0.29, head=0.08, foot=0.38
+    )
     names = [shortened(known_name(row["function"]), NAME_ROOM) for row in rows]
-    panel.y.scale = Scale(max(1, len(rows)) - 0.5, -0.5)
-    panel.y.name(range(len(rows)), names, muted=False)
+    panel.y.name(range(len(names)), names, muted=False)
     for place, row in enumerate(rows):
         _draw_row(panel, place, row, unit)
-    _name_values(panel, rows, unit)
-    described = [f"{row['function']}: {format_value(row['value'], unit)}" for row in rows]
-    return Drawing(name, title, "; ".join(described) + ".", chart)
-
-
-def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
-    panel.bar(0, place - BAR / 2, float(row["value"]), BAR, Look(BLUE, edge=EDGE))
-    if not is_unknown(row["low"]) and not is_unknown(row["high"]):
-        ends = [float(row["low"]), float(row["high"])]
-        panel.line(ends, [place, place], Look(edge=INK, width=1.4))
-        for end in ends:
-            panel.line([end, end], [place - 0.12, place + 0.12], Look(edge=INK, width=1.4))
-    panel.words(minus(format_value(row["value"], unit)), "right", place, right=6, opacity=MUTED)
-
-
-def _name_values(panel: Panel, rows: Sequence[dict[str, Any]], unit: str) -> None:
-    """An axis that starts at 0 and has room for every interval's end."""
+    # An axis that starts at 0 and has room for every interval's end.
     known = [row[key] for row in rows for key in ("value", "low", "high")]
     ends = [float(one) for one in known if not is_unknown(one)]
     low, high = min([0.0, *ends]), max([0.0, *ends]) or 1.0
@@ -65,3 +47,15 @@ def _name_values(panel: Panel, rows: Sequence[dict[str, Any]], unit: str) -> Non
     else:
         panel.x.name([0.0, high], ["0", format_value(high, unit)], grid=True)
         panel.x.end_last()
+    described = [f"{row['function']}: {format_value(row['value'], unit)}" for row in rows]
+    return Drawing(name, title, "; ".join(described) + ".", chart)
+
+
+def _draw_row(panel: Panel, place: int, row: dict[str, Any], unit: str) -> None:
+    panel.bar(0, place - BAR / 2, float(row["value"]), BAR, Look(BLUE, edge=EDGE))
+    if not is_unknown(row["low"]) and not is_unknown(row["high"]):
+        ends, look = [float(row["low"]), float(row["high"])], Look(edge=INK, width=1.4)
+        panel.line(ends, [place, place], look)
+        for end in ends:
+            panel.line([end, end], [place - 0.12, place + 0.12], look)
+    panel.words(minus(format_value(row["value"], unit)), "right", place, right=6, opacity=MUTED)

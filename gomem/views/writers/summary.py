@@ -9,7 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gomem.views.document import Bars, Lead, Tiles
-from gomem.views.figures.before_after_rows import short_name
+from gomem.views.figures.rows import short_name
 from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, written_to
 from gomem.views.writers.tone_marks import MARKS
 
