@@ -38,8 +38,12 @@ class Drawing:
 
     def __repr__(self) -> str:
         """What it shows, in words: a few lines at most."""
-        words = f"{self.title}: {self.description}"
-        return f"<Figure {words if len(words) <= REPR else words[: REPR - 1] + '…'}>"
+        return f"<Figure {beginning(f'{self.title}: {self.description}', REPR)}>"
+
+
+def beginning(name: str, most: int) -> str:
+    """A name as its beginning, where it is longer than there is room for."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def byte_ticks(low: float, high: float, at_most: int = 6) -> list[int]:

@@ -31,14 +31,15 @@ def plot_address_space(
 ) -> Drawing:
     """Draw the regions of one moment, as `analysis.memory.address_space.REGIONS` has them."""
     kinds = list(dict.fromkeys(regions["kind"]))
-    rows = -(-len(kinds) // LEGEND_COLUMNS)
-    height = TOP + STRIP + FOOT + LEGEND * max(1, rows)
-    chart = Chart(WIDTH, height)
-    below = FOOT + LEGEND * max(1, rows)
+    below = FOOT + LEGEND * max(1, -(-len(kinds) // LEGEND_COLUMNS))
+    chart = Chart(WIDTH, TOP + STRIP + below)
     _draw_boxes(chart.panel(left=SIDE, right=SIDE, top=TOP, bottom=below), regions)
-    chart.explain(
-        [_sample(kind) for kind in kinds], left=SIDE, top=TOP + STRIP + FOOT, columns=LEGEND_COLUMNS
-    )
+    looks = {kind: look_of_kind(kind) for kind in kinds}
+    samples = [
+        Bar(0, 0, 0, 0, Look(colour, hatch, edge_of(colour, INK)), kind)
+        for kind, (colour, hatch) in looks.items()
+    ]
+    chart.explain(samples, left=SIDE, top=TOP + STRIP + FOOT, columns=LEGEND_COLUMNS)
     title = f"The address space at {moment}" if moment else "The address space"
     return Drawing(name, title, _describe(regions), chart)
 
@@ -68,11 +69,6 @@ def _draw_box(panel: Panel, row: Any, left: float, wide: float) -> None:
     if wide >= WORDED:
         words = f"{format_bytes(rss)} of {format_bytes(size)}"
         panel.words(words, left, "top", up=3, upright="bottom", size=7)
-
-
-def _sample(kind: str) -> Bar:
-    colour, hatch = look_of_kind(kind)
-    return Bar(0, 0, 0, 0, Look(colour, hatch, edge_of(colour, INK)), kind)
 
 
 def _describe(regions: pd.DataFrame) -> str:

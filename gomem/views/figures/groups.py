@@ -23,9 +23,9 @@ def plot_groups(
 ) -> Drawing:
     """Draw one moment's groups without those of 0 bytes; all hollow if no file says RSS."""
     rows: list[_Row] = []
-    for row in rows_of(groups.rows):
-        rows.append((row["group"], row["name"], row["bytes"], row["claimed_bytes"]))
-        claims = rows_of(groups.claims_within(row["group"]))
+    for group in rows_of(groups.rows):
+        rows.append((group["group"], group["name"], group["bytes"], group["claimed_bytes"]))
+        claims = rows_of(groups.claims_within(group["group"]))
         rows += [(one["group"], one["name"], None, one["claimed_bytes"]) for one in claims]
     rows = [row for row in rows if row[2] or row[3]]
     if rss_bytes is not None:

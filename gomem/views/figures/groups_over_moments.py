@@ -7,12 +7,12 @@ column begins below zero, and none has a part that is not there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gomem.charts.chart import INK, MUTED, Area, Chart, Line, Look, Panel, Scale
-from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.figure import Drawing, beginning, name_bytes
 from gomem.charts.look import EDGE, GREY, GROUP_LOOK, NONE
 from gomem.units import format_bytes
 from gomem.views.words import CLAIMED, GROUPS
@@ -51,9 +51,15 @@ def plot_groups_over_moments(moments: Mapping[str, Known], *, name: str = "timel
     _draw_columns(panel, columns)
     _draw_rss(panel, columns)
     _frame(panel, list(moments), columns)
-    _explain(chart, panel)
+    # In the columns' own order: the top of the stack first.
+    lines = [one for one in panel.labelled() if isinstance(one, Line)]
+    layers = [one for one in panel.labelled() if isinstance(one, Area)]
+    left = SCALE + COLUMNS + 0.1
+    chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
+    told = zip(moments, columns, strict=True)
+    described = "; ".join(f"{moment} {format_bytes(one.rss_bytes)}" for moment, one in told)
     title = "Whose the resident memory is, over the moments"
-    return Drawing(name, title, _describe(list(moments), columns), chart)
+    return Drawing(name, title, f"RSS by moment: {described}.", chart)
 
 
 @dataclass(frozen=True)
@@ -104,28 +110,20 @@ def _layers(columns: Sequence[_Column]) -> list[_Layer]:
 
 
 def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
-    """Stack the layers."""
-    reached = [0] * len(columns)
+    """Stack the layers; one layer's piece of each column is drawn as one shape."""
     wide = COLUMN if len(columns) <= LABELS else 1.0
+    places = np.arange(len(columns))
+    apart = np.full(len(columns), np.nan)  # between two columns
+    x = np.stack([places - wide / 2, places + wide / 2, apart], axis=1).ravel()
+    low = np.zeros(len(columns))
     for layer in _layers(columns):
-        tops = [sum(pair) for pair in zip(reached, layer.sizes, strict=True)]
-        _draw_layer(panel, layer, list(zip(reached, tops, strict=True)), wide=wide)
-        reached = tops
-
-
-def _draw_layer(panel: Panel, layer: _Layer, spans: list[tuple[int, int]], *, wide: float) -> None:
-    """One layer's piece of each column, all as one shape."""
-    nothing = float("nan")  # between two columns
-    places = [(place - wide / 2, place + wide / 2, nothing) for place in range(len(spans))]
-    lows = [(low, low, nothing) for low, _ in spans]
-    tops = [(top, top, nothing) for _, top in spans]
-    hollow = layer.colour == NONE
-    look = Look(
-        layer.colour, layer.hatch, INK if hollow else EDGE, width=0.6 if wide < 1 else 0,
-        opacity=MUTED if hollow else 1.0,
-    )  # fmt: skip
-    x, low, top = (np.array(one, float).ravel() for one in (places, lows, tops))
-    panel.area(x, low, top, look, layer.label)
+        top = low + layer.sizes
+        edge, opacity = (INK, MUTED) if layer.colour == NONE else (EDGE, 1.0)
+        width = 0.6 if wide < 1 else 0
+        look = Look(layer.colour, layer.hatch, edge, width=width, opacity=opacity)
+        ends = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
+        panel.area(x, *ends, look, layer.label)
+        low = top
 
 
 def _draw_rss(panel: Panel, columns: Sequence[_Column]) -> None:
@@ -138,15 +136,11 @@ def _draw_rss(panel: Panel, columns: Sequence[_Column]) -> None:
     apart = float("nan") if len(columns) <= LABELS else None  # a stroke a column, or one line
     x = [end for place, _ in known for end in (place - half, place + half, apart)]
     y = [end for _, size in known for end in (size, size, apart)]
-    panel.line(
-        [at for at in x if at is not None], [at for at in y if at is not None],
-        Look(edge=INK, width=CAP_LINE), RSS,
-    )  # fmt: skip
-    if len(columns) <= FEW:
-        for place, size in known:
-            panel.words(
-                format_bytes(size), place, size, up=4, anchor="middle", upright="bottom", bold=True
-            )
+    known_x, known_y = ([at for at in ends if at is not None] for ends in (x, y))
+    panel.line(known_x, known_y, Look(edge=INK, width=CAP_LINE), RSS)
+    above: dict[str, Any] = {"up": 4, "anchor": "middle", "upright": "bottom", "bold": True}
+    for place, size in known if len(columns) <= FEW else ():
+        panel.words(format_bytes(size), place, size, **above)
 
 
 def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
@@ -162,31 +156,10 @@ def _frame(panel: Panel, names: list[str], columns: Sequence[_Column]) -> None:
 def _names(names: list[str]) -> tuple[list[int], list[str]]:
     """Where names stand below, and which: all of a few, every so many of many."""
     places = list(range(0, len(names), -(-len(names) // LABELS)))
-    return places, [_short(names[place]) for place in places]
+    return places, [beginning(names[place], LABEL_CHARACTERS) for place in places]
 
 
 def _slanted(names: list[str]) -> bool:
     """Whether names side by side would run into one another."""
     _, shown = _names(names)
     return max(map(len, shown), default=0) * CHARACTER > 0.9 * COLUMNS / max(1, len(shown))
-
-
-def _short(moment: str) -> str:
-    if len(moment) <= LABEL_CHARACTERS:
-        return moment
-    return moment[: LABEL_CHARACTERS - 1] + "…"
-
-
-def _explain(chart: Chart, panel: Panel) -> None:
-    """In the columns' own order: the top of the stack first."""
-    lines = [one for one in panel.labelled() if isinstance(one, Line)]
-    layers = [one for one in panel.labelled() if isinstance(one, Area)]
-    left = SCALE + COLUMNS + 0.1
-    chart.explain([*lines, *reversed(layers)], left=left, top=TOP, columns=1)
-
-
-def _describe(names: list[str], columns: Sequence[_Column]) -> str:
-    each = [
-        f"{name} {format_bytes(one.rss_bytes)}" for name, one in zip(names, columns, strict=True)
-    ]
-    return "RSS by moment: " + "; ".join(each) + "."

@@ -8,12 +8,12 @@ is the RSS of the process: it follows the kept part, or it does not.
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from gomem.charts.chart import INK, Chart, Look, Panel, Scale, Tick
-from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.figure import Drawing, beginning, name_bytes
 from gomem.charts.look import LOOK
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
@@ -44,14 +44,23 @@ def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scaveng
     says.
     """
     high = max(int(_tops(frame).max()) for frame in frames.values())
-    rows = -(-len(frames) // PANELS)
+    rows, across = -(-len(frames) // PANELS), min(len(frames), PANELS)
+    width = (WIDTH - SCALE - GAP * (across - 1)) / across
     height = LEGEND + rows * (TITLE + PANEL + FOOT)
     chart = Chart(WIDTH, height)
     for place, (title, frame) in enumerate(frames.items()):
-        panel = _add_panel(chart, place, len(frames))
-        _draw_panel(panel, title, frame, high, labelled=place % PANELS == 0)
-        _draw_names(panel, frame, _width(len(frames)))
-    _explain(chart)
+        row, column = divmod(place, PANELS)  # below the legend
+        top, left = LEGEND + row * (TITLE + PANEL + FOOT) + TITLE, SCALE + column * (width + GAP)
+        panel = chart.panel(
+            left=left, right=WIDTH - left - width, top=top, bottom=height - top - PANEL
+        )
+        _draw_panel(panel, title, frame, high, labelled=column == 0)
+        _draw_names(panel, frame, width)
+    # Whatever a panel shows, in one order.
+    by_label = {one.label: one for panel in chart.panels for one in panel.labelled()}
+    order = (*LAYERS, "scavenger's goal", "RSS of the process")
+    entries = [by_label[label] for label in order if label in by_label]
+    chart.explain(entries, left=SCALE, columns=3, handle=1.9)
     description = " ".join(f"{title}: {_describe(frame)}" for title, frame in frames.items())
     return Drawing(name, "Heap in use, kept and given back", description, chart)
 
@@ -59,22 +68,6 @@ def plot_heap_return(frames: Mapping[str, pd.DataFrame], *, name: str = "scaveng
 def _tops(frame: pd.DataFrame) -> pd.Series:
     columns = frame["HeapInuse"] + frame["idle_kept_bytes"] + frame["HeapReleased"]
     return pd.concat([columns, frame["RSS"]], axis=1).max(axis=1)
-
-
-def _add_panel(chart: Chart, place: int, panels: int) -> Panel:
-    """Rows of two below the legend."""
-    width = _width(panels)
-    row, column = divmod(place, PANELS)
-    top = LEGEND + row * (TITLE + PANEL + FOOT) + TITLE
-    left = SCALE + column * (width + GAP)
-    return chart.panel(
-        left=left, right=WIDTH - left - width, top=top, bottom=chart.height - top - PANEL
-    )
-
-
-def _width(panels: int) -> float:
-    in_row = min(panels, PANELS)
-    return (WIDTH - SCALE - GAP * (in_row - 1)) / in_row
 
 
 def _draw_panel(
@@ -99,15 +92,14 @@ def _draw_panel(
 
 def _draw_names(panel: Panel, frame: pd.DataFrame, width_inches: float) -> None:
     """The moments below, and the RSS of each above, as many as there is room for."""
-    names = [_short(str(name)) for name in frame["moment"]]
+    names = [beginning(str(name), NAME_CHARACTERS) for name in frame["moment"]]
     longest = max(VALUE_CHARACTERS, *map(len, names)) + 1
     every = max(1, ceil(len(frame) * longest / (CHARACTERS * width_inches)))
     rows = frame.iloc[::every]
     panel.x.name(list(rows.index), names[::every], muted=False)
     for place, size in rows["RSS"].dropna().items():
-        panel.words(
-            format_bytes(size), place, "top", up=3, anchor="middle", upright="bottom", bold=True
-        )
+        above: dict[str, Any] = {"anchor": "middle", "upright": "bottom", "bold": True}
+        panel.words(format_bytes(size), place, "top", up=3, **above)
 
 
 def _draw_lines(panel: Panel, frame: pd.DataFrame) -> None:
@@ -117,22 +109,8 @@ def _draw_lines(panel: Panel, frame: pd.DataFrame) -> None:
             panel.line(ends, [goal] * 2, Look(edge=INK, width=1.2, dash="--"), "scavenger's goal")
     known = frame[frame["RSS"].notna()]
     if len(known):
-        panel.line(
-            list(known.index), known["RSS"].astype(float), Look(edge=INK, width=1.4),
-            "RSS of the process", marker="o",
-        )  # fmt: skip
-
-
-def _short(moment: str) -> str:
-    return moment if len(moment) <= NAME_CHARACTERS else f"{moment[: NAME_CHARACTERS - 1]}…"
-
-
-def _explain(chart: Chart) -> None:
-    """Whatever a panel shows, in one order."""
-    by_label = {one.label: one for panel in chart.panels for one in panel.labelled()}
-    order = (*LAYERS, "scavenger's goal", "RSS of the process")
-    entries = [by_label[label] for label in order if label in by_label]
-    chart.explain(entries, left=SCALE, columns=3, handle=1.9)
+        look, sizes = Look(edge=INK, width=1.4), known["RSS"].astype(float)
+        panel.line(list(known.index), sizes, look, "RSS of the process", marker="o")
 
 
 def _describe(frame: pd.DataFrame) -> str:

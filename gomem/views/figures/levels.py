@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.charts.chart import Chart, Dash, Look, Panel, Scale, Tick
-from gomem.charts.figure import Drawing, name_bytes
+from gomem.charts.figure import Drawing, beginning, name_bytes
 from gomem.charts.look import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION
 from gomem.charts.time_axis import name_times
 from gomem.units import format_bytes
@@ -70,7 +70,13 @@ def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "mul
     rows = -(-len(levels) // ACROSS)
     chart = Chart(WIDTH, head + rows * (TITLE + SMALL + SMALL_FOOT))
     for place, (title, frame) in enumerate(levels.items()):
-        panel = _small_panel(chart, place, head)
+        row, column = divmod(place, ACROSS)
+        wide = (WIDTH - LEFT - RIGHT - GAP * (ACROSS - 1)) / ACROSS
+        left = LEFT + column * (wide + GAP)
+        top = head + row * (TITLE + SMALL + SMALL_FOOT) + TITLE
+        panel = chart.panel(
+            left=left, right=WIDTH - left - wide, top=top, bottom=chart.height - top - SMALL
+        )
         timed = seconds[title] if all(ends) else None
         at = _name_moments(panel, frame, timed, last=last, most=SMALL_TICKS)
         _draw(panel, at, values[title], high)
@@ -80,19 +86,9 @@ def plot_small_multiples(levels: Mapping[str, pd.DataFrame], *, name: str = "mul
     return Drawing(name, "Levels over the moments, side by side", told, chart)
 
 
-def _small_panel(chart: Chart, place: int, head: float) -> Panel:
-    wide = (WIDTH - LEFT - RIGHT - GAP * (ACROSS - 1)) / ACROSS
-    row, column = divmod(place, ACROSS)
-    left = LEFT + column * (wide + GAP)
-    top = head + row * (TITLE + SMALL + SMALL_FOOT) + TITLE
-    return chart.panel(
-        left=left, right=WIDTH - left - wide, top=top, bottom=chart.height - top - SMALL
-    )
-
-
 def _entitle(panel: Panel, title: str, values: pd.DataFrame, *, labelled: bool) -> None:
     """What the panel is of, and how high its first line goes; numbers on the left of a row only."""
-    shown = title if len(title) <= TITLE_CHARACTERS else f"{title[: TITLE_CHARACTERS - 1]}…"
+    shown = beginning(title, TITLE_CHARACTERS)
     panel.words(shown, "left", "top", up=14, upright="bottom", bold=True)
     known = values.iloc[:, 0].dropna()
     if len(known):
@@ -128,13 +124,9 @@ def _seconds(levels: pd.DataFrame) -> np.ndarray | None:
 
 
 def _name_moments(
-    panel: Panel,
-    levels: pd.DataFrame,
-    seconds: np.ndarray | None,
-    *,
-    last: float | None = None,
+    panel: Panel, levels: pd.DataFrame, seconds: np.ndarray | None, *, last: float | None = None,
     most: int = NAMES,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Where each moment stands: seconds since the first one, or its place if a time is missing."""
     if seconds is not None:
         name_times(panel.x, 0.0, float(seconds[-1]) if last is None else last, at_most=most)
@@ -142,7 +134,7 @@ def _name_moments(
     places = np.arange(len(levels), dtype=float)
     panel.x.scale = Scale(-0.2, max(1.0, len(levels) - 0.8))
     every = -(-max(1, len(levels)) // most)
-    names = [_short(str(one)) for one in levels["moment"]]
+    names = [beginning(str(one), NAME_CHARACTERS) for one in levels["moment"]]
     panel.x.name(places[::every], names[::every])
     if most < NAMES and len(names) > 1:
         panel.x.ticks = [Tick(0.0, names[0], "start"), Tick(places[-1], names[-1], "end")]
@@ -159,16 +151,12 @@ def _draw(panel: Panel, at: np.ndarray, values: pd.DataFrame, high: float) -> No
     name_bytes(panel.y, 0, high)
 
 
-def _short(moment: str) -> str:
-    return moment if len(moment) <= NAME_CHARACTERS else f"{moment[: NAME_CHARACTERS - 1]}…"
-
-
 def _describe(values: pd.DataFrame) -> str:
     each = []
     for column in values:
         known = values[column].dropna()
         if len(known):
-            first, last, highest = (format_bytes(int(one)) for one in (
-                known.iloc[0], known.iloc[-1], known.max()))  # fmt: skip
+            ends = (known.iloc[0], known.iloc[-1], known.max())
+            first, last, highest = (format_bytes(int(one)) for one in ends)
             each.append(f"{column}: {first} at first, {last} at last, {highest} at most")
     return "; ".join(each) + "."
