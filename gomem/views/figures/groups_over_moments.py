@@ -121,8 +121,8 @@ def _draw_columns(panel: Panel, columns: Sequence[_Column]) -> None:
         edge, opacity = (INK, MUTED) if layer.colour == NONE else (EDGE, 1.0)
         width = 0.6 if wide < 1 else 0
         look = Look(layer.colour, layer.hatch, edge, width=width, opacity=opacity)
-        ends = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
-        panel.area(x, *ends, look, layer.label)
+        foot, head = (np.stack([end, end, apart], axis=1).ravel() for end in (low, top))
+        panel.area(x, foot, head, look, layer.label)
         low = top
 
 
