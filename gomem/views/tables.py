@@ -93,8 +93,8 @@ def table(
     caption: str, columns: Sequence[Column], rows: pd.DataFrame | Sequence[Any],
     total: tuple[tuple[Cell, ...], ...] = (), **brief: int,
 ) -> Table:  # fmt: skip
-    """A row of the table for each row of the frame, or of what else its columns know."""
+    """A row for each row of the frame, or of what else its columns know; the first names it."""
     each = rows if isinstance(rows, Sequence) else rows_of(rows)
     cells = tuple(tuple(column.cell(row) for column in columns) for row in each)
     headings, sides = [column.heading for column in columns], [column.side for column in columns]
-    return Table(caption, tuple(headings), "".join(sides), cells, total, **brief)
+    return Table(caption, tuple(headings), "<" + "".join(sides[1:]), cells, total, **brief)

@@ -76,7 +76,7 @@ def _outliers(compared: BuildComparison) -> Section | None:
 def _findings(compared: BuildComparison) -> Section | None:
     if compared.findings.empty:
         return None
-    return Section("findings", "Findings", (tables.build_findings_table(compared.findings),))
+    return Section("findings", "Findings", (tables.findings_table(compared.findings),))
 
 
 def _what_differs(compared: BuildComparison) -> Section | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from gomem.inputs.memstats.table import STATS
 from gomem.inputs.schema import rows_of
@@ -25,6 +26,18 @@ from gomem.views.measurements import (
     format_spread,
     format_value,
 )
+from gomem.views.tables import (
+    BLANK,
+    Column,
+    Row,
+    change,
+    code,
+    noted,
+    shown_by,
+    size,
+    table,
+    words,
+)
 from gomem.views.values import NOTHING, between, bytes_cell, change_cell
 from gomem.views.words import GROUPS as WHOSE
 from gomem.views.words import part_name
@@ -44,11 +57,111 @@ SITES_LEGEND = (
     "± of a site is the farther end of its 95 % interval from sampling, in per cent of the "
     "difference"
 )
-WITHIN = ("margin",)  # heading of what was asked by --margin
 WHOLE = 100  # counts a second, or a request, from which on decimals say nothing
 MOST_BUDGET_NOTES = 20
 FEW_NAMES = 5  # rows that share a note are named, up to so many
 _MEANS = {column.name: column.means for column in STATS}
+
+
+def _name(row: Row) -> Cell:
+    return Cell(level_name(row["name"]), code=row["layer"] not in LAYERS)
+
+
+def _median(side: str, row: Row) -> Cell:
+    """The median with its spread, and below it the interval that it lies in."""
+    median, low, high = (row[f"{side}{key}"] for key in ("median", "low", "high"))
+    if is_unknown(median):
+        return NOTHING
+    unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
+    ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
+    between = " to ".join(ends) if len(set(ends)) == 2 else ""
+    text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
+    return Cell(text, f"{median:g} {unit}", between)
+
+
+def _level(name: str, row: Row) -> Cell:
+    value, unit = row[name], row["unit"]
+    return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+
+
+def _relative(row: Row) -> Cell:
+    return NOTHING if is_unknown(row["change"]) else Cell(minus(format_relative(row["change"])))
+
+
+def _p(row: Row) -> Cell:
+    p = row["p_value"]
+    return NOTHING if is_unknown(p) else Cell(format_p(p)[1:].lstrip("="))
+
+
+def _within(row: Row) -> Cell:
+    """What is shown of the margin, and the p that it is beyond it below."""
+    p = row["p_no_worse"]
+    note = "" if is_unknown(p) else format_p(p)
+    return NOTHING if is_unknown(row["equivalence"]) else Cell(row["equivalence"], note=note)
+
+
+def _difference(row: Row) -> Cell:
+    by, unit = row["difference"], row["unit"]
+    if is_unknown(by):
+        return NOTHING
+    return Cell(minus(format_difference(by, unit)), minus(f"{by:g} {unit}"))
+
+
+def size_cell(row: Row, of: str) -> Cell:
+    """A size, or a change of one, to the byte; else its bounds, where something says them."""
+    cell = change_cell if of == "change" else bytes_cell
+    if is_unknown(row[of]) and not is_unknown(row.get(f"{of}_low")):
+        return Cell(" to ".join(cell(row[f"{of}_{end}"]).text for end in ("low", "high")))
+    return cell(row[of])
+
+
+MEDIANS = tuple(Column(side, partial(_median, f"{side}_")) for side in SIDES)
+CHANGE = Column("change", _relative)
+VERDICT = words("verdict", "verdict")
+P = Column("p", _p)
+WITHIN = Column("margin", _within, "<")  # what was asked by --margin
+RUNS = shown_by(Cell)("n", lambda row: format_n(row["before_n"], row["after_n"]).removeprefix("n="))
+CHANGED = (
+    Column("metric", _name, "<"), words("unit", "unit"), *MEDIANS, CHANGE, VERDICT, P, RUNS
+)  # fmt: skip
+LEVELS = (
+    noted("level", lambda row: (level_name(row["name"]), _MEANS.get(row["name"], ""))),
+    *(Column(side, partial(_level, f"{side}_median")) for side in SIDES),
+    Column("difference", _difference),
+    Column("change", lambda row: NOTHING if is_unknown(row["difference"]) else _relative(row)),
+)
+BUDGETS = (
+    code("budget", "budget"),
+    words("build", "build"),
+    words("state", "state"),
+    words("metric", lambda row: level_name(row["name"])),
+    *(Column(name, partial(_level, name)) for name in (*SIDES, "allowed")),
+    CHANGE,
+    RUNS,
+)
+OUTLIERS = (
+    words("build", "build"),
+    words("metric", lambda row: level_name(row["name"])),
+    Column("value", partial(_level, "value")),
+    Column("median of the others", partial(_level, "typical")),
+    shown_by(Cell)("spreads apart", lambda row: f"{row['distance']:.3g}"),
+)
+FINDINGS = (
+    words("state", "state"),
+    words("severity", "severity"),
+    code("code", "code"),
+    noted("what", lambda row: (row["title"], row["note"])),
+)
+MOMENTS = (
+    words("snapshot", lambda row: str(Pair(row["before"], row["after"]))),
+    *(size(side, f"{side}_rss_bytes") for side in SIDES),
+    change("difference", "change_bytes"),
+)
+SIZES = (
+    Column("before", lambda row: size_cell(row, "before")),
+    Column("after", lambda row: size_cell(row, "after")),
+    Column("difference", lambda row: size_cell(row, "change")),
+)
 
 
 def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
@@ -67,7 +180,7 @@ def level_blocks(metrics: pd.DataFrame, label: str) -> tuple[Block, ...]:
     if not are_single(metrics):
         return (measured_table(metrics, label), *row_notes(metrics), Notes((LEGEND,)))
     unequal = metrics[metrics["difference"].fillna(1) != 0]  # of an equal pair nothing is doubtful
-    return (levels_table(metrics, label), *row_notes(unequal))
+    return (table(f"One value on each side, {label}", LEVELS, metrics), *row_notes(unequal))
 
 
 def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tuple[Notes, ...]:
@@ -82,81 +195,29 @@ def row_notes(metrics: pd.DataFrame, geomeans: pd.DataFrame | None = None) -> tu
     return (Notes(tuple(lines)),) if lines else ()
 
 
+def _asked(metrics: pd.DataFrame) -> tuple[Column, ...]:
+    return (WITHIN,) if metrics["equivalence"].notna().any() else ()
+
+
 def measured_table(
     metrics: pd.DataFrame, label: str, geomeans: pd.DataFrame | None = None
 ) -> Table:
     """Metrics with several values on each side: medians, intervals, verdict and p."""
-    asked = bool(metrics["equivalence"].notna().any())
-    columns = (label, "before", "after", "change", "verdict", "p", *WITHIN[:asked], "n")
-    total = () if geomeans is None else tuple(map(_geomean_row, rows_of(geomeans)))
-    total = tuple((*row[:-1], *[Cell("")] * asked, row[-1]) for row in total)
-    rows = tuple(_measured_row(row, asked=asked) for row in rows_of(metrics))
-    return Table(f"Medians, {label}", columns, f"<>>><>{'<' * asked}>", rows, total)
+    columns = (Column(label, _name, "<"), *MEDIANS, CHANGE, VERDICT, P, *_asked(metrics), RUNS)
+    means = [] if geomeans is None else [_geomeans(row) for row in rows_of(geomeans)]
+    total = tuple((*row, *(BLANK,) * (len(columns) - len(row))) for row in means)
+    return table(f"Medians, {label}", columns, metrics, total)
+
+
+def _geomeans(row: Row) -> tuple[Cell, ...]:
+    sides = (row[side] for side in SIDES)
+    means = [NOTHING if is_unknown(one) else Cell(format_value(one, row["unit"])) for one in sides]
+    return Cell("geometric mean"), *means, _relative(row)
 
 
 def changed_table(metrics: pd.DataFrame) -> Table:
     """The metrics that changed, of whatever unit."""
-    columns = ("metric", "unit", *SIDES, "change", "verdict", "p", "n")
-    rows = tuple(
-        (first, Cell(row["unit"]), *rest)
-        for row in rows_of(metrics)
-        for first, *rest in [_measured_row(row)]
-    )
-    return Table("What changed", columns, "<<>>><>>", rows)
-
-
-def _measured_row(row: dict[str, Any], *, asked: bool = False) -> tuple[Cell, ...]:
-    return (
-        Cell(level_name(row["name"]), code=row["layer"] not in LAYERS),
-        *(_median_cell(row, side) for side in SIDES),
-        _relative_cell(row["change"]),
-        Cell(row["verdict"]),
-        _p_cell(row["p_value"]),
-        *([_equivalence_cell(row)] if asked else []),
-        Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
-    )
-
-
-def _median_cell(row: dict[str, Any], side: str) -> Cell:
-    """The median with its spread, and below it the interval that it lies in."""
-    median, low, high = (row[f"{side}_{key}"] for key in ("median", "low", "high"))
-    if is_unknown(median):
-        return NOTHING
-    unit, shown = row["unit"], format_level if row["layer"] in LAYERS else format_value
-    ends = [] if is_unknown(low) else [shown(low, unit), shown(high, unit)]
-    between = " to ".join(ends) if len(set(ends)) == 2 else ""
-    text = f"{shown(median, unit)} {format_spread(median, low, high)}".rstrip()
-    return Cell(text, f"{median:g} {unit}", between)
-
-
-def _geomean_row(row: dict[str, Any]) -> tuple[Cell, ...]:
-    means = [
-        NOTHING if is_unknown(row[s]) else Cell(format_value(row[s], row["unit"])) for s in SIDES
-    ]
-    rest = (Cell(""), Cell(""), Cell(""))
-    return (Cell("geometric mean"), *means, _relative_cell(row["change"]), *rest)
-
-
-def levels_table(metrics: pd.DataFrame, label: str) -> Table:
-    """Levels with one value on each side: both, and their difference, without a verdict."""
-    columns = ("level", "before", "after", "difference", "change")
-    rows = tuple(map(_level_row, rows_of(metrics)))
-    return Table(f"One value on each side, {label}", columns, "<>>>>", rows)
-
-
-def _level_row(row: dict[str, Any]) -> tuple[Cell, ...]:
-    unit, difference = row["unit"], row["difference"]
-    name, means = level_name(row["name"]), _MEANS.get(row["name"], "")
-    sides = [_level_cell(row[f"{side}_median"], unit) for side in SIDES]
-    if is_unknown(difference):
-        return (Cell(name, note=means), *sides, NOTHING, NOTHING)
-    exact = f"{difference:g} {unit}"
-    changed = Cell(minus(format_difference(difference, unit)), minus(exact))
-    return (Cell(name, note=means), *sides, changed, _relative_cell(row["change"]))
-
-
-def _level_cell(value: float | None, unit: str) -> Cell:
-    return NOTHING if is_unknown(value) else Cell(format_level(value, unit), f"{value:g} {unit}")
+    return table("What changed", CHANGED, metrics)
 
 
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
@@ -166,149 +227,111 @@ def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
         f"{row['note']}"
         for row in rows_of(budgets[budgets["note"] != ""].head(MOST_BUDGET_NOTES))
     ]
-    return (_budgets_table(budgets), *((Notes(tuple(lines)),) if lines else ()))
-
-
-def _budgets_table(budgets: pd.DataFrame) -> Table:
-    by_build = ("build",) if "build" in budgets else ()
-    columns = ("budget", *by_build, "state", "metric", *SIDES, "allowed", "change", "n")
-    rows = tuple(map(_budget_row, rows_of(budgets)))
-    sides = f"<{'<' * len(by_build)}<<>>>>>"
-    return Table("Budgets: met, broken, or too few runs to tell", columns, sides, rows)
-
-
-def _budget_row(row: dict[str, Any]) -> tuple[Cell, ...]:
-    return (
-        Cell(row["budget"], code=True),
-        *([Cell(row["build"])] if "build" in row else []),
-        Cell(row["state"]),
-        Cell(level_name(row["name"])),
-        *(_level_cell(row[side], row["unit"]) for side in (*SIDES, "allowed")),
-        _relative_cell(row["change"]),
-        Cell(format_n(row["before_n"], row["after_n"]).removeprefix("n=")),
-    )
+    columns = [one for one in BUDGETS if one.heading != "build" or "build" in budgets]
+    shown = table("Budgets: met, broken, or too few runs to tell", columns, budgets)
+    return (shown, *((Notes(tuple(lines)),) if lines else ()))
 
 
 def builds_table(metrics: pd.DataFrame, label: str) -> Table:
     """Each metric in each build (BUILD_METRICS), the baseline's row first, which alone names it."""
-    asked = bool(metrics["equivalence"].notna().any())
-    columns = (label, "build", "median", "change", "verdict", "p", *WITHIN[:asked], "n")
-    rows: list[tuple[Cell, ...]] = []
     keys = ["layer", "unit", "name"]
-    for (layer, unit, name), group in metrics.groupby(keys, sort=False):
-        named = level_name(name) if layer in LAYERS else f"{name} {unit}"
-        for row in rows_of(group):
-            first = Cell(named, code=layer not in LAYERS)
-            rows.append((first, *_build_cells(row, asked=asked)))
-            named = ""
-    return Table(f"Medians by build, {label}", columns, f"<<>><>{'<' * asked}>", tuple(rows))
+    place = metrics.groupby(keys, sort=False).ngroup()
+    each = metrics.assign(first=~metrics.duplicated(keys)).loc[
+        place.sort_values(kind="stable").index
+    ]
+    columns = (
+        Column(label, _named_once, "<"),
+        words("build", "build"),
+        Column("median", _of_build),
+        Column("change", lambda row: NOTHING if is_unknown(row["verdict"]) else _relative(row)),
+        words("verdict", lambda row: "baseline" if is_unknown(row["verdict"]) else row["verdict"]),
+        P,
+        *_asked(metrics),
+        shown_by(Cell)("n", lambda row: str(row["n"])),
+    )
+    return table(f"Medians by build, {label}", columns, each)
+
+
+def _named_once(row: Row) -> Cell:
+    """A metric's name, where its first build stands."""
+    known = row["layer"] in LAYERS
+    named = level_name(row["name"]) if known else f"{row['name']} {row['unit']}"
+    return Cell(named if row["first"] else "", code=not known)
+
+
+def _of_build(row: Row) -> Cell:
+    return _level("median", row) if row["n"] == 1 else _median("", row)
 
 
 def outliers_table(outliers: pd.DataFrame) -> Table:
     """The builds that are unlike all others, and in what."""
-    rows = tuple(
-        (
-            Cell(row["build"]),
-            Cell(level_name(row["name"])),
-            *(_level_cell(row[side], row["unit"]) for side in ("value", "typical")),
-            Cell(f"{row['distance']:.3g}"),
-        )
-        for row in rows_of(outliers)
-    )
-    columns = ("build", "metric", "value", "median of the others", "spreads apart")
-    return Table("Unlike the others", columns, "<<>>>", rows)
-
-
-def _build_cells(row: dict[str, Any], *, asked: bool) -> tuple[Cell, ...]:
-    one = {f"of_{key}": row[key] for key in ("median", "low", "high")}
-    told, alone = is_unknown(row["verdict"]), row["n"] == 1
-    return (
-        Cell(row["build"]),
-        _level_cell(row["median"], row["unit"]) if alone else _median_cell({**row, **one}, "of"),
-        NOTHING if told else _relative_cell(row["change"]),
-        Cell("baseline") if told else Cell(row["verdict"]),
-        _p_cell(row["p_value"]),
-        *([_equivalence_cell(row)] if asked else []),
-        Cell(str(row["n"])),
-    )
-
-
-def _equivalence_cell(row: dict[str, Any]) -> Cell:
-    """What is shown of the margin, and the p that it is beyond it below."""
-    if is_unknown(row["equivalence"]):
-        return NOTHING
-    p = row["p_no_worse"]
-    return Cell(row["equivalence"], note="" if is_unknown(p) else format_p(p))
-
-
-def _p_cell(p: float | None) -> Cell:
-    return NOTHING if is_unknown(p) else Cell(format_p(p)[1:].lstrip("="))
+    return table("Unlike the others", OUTLIERS, outliers)
 
 
 def findings_table(findings: pd.DataFrame) -> Table:
-    """Which causes are new, gone, or on both sides."""
-    rows = tuple(
-        (
-            Cell(row["state"]),
-            Cell(row["severity"]),
-            Cell(row["code"], code=True),
-            Cell(row["title"], note=row["note"]),
-        )
-        for row in rows_of(findings)
-    )
-    return Table("New, gone, on both sides", ("state", "severity", "code", "what"), "<<<<", rows)
-
-
-def build_findings_table(findings: pd.DataFrame) -> Table:
-    """Which causes are new, gone, or on both sides, in each build."""
-    rows = tuple(
-        (Cell(row["build"]), *cells)
-        for row, cells in zip(rows_of(findings), findings_table(findings).rows, strict=True)
-    )
-    columns = ("build", "state", "severity", "code", "what")
-    return Table("New, gone, on both sides, by build", columns, "<<<<<", rows)
+    """Which causes are new, gone, or on both sides; of several builds, in each."""
+    if "build" in findings:
+        columns = (words("build", "build"), *FINDINGS)
+        return table("New, gone, on both sides, by build", columns, findings)
+    return table("New, gone, on both sides", FINDINGS, findings)
 
 
 def moments_table(moments: pd.DataFrame) -> Table:
     """RSS of all moments that were compared."""
-    rows = tuple(
-        (
-            Cell(str(Pair(row["before"], row["after"]))),
-            *(bytes_cell(row[f"{side}_rss_bytes"]) for side in SIDES),
-            change_cell(row["change_bytes"]),
-        )
-        for row in rows_of(moments)
-    )
-    return Table("RSS by snapshot", ("snapshot", *SIDES, "difference"), "<>>>", rows)
+    return table("RSS by snapshot", MOMENTS, moments)
 
 
 def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
     """Resident memory part by part; where all parts are known, they add up to RSS."""
-    names = [Cell(part_name(part)) for part in ledger["part"]]
-    return _sizes_table(f"RSS by part, {pair}", "part", names, ledger)
+    part = words("part", lambda row: part_name(row["part"]))
+    return table(f"RSS by part, {pair}", (part, *SIZES), ledger)
 
 
 def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:
     """RSS by owner; where all of it is known, the owners add up to RSS."""
-    named = zip(groups["group"], groups["name"], strict=True)
-    names = [Cell(name, note=WHOSE.get(group, "") if noted else "") for group, name in named]
-    return _sizes_table(f"RSS by owner, {pair}", "owner", names, groups)
+    whose = WHOSE if noted else {}
+    owner = Column("owner", lambda row: Cell(row["name"], note=whose.get(row["group"], "")), "<")
+    return table(f"RSS by owner, {pair}", (owner, *SIZES), groups)
 
 
-def _sizes_table(caption: str, heading: str, names: list[Cell], sizes: pd.DataFrame) -> Table:
-    rows = tuple(
-        (name, *(size_cell(row, side) for side in (*SIDES, "change")))
-        for name, row in zip(names, rows_of(sizes), strict=True)
-    )
-    return Table(caption, (heading, *SIDES, "difference"), "<>>>", rows)
+# Allocation sites
 
 
-def size_cell(row: dict[str, Any], of: str) -> Cell:
-    """A size, or a change of one, to the byte; else its bounds, where something says them."""
-    cell = change_cell if of == "change" else bytes_cell
-    if is_unknown(row[of]) and not is_unknown(row.get(f"{of}_low")):
-        return Cell(" to ".join(cell(row[f"{of}_{end}"]).text for end in ("low", "high")))
-    return cell(row[of])
+def _count(count: float) -> str:
+    """A count; of a rate, no whole number."""
+    whole = count == round(count) or abs(count) >= WHOLE
+    return format_count(round(count)) if whole else f"{count:.3g}"
+
+
+def _value_cell(value: float | None, unit: str) -> Cell:
+    if unit == "bytes":
+        return bytes_cell(value)
+    return NOTHING if value is None or is_unknown(value) else Cell(_count(value))
+
+
+def _change_cell(change: float | None, unit: str) -> Cell:
+    if unit == "bytes":
+        return change_cell(change)
+    if change is None or is_unknown(change):
+        return NOTHING
+    return Cell(minus(f"{'+' if change > 0 else ''}{_count(change)}"))
+
+
+def _with_spread(row: Row) -> Cell:
+    cell = _change_cell(row["change"], row["unit"])
+    spread = format_spread(row["change"], row["low"], row["high"])
+    return replace(cell, text=f"{cell.text} {spread}".rstrip())
+
+
+SITES = (
+    code("function", "function"),
+    words("state", "state"),
+    Column("before", lambda row: _value_cell(row["before"], row["unit"])),
+    Column("after", lambda row: _value_cell(row["after"], row["unit"])),
+    Column("difference", _with_spread),
+    Column("95 % interval", lambda row: between(
+        row["low"], row["high"], lambda end: _change_cell(end, row["unit"]))),
+)  # fmt: skip
 
 
 def sites_table(
@@ -320,69 +343,26 @@ def sites_table(
     the rows add up to the total below.
     """
     shown = sites if most is None else sites.head(most)
-    rows = tuple(map(_site_row, rows_of(shown)))
-    columns = ("function", "state", *SIDES, "difference", "95 % interval")
     total = () if whole is None else _site_totals(shown, whole)
-    return Table(caption, columns, "<<>>>>", rows, total, brief_columns=len(columns) - 1)
+    return table(caption, SITES, shown, total, brief_columns=len(SITES) - 1)
 
 
 def _site_totals(shown: pd.DataFrame, whole: pd.DataFrame) -> tuple[tuple[Cell, ...], ...]:
     """The sites that are not shown as one row, and all as another."""
-    names = (*SIDES, "change")
-    sums = {name: float(whole[name].sum()) for name in names}
-    rest = {name: sums[name] - float(shown[name].sum()) for name in names}
+    names = [*SIDES, "change"]
+    sums, count = whole[names].sum().astype(float), len(whole) - len(shown)
+    rows = {"total": sums}
+    if count:
+        rest = sums - shown[names].sum().astype(float)
+        rows = {f"{count} other {'site' if count == 1 else 'sites'}": rest} | rows
     unit = whole["unit"].iloc[0]
-    count = len(whole) - len(shown)
-    rows = [(f"{count} other {'site' if count == 1 else 'sites'}", rest)] if count else []
-    return tuple(_total_row(label, sizes, unit) for label, sizes in (*rows, ("total", sums)))
+    return tuple(
+        (Cell(label), BLANK, *(_value_cell(round(sizes[side]), unit) for side in SIDES),
+         _change_cell(round(sizes["change"]), unit), BLANK)
+        for label, sizes in rows.items()
+    )  # fmt: skip
 
 
-def _total_row(label: str, sizes: dict[str, float], unit: str) -> tuple[Cell, ...]:
-    cell, signed = (
-        (bytes_cell, change_cell) if unit == "bytes" else (_count_cell, _count_change_cell)
-    )
-    sides = [cell(round(sizes[side])) for side in SIDES]
-    return (Cell(label), Cell(""), *sides, signed(round(sizes["change"])), Cell(""))
-
-
-def _site_row(row: dict[str, Any]) -> tuple[Cell, ...]:
-    in_bytes = row["unit"] == "bytes"
-    cell, signed = (bytes_cell, change_cell) if in_bytes else (_count_cell, _count_change_cell)
-    return (
-        Cell(row["function"], code=True),
-        Cell(row["state"]),
-        *(cell(row[side]) for side in SIDES),
-        _with_spread(signed(row["change"]), row),
-        between(row["low"], row["high"], signed),
-    )
-
-
-def site_change(row: dict[str, Any]) -> str:
+def site_change(row: Row) -> str:
     """By how much a site changed, in its unit."""
-    signed = change_cell if row["unit"] == "bytes" else _count_change_cell
-    return signed(row["change"]).text
-
-
-def _with_spread(change: Cell, row: dict[str, Any]) -> Cell:
-    spread = format_spread(row["change"], row["low"], row["high"])
-    return replace(change, text=f"{change.text} {spread}".rstrip())
-
-
-def _count_change_cell(change: float | None) -> Cell:
-    if change is None or is_unknown(change):
-        return NOTHING
-    return Cell(minus(f"{'+' if change > 0 else ''}{_count(change)}"))
-
-
-def _count_cell(count: float | None) -> Cell:
-    """A count; of a rate, no whole number."""
-    return NOTHING if count is None or is_unknown(count) else Cell(_count(count))
-
-
-def _count(count: float) -> str:
-    whole = count == round(count) or abs(count) >= WHOLE
-    return format_count(round(count)) if whole else f"{count:.3g}"
-
-
-def _relative_cell(change: float | None) -> Cell:
-    return NOTHING if is_unknown(change) else Cell(minus(format_relative(change)))
+    return _change_cell(row["change"], row["unit"]).text
