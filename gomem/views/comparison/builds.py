@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import tables
@@ -35,7 +35,7 @@ from gomem.views.parts import Part, sections_of
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Callable
 
     from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
@@ -61,38 +61,38 @@ def builds_document(compared: BuildComparison) -> Document:
     return share(document, Hidden())
 
 
-def _budgets(compared: BuildComparison) -> Section | None:
-    if compared.budgets.empty:
-        return None
-    return Section("budgets", "Budgets", tables.budget_blocks(compared.budgets))
-
-
-def _outliers(compared: BuildComparison) -> Section | None:
-    if compared.outliers.empty:
-        return None
-    return Section("outliers", "Unlike the others", (tables.outliers_table(compared.outliers),))
-
-
-def _findings(compared: BuildComparison) -> Section | None:
-    if compared.findings.empty:
-        return None
-    return Section("findings", "Findings", (tables.findings_table(compared.findings),))
+def _of_frame(
+    name: str, heading: str, blocks: Callable[[Any], tuple[Block, ...]], compared: BuildComparison
+) -> Section | None:
+    """A section of a frame of the comparison; None where that is empty."""
+    frame = getattr(compared, name)
+    return None if frame.empty else Section(name, heading, blocks(frame))
 
 
 def _what_differs(compared: BuildComparison) -> Section | None:
-    moved = _moved(compared.metrics)
-    return None if moved.empty else Section("moved", "What differs", (_figure(moved),), brief=False)
-
-
-def _benchmarks(compared: BuildComparison) -> Section | None:
-    metrics = compared.metrics
-    rows = metrics[~metrics["layer"].isin(LAYERS)]
-    return _layer("benchmarks", "Benchmarks", rows, "benchmark")
+    """All rows of the metrics of which some build's is not the baseline's."""
+    metrics, keys = compared.metrics, ["layer", "unit", "name"]
+    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM, SAME])
+    differs &= metrics["change"].fillna(1).abs() >= SEEN
+    wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
+    if wanted.empty:
+        return None
+    moved = metrics.merge(wanted, on=keys)
+    names = {name: level_name(name) for name in moved["name"]}
+    caption = CAPTION.format(f", the first {MOST_PANELS}" if len(wanted) == MOST_PANELS else "")
+    figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
+    return Section("moved", "What differs", (figure,), brief=False)
 
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
-    rows = compared.metrics[compared.metrics["layer"] == layer]
-    return _layer(layer, heading, rows, layer)
+    """The metrics of a layer; without one, of the benchmarks."""
+    layers = compared.metrics["layer"]
+    rows = compared.metrics[layers == layer if layer else ~layers.isin(LAYERS)]
+    if rows.empty:
+        return None
+    noted = tables.row_notes(rows[rows["verdict"].notna()])
+    table = tables.builds_table(rows, layer or "benchmark")
+    return Section(layer or "benchmarks", heading, (table, *noted, Notes((tables.LEGEND,))))
 
 
 def _notes(compared: BuildComparison) -> Section:
@@ -102,38 +102,25 @@ def _notes(compared: BuildComparison) -> Section:
 
 
 SECTIONS: tuple[Part[BuildComparison], ...] = (
-    Part("budgets", _budgets, "No budget was set; see --fail-on"),
-    Part("outliers", _outliers, "No build is unlike all others"),
-    Part("findings", _findings, "No known cause of trouble fits any build"),
+    Part(
+        "budgets", partial(_of_frame, "budgets", "Budgets", tables.budget_blocks),
+        "No budget was set; see --fail-on",
+    ),
+    Part(
+        "outliers",
+        partial(_of_frame, "outliers", "Unlike the others", lambda f: (tables.outliers_table(f),)),
+        "No build is unlike all others",
+    ),
+    Part(
+        "findings",
+        partial(_of_frame, "findings", "Findings", lambda f: (tables.findings_table(f),)),
+        "No known cause of trouble fits any build",
+    ),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
-    Part("benchmarks", _benchmarks, NO_BENCHMARK),
+    Part("benchmarks", partial(_of_layer, "", "Benchmarks"), NO_BENCHMARK),
     Part("memory", partial(_of_layer, MEMORY, "Memory"), NO_MEMORY),
     Part("collector", partial(_of_layer, COLLECTOR, "GC"), NO_LOG),
     Part("load", partial(_of_layer, LOAD, "Load test"), NO_LOAD),
     Part("notes", _notes, ""),
     Part("damage", lambda compared: damage_section(compared.damaged), ALL_READ),
-)
-
-
-def _layer(name: str, heading: str, rows: pd.DataFrame, label: str) -> Section | None:
-    if rows.empty:
-        return None
-    noted = tables.row_notes(rows[rows["verdict"].notna()])
-    blocks: tuple[Block, ...] = (tables.builds_table(rows, label), *noted, Notes((tables.LEGEND,)))
-    return Section(name, heading, blocks)
-
-
-def _moved(metrics: pd.DataFrame) -> pd.DataFrame:
-    """All rows of the metrics of which some build's is not the baseline's."""
-    keys = ["layer", "unit", "name"]
-    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM, SAME])
-    differs &= metrics["change"].fillna(1).abs() >= SEEN
-    wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
-    return metrics.merge(wanted, on=keys)
-
-
-def _figure(moved: pd.DataFrame) -> Figure:
-    names = {name: level_name(name) for name in moved["name"]}
-    many = len(moved.groupby(["layer", "unit", "name"])) == MOST_PANELS
-    caption = CAPTION.format(f", the first {MOST_PANELS}" if many else "")
-    return Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
+)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,7 @@ DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0
 NOISE_SHOWN = 20  # sites within noise; the largest differences
 SITES_SHOWN = 10  # that changed; the rest is a row of its own
 NAMED = 3  # sites in a note
+NO_LEDGER = "No file here says where memory is; add /proc/PID/smaps on each side"
 NO_BENCHMARK = "No benchmark here; run go test -bench=. -count=10 on each side"
 NO_MEMORY = "No capture here says how large it is; add /proc/PID/smaps or runtime.MemStats"
 NO_LOG = f"No gctrace log here; run {GC_LOG.command()} on each side"
@@ -145,48 +147,25 @@ def _benchmarks_section(comparison: Comparison) -> Section | None:
     return Section("benchmarks", "Benchmarks", blocks, gist=_counted(benchmarks), opened=True)
 
 
-def _memory_section(comparison: Comparison) -> Section | None:
-    metrics, pair = metrics_of(comparison, MEMORY), pair_of(comparison, "of_metrics")
+def _levels_section(layer: str, heading: str, comparison: Comparison) -> Section | None:
+    """Dumbbells of what changed in a layer, and the table of all."""
+    metrics = metrics_of(comparison, layer)
     if metrics.empty:
         return None
-    words = f"memory at {pair}" if pair else "memory"
-    return Section(
-        "memory", _heading("Memory", pair), _level_blocks(metrics, words), gist=_counted(metrics)
-    )
-
-
-def _collector_section(comparison: Comparison) -> Section | None:
-    metrics = metrics_of(comparison, COLLECTOR)
-    if metrics.empty:
-        return None
-    return Section("collector", "GC", _level_blocks(metrics, "GC"), gist=_counted(metrics))
-
-
-def _load_section(comparison: Comparison) -> Section | None:
-    metrics = metrics_of(comparison, LOAD)
-    if metrics.empty:
-        return None
-    return Section("load", "Load test", _level_blocks(metrics, "load"), gist=_counted(metrics))
-
-
-def _level_blocks(metrics: pd.DataFrame, words: str) -> tuple[Block, ...]:
-    """Dumbbells of what changed, and the table of all."""
+    pair = pair_of(comparison, "of_metrics") if layer == MEMORY else None
+    label = {MEMORY: "memory", COLLECTOR: "GC", LOAD: "load"}[layer]
+    blocks = tables.level_blocks(metrics, f"{label} at {pair}" if pair else label)
     moved = metrics[have_multiples(metrics) & (metrics["change"].fillna(0).abs() >= SEEN)]
-    blocks = tables.level_blocks(metrics, words)
-    if moved.empty:
-        return blocks
-    named = {
-        "metrics": moved,
-        "titles": {name: level_name(name) for name in moved["name"]},
-        "name": f"dumbbells-{metrics['layer'].iloc[0]}",
-    }
-    return (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
+    if len(moved):
+        titles = {name: level_name(name) for name in moved["name"]}
+        named = {"metrics": moved, "titles": titles, "name": f"dumbbells-{layer}"}
+        blocks = (Figure(DUMBBELLS, plot_dumbbells, lambda: named), *blocks)
+    return Section(layer, _heading(heading, pair), blocks, gist=_counted(metrics))
 
 
 def _ledger_section(comparison: Comparison) -> Section | None:
     """RSS at all moments, and its parts; folded, but at the one that the metrics are of."""
-    pair = pair_of(comparison, "of_metrics")
-    known = comparison.moments
+    pair, known = pair_of(comparison, "of_metrics"), comparison.moments
     if pair is None or known.empty:
         return None
     blocks: list[Block] = []
@@ -198,18 +177,18 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
     blocks += [tables.moments_table(known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
-    others = rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]])
-    blocks += [fold for row in others if (fold := _folded_parts(comparison, row))]
+    for row in rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]]):
+        at, sizes = Pair(row["before"], row["after"]), _rss(row)
+        if parts := _parts(comparison, at):
+            blocks.append(Folded(f"{at}: RSS {sizes[0]} before, {sizes[1]} after", parts))
     if not blocks:
         return None
-    return Section("ledger", _heading("RSS", pair), tuple(blocks), gist=_rss(known))
+    gist = f" {ARROW} ".join(_rss(rows_of(known[known["of_metrics"]])[0]))
+    return Section("ledger", _heading("RSS", pair), tuple(blocks), gist=gist)
 
 
-def _rss(moments: pd.DataFrame) -> str:
-    """RSS of both sides at the moments that the metrics are of."""
-    row = rows_of(moments[moments["of_metrics"]])[0]
-    sizes = [format_bytes(row[f"{side}_rss_bytes"]) for side in tables.SIDES]
-    return f" {ARROW} ".join(sizes)
+def _rss(moment: dict[str, Any]) -> list[str]:
+    return [format_bytes(moment[f"{side}_rss_bytes"]) for side in tables.SIDES]
 
 
 def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
@@ -218,13 +197,6 @@ def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
     if parts.empty:
         return whose
     return (*whose, Folded("Part by part, to the byte", (tables.ledger_table(parts, pair),)))
-
-
-def _folded_parts(comparison: Comparison, moment: dict[str, Any]) -> Folded | None:
-    pair = Pair(moment["before"], moment["after"])
-    sizes = [format_bytes(moment[f"{side}_rss_bytes"]) for side in tables.SIDES]
-    parts = _parts(comparison, pair)
-    return Folded(f"{pair}: RSS {sizes[0]} before, {sizes[1]} after", parts) if parts else None
 
 
 def _sites_section(comparison: Comparison) -> Section | None:
@@ -265,39 +237,26 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         if len(changed) > SITES_SHOWN:
             every = tables.sites_table(changed, f"{caption}, all")
             blocks.append(Folded(f"{sample_type}: all {len(changed)} that changed", (every,)))
-    return [*blocks, *_swinging(sites), *_noise(noise, sample_type)]
-
-
-def _swinging(sites: pd.DataFrame) -> tuple[Notes, ...]:
-    """Sites that moved beyond sampling noise, and why that is no claim."""
-    moved = sites[(sites["state"] == NO_CLAIM) & (sites["note"] != "")]
-    lines = []
+    # Sites that moved beyond sampling noise, and why that is no claim.
+    moved, lines = sites[(sites["state"] == NO_CLAIM) & (sites["note"] != "")], []
     for note, rows in moved.groupby("note", sort=False):
-        named = [
-            f"{row['function']} {tables.site_change(row)}" for row in rows_of(rows.head(NAMED))
-        ]
-        more = [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
-        lines.append(minus_signs(f"{', '.join([*named, *more])}: {note}"))
-    return (Notes(tuple(lines)),) if lines else ()
-
-
-def _noise(noise: pd.DataFrame, sample_type: str) -> tuple[Folded, ...]:
-    """The largest differences that may be noise, if there are any."""
-    if noise.empty:
-        return ()
-    table = tables.sites_table(noise.head(NOISE_SHOWN), f"{sample_type}, within sampling noise")
-    more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
-    return (Folded(f"{sample_type}: {len(noise)} within sampling noise{more}", (table,)),)
+        first = rows_of(rows.head(NAMED))
+        named = [f"{row['function']} {tables.site_change(row)}" for row in first]
+        named += [f"{len(rows) - NAMED} more"] if len(rows) > NAMED else []
+        lines.append(minus_signs(f"{', '.join(named)}: {note}"))
+    blocks += [Notes(tuple(lines))] if lines else []
+    if len(noise):
+        table = tables.sites_table(noise.head(NOISE_SHOWN), f"{sample_type}, within sampling noise")
+        more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
+        summary = f"{sample_type}: {len(noise)} within sampling noise{more}"
+        blocks.append(Folded(summary, (table,)))
+    return blocks
 
 
 def _notes_section(comparison: Comparison) -> Section | None:
     notes = [note for note in dict.fromkeys(comparison.notes) if not is_unknown(note)]
     notes += [f"{row['name']}: from {row['source']}" for row in rows_of(comparison.settings)]
     return Section("notes", "Notes", (Notes(tuple(notes)),)) if notes else None
-
-
-def _damage_section(comparison: Comparison) -> Section | None:
-    return damage_section(comparison.damaged)
 
 
 def _counted(metrics: pd.DataFrame) -> str:
@@ -313,16 +272,12 @@ def _heading(words: str, pair: Pair | None) -> str:
 SECTIONS: tuple[Part[Comparison], ...] = (
     Part("budgets", _budgets_section, "No budget was set; see --fail-on"),
     Part("findings", _findings_section, "No known cause of trouble fits either side"),
-    Part(
-        "ledger",
-        _ledger_section,
-        "No file here says where memory is; add /proc/PID/smaps on each side",
-    ),
+    Part("ledger", _ledger_section, NO_LEDGER),
     Part("benchmarks", _benchmarks_section, NO_BENCHMARK),
-    Part("memory", _memory_section, NO_MEMORY),
-    Part("collector", _collector_section, NO_LOG),
-    Part("load", _load_section, NO_LOAD),
+    Part("memory", partial(_levels_section, MEMORY, "Memory"), NO_MEMORY),
+    Part("collector", partial(_levels_section, COLLECTOR, "GC"), NO_LOG),
+    Part("load", partial(_levels_section, LOAD, "Load test"), NO_LOAD),
     Part("sites", _sites_section, "There are no two heap profiles to compare"),
     Part("notes", _notes_section, "There is nothing to know besides"),
-    Part("damage", _damage_section, ALL_READ),
+    Part("damage", lambda comparison: damage_section(comparison.damaged), ALL_READ),
 )
