@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import rows_of
 from gomem.text import File, MomentName, Text, text
 from gomem.units import format_change, is_unknown, minus
-from gomem.views.document import (
-    Block,
-    Cell,
-    Figure,
-    Folded,
-    Notes,
-    Paragraph,
-    Section,
-    Table,
-    in_one_fold,
-)
+from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Section, in_one_fold
 from gomem.views.figures.ledger_change import plot_ledger_change
+from gomem.views.tables import BLANK, Row, change, shown_by, size, table, words
 from gomem.views.values import bytes_cell, change_cell
 from gomem.views.words import minus_signs, part_name
 
@@ -34,40 +24,68 @@ CAPTION = "The change of each part; together they make up the change in RSS."
 LEAST_BYTES = 64 << 10  # a mapping that moved by less explains nothing
 
 
+def _from_to(step: Change) -> Text:
+    return text("{} to {}", MomentName(step.before), MomentName(step.after))
+
+
+def _which(row: Row) -> Cell:
+    """The kind, with the file's name or the place; between two processes neither may be there."""
+    path = str(row["path"]).rsplit("/", 1)[-1]
+    named = path or is_unknown(row["start"])
+    return Cell(row["kind"], note=File(path) if named else f"{row['start']:x}-{row['end']:x}")
+
+
+STEPS = (
+    words("step", _from_to),
+    change("RSS", lambda step: step.ledger.rss_change_bytes),
+    words("what moved", lambda step: minus_signs(step.sentence)),
+)
+PARTS = (
+    words("part", lambda row: part_name(row["part"])),
+    size("before", "before_bytes"),
+    size("after", "after_bytes"),
+    change("change", "change_bytes"),
+    words("of", "layer"),
+)
+MAPPINGS = (
+    shown_by(_which, "<")("kind", lambda row: row),
+    words("state", "state"),
+    size("mapped before", "before_size_bytes"),
+    size("after", "after_size_bytes"),
+    size("resident before", "before_rss_bytes"),
+    size("after", "after_rss_bytes"),
+    change("change", "change_bytes"),
+)
+
+
 def changes_section(diagnosis: Diagnosis) -> Section | None:
     """Against the baseline first, where there is one; then each step from moment to moment."""
     blocks: list[Block] = []
-    against = diagnosis.change_against_baseline
+    against, overall = diagnosis.change_against_baseline, diagnosis.change_over_all
+    steps = diagnosis.changes
     if against is not None:
         blocks += _change_blocks(against, "change-baseline", CAPTION, words="the baseline's ")
-    steps = diagnosis.changes
-    overall = diagnosis.change_over_all
     if steps:
-        blocks.append(_steps_table([*([] if overall is None else [overall]), *steps]))
-    drawn = _largest(steps)
+        rows = [*([] if overall is None else [overall]), *steps]
+        blocks.append(table("What changed from moment to moment", STEPS, rows))
+    drawn = sorted(steps, key=_moved, reverse=True)[:FIGURES]
     caption = CAPTION
-    each: list[Folded] = []
     if len(drawn) < len(steps):
         caption += f" Drawn for the {len(drawn)} of {len(steps)} steps in which most moved."
-    for place, step in enumerate(steps, start=1):
-        draw = caption if step in drawn else ""
-        own = _change_blocks(step, f"change-{place}", draw)
-        change = minus(format_change(step.ledger.rss_change_bytes))
-        each.append(Folded(text("{}: RSS {}", _from_to(step), change), own))
+    each = [
+        Folded(
+            text("{}: RSS {}", _from_to(step), minus(format_change(step.ledger.rss_change_bytes))),
+            _change_blocks(step, f"change-{place}", caption if step in drawn else ""),
+        )
+        for place, step in enumerate(steps, start=1)
+    ]
     blocks += in_one_fold(each, f"each of the {len(each)} steps")
     if not blocks:
         return None
     told = against or overall or steps[-1]
-    return Section("changes", "What changed", tuple(blocks), gist=_gist(told))
-
-
-def _gist(change: Change) -> str:
-    rss = minus(format_change(change.ledger.rss_change_bytes))
-    return text("RSS {} from {}", rss, _from_to(change))
-
-
-def _largest(steps: tuple[Change, ...]) -> list[Change]:
-    return sorted(steps, key=lambda step: -_moved(step))[:FIGURES]
+    rss = minus(format_change(told.ledger.rss_change_bytes))
+    gist = text("RSS {} from {}", rss, _from_to(told))
+    return Section("changes", "What changed", tuple(blocks), gist=gist)
 
 
 def _moved(step: Change) -> int:
@@ -75,97 +93,35 @@ def _moved(step: Change) -> int:
     return int(step.ledger.parts["change_bytes"].dropna().abs().sum())
 
 
-def _from_to(step: Change) -> Text:
-    return text("{} to {}", MomentName(step.before), MomentName(step.after))
-
-
-def _steps_table(steps: list[Change]) -> Table:
-    """A row a step: RSS, and the verdict in words."""
-    rows = tuple(
-        (
-            Cell(_from_to(step)),
-            change_cell(step.ledger.rss_change_bytes),
-            Cell(minus_signs(step.sentence)),
-        )
-        for step in steps
-    )
-    return Table("What changed from moment to moment", ("step", "RSS", "what moved"), "<><", rows)
-
-
-def _change_blocks(
-    change: Change, name: str, caption: str, *, words: str = ""
-) -> tuple[Block, ...]:
+def _change_blocks(step: Change, name: str, caption: str, *, words: str = "") -> tuple[Block, ...]:
     """The verdict, the figure if it has a caption, and the tables of one change."""
-    place = text("From {}{}", words, _from_to(change))
-    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}", place, change.sentence)))]
+    place = text("From {}{}", words, _from_to(step))
+    blocks: list[Block] = [Paragraph(minus_signs(text("{}: {}", place, step.sentence)))]
     if caption:
-        names = {
-            "name": name,
-            "before": MomentName(change.before),
-            "after": MomentName(change.after),
-        }
-        blocks.append(
-            Figure(caption, plot_ledger_change, lambda: {"change": change.ledger, **names})
-        )
-    blocks.append(Folded("Part by part, to the byte", (_parts_table(change, place),)))
-    if change.mappings is not None:
-        moved = change.mappings[change.mappings["change_bytes"].abs() >= LEAST_BYTES]
-        if len(moved):
-            blocks.append(_mappings_table(moved.head(LARGEST), place))
-        if len(moved) > LARGEST:
-            rest = int(moved["change_bytes"].iloc[LARGEST:].sum())
-            more = f"{len(moved) - LARGEST} further mappings moved by {format_change(rest)} net"
-            blocks.append(Notes((minus(more),)))
+        drawn = {"change": step.ledger, "name": name, "before": MomentName(step.before),
+                 "after": MomentName(step.after)}  # fmt: skip
+        blocks.append(Figure(caption, plot_ledger_change, lambda: drawn))
+    # Parts that are 0 on both sides are left out.
+    parts, rss = step.ledger.parts, step.ledger.rss_change_bytes
+    moved = parts[(parts[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
+    sums = [None if rss is None else int(parts[f"{side}_bytes"].sum())
+            for side in ("before", "after")]  # fmt: skip
+    total = (Cell("RSS"), *map(bytes_cell, sums), change_cell(rss), BLANK)
+    exact = table(place + ", by part", PARTS, moved, (total,))
+    blocks.append(Folded("Part by part, to the byte", (exact,)))
+    if step.mappings is not None:
+        blocks += _mappings(step.mappings, place)
     return tuple(blocks)
 
 
-def _parts_table(change: Change, place: Text) -> Table:
-    """Each part before and after; parts that are 0 on both sides are left out."""
-    frame = change.ledger.parts
-    moved = frame[(frame[["before_bytes", "after_bytes"]].fillna(1) != 0).any(axis=1)]
-    rows = tuple(
-        (
-            Cell(part_name(row["part"])),
-            bytes_cell(row["before_bytes"]),
-            bytes_cell(row["after_bytes"]),
-            change_cell(row["change_bytes"]),
-            Cell(row["layer"]),
-        )
-        for row in rows_of(moved)
-    )
-    known = change.ledger.rss_change_bytes is not None
-    sums = [int(frame[side].sum()) if known else None for side in ("before_bytes", "after_bytes")]
-    total = (
-        Cell("RSS"),
-        *map(bytes_cell, sums),
-        change_cell(change.ledger.rss_change_bytes),
-        Cell(""),
-    )
-    columns = ("part", "before", "after", "change", "of")
-    return Table(place + ", by part", columns, "<>>><", rows, (total,))
-
-
-def _mappings_table(moved: pd.DataFrame, place: Text) -> Table:
+def _mappings(mappings: pd.DataFrame, place: Text) -> list[Block]:
     """Matched mappings, those that moved most first: grew, shrank, new, gone."""
-    rows = tuple(
-        (
-            Cell(row["kind"], note=_which(row)),
-            Cell(row["state"]),
-            bytes_cell(row["before_size_bytes"]),
-            bytes_cell(row["after_size_bytes"]),
-            bytes_cell(row["before_rss_bytes"]),
-            bytes_cell(row["after_rss_bytes"]),
-            change_cell(row["change_bytes"]),
-        )
-        for row in rows_of(moved)
-    )
-    columns = ("kind", "state", "mapped before", "after", "resident before", "after", "change")
-    return Table(place + ", by mapping", columns, "<<>>>>>", rows)
-
-
-def _which(row: dict[str, object]) -> str:
-    """The file's name, or the place; between two processes neither may be there."""
-    path = str(row["path"]).rsplit("/", 1)[-1]
-    if path or is_unknown(row["start"]):
-        return File(path)
-    return f"{row['start']:x}-{row['end']:x}"
+    moved = mappings[mappings["change_bytes"].abs() >= LEAST_BYTES]
+    if moved.empty:
+        return []
+    shown: list[Block] = [table(place + ", by mapping", MAPPINGS, moved.head(LARGEST))]
+    if len(moved) > LARGEST:
+        rest = int(moved["change_bytes"].iloc[LARGEST:].sum())
+        more = f"{len(moved) - LARGEST} further mappings moved by {format_change(rest)} net"
+        shown.append(Notes((minus(more),)))
+    return shown

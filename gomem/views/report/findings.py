@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from gomem.causes import CAUSES
@@ -11,6 +12,7 @@ from gomem.units import format_value, minus
 from gomem.views.document import Block, Card, Cell, Codes, Paragraph, Section, Table
 from gomem.views.names import typed, typed_paths, typed_value
 from gomem.views.report.verdict import TONES
+from gomem.views.tables import Column, code, table
 from gomem.views.values import bytes_cell, seconds_cell
 from gomem.views.words import first_few, how_many
 
@@ -64,16 +66,12 @@ def _when(finding: Finding) -> tuple[str, ...]:
 def _evidence_table(finding: Finding, diagnosis: Diagnosis) -> Table:
     """What proves a finding; words read from the left, numbers from the right."""
     words = any(isinstance(one.value, str) and len(one.value) > WORD for one in finding.evidence)
-    return Table(
-        f"Evidence for {finding.code}",
-        ("artefact", "field", "value"),
-        "<<<" if words else "<<>",
-        tuple(
-            (Cell(typed_paths(one.artefact), code=True), Cell(one.field, code=True),
-             _value_cell(one, diagnosis))
-            for one in finding.evidence
-        ),
-    )  # fmt: skip
+    columns = (
+        code("artefact", lambda one: typed_paths(one.artefact)),
+        code("field", attrgetter("field")),
+        Column("value", lambda one: _value_cell(one, diagnosis), "<" if words else ">"),
+    )
+    return table(f"Evidence for {finding.code}", columns, finding.evidence)
 
 
 def _value_cell(evidence: Evidence, diagnosis: Diagnosis) -> Cell:

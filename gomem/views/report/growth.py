@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, format_seconds, is_unknown, minus
-from gomem.views.document import Block, Cell, Figure, Paragraph, Section, Table
+from gomem.views.document import Cell, Figure, Paragraph, Section
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.figures.growth import plot_growth
-from gomem.views.values import NOTHING, bytes_cell
+from gomem.views.tables import Column, Row, shown_by, size, table, words
+from gomem.views.values import NOTHING
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -30,13 +31,14 @@ def growth_section(diagnosis: Diagnosis) -> Section | None:
         return None
     caption = "What the stacks with the largest slopes have in use; each mark is a heap profile."
     figure = Figure(caption, plot_growth, lambda: {"series": series, "growth": growth})
-    blocks: list[Block] = [Paragraph(_words(series, growth)), figure, _table(moving)]
-    return Section("growth", "What grows", tuple(blocks), gist=_gist(moving))
-
-
-def _gist(moving: pd.DataFrame) -> str:
+    shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
+    more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""
+    columns = (Column("allocates", partial(_row, moving), "<"), *SLOPES)
+    slopes = table(f"Stacks by slope of inuse_space{more}", columns, shown.head(SHOWN))
     shapes = moving["shape"].value_counts()
-    return ", ".join(f"{how_many(count, 'stack')}: {shape}" for shape, count in shapes.items())
+    gist = ", ".join(f"{how_many(count, 'stack')}: {shape}" for shape, count in shapes.items())
+    blocks = (Paragraph(_words(series, growth)), figure, slopes)
+    return Section("growth", "What grows", blocks, gist=gist)
 
 
 def _words(series: Series, growth: pd.DataFrame) -> str:
@@ -56,40 +58,36 @@ def _words(series: Series, growth: pd.DataFrame) -> str:
     )
 
 
-def _table(moving: pd.DataFrame) -> Table:
-    """For each leak, only its largest stack."""
-    shown = moving[moving["leak"].isna() | moving["representative"].fillna(value=False)]
-    rows = tuple(_row(row, moving) for row in rows_of(shown.head(SHOWN)))
-    columns = ("allocates", "shape", "first", "last", "a second", "95 % interval", "in an hour")
-    more = f", {SHOWN} of {len(shown)}" if len(shown) > SHOWN else ""
-    return Table(f"Stacks by slope of inuse_space{more}", columns, "<<>>>>>", rows)
-
-
-def _row(row: dict[str, Any], moving: pd.DataFrame) -> tuple[Cell, ...]:
+def _row(moving: pd.DataFrame, row: Row) -> Cell:
+    """Who allocates, and who called; of a leak its largest stack, and how many rise with it."""
     *callers, function = row["stack"].split(";")
     note = " < ".join(known_name(name) for name in reversed(callers[-CALLERS:]))
     alike = 0 if is_unknown(row["leak"]) else int((moving["leak"] == row["leak"]).sum()) - 1
     if alike:
         note += f"; {alike} more {'stack rises' if alike == 1 else 'stacks rise'} with it"
-    return (
-        Cell(known_name(function), note=note, code=True),
-        Cell(row["shape"]),
-        bytes_cell(row["first"]),
-        bytes_cell(row["last"]),
-        Cell(_per_second(row["slope"])),
-        Cell(f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}"),
-        _projected(row),
-    )
+    return Cell(known_name(function), note=note, code=True)
 
 
 def _per_second(rate: float) -> str:
     return minus(f"{format_bytes(rate)}/s")
 
 
-def _projected(row: dict[str, Any]) -> Cell:
+def _projected(row: Row) -> Cell:
     if is_unknown(row["projected"]):
         return NOTHING
-    note = ""
-    if not is_unknown(row["projected_low"]):
-        note = f"{format_bytes(row['projected_low'])} to {format_bytes(row['projected_high'])}"
+    low, high = format_bytes(row["projected_low"]), format_bytes(row["projected_high"])
+    note = "" if is_unknown(row["projected_low"]) else f"{low} to {high}"
     return Cell(format_bytes(row["projected"]), note=note)
+
+
+SLOPES = (
+    words("shape", "shape"),
+    size("first", "first"),
+    size("last", "last"),
+    shown_by(Cell)("a second", lambda row: _per_second(row["slope"])),
+    shown_by(Cell)(
+        "95 % interval",
+        lambda row: f"{_per_second(row['slope_low'])} to {_per_second(row['slope_high'])}",
+    ),
+    Column("in an hour", _projected),
+)

@@ -5,23 +5,46 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import rows_of
 from gomem.text import MomentName, text
 from gomem.units import format_bytes, format_change, format_fraction, format_seconds
 from gomem.views.document import Block, Cell, Notes, Paragraph, Section, Table
+from gomem.views.tables import BLANK, code, moment, share, size, table, words
 from gomem.views.values import bytes_cell, fraction_cell
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import pandas as pd
 
     from gomem.analysis.memory.cgroup import CgroupUse
-    from gomem.analysis.memory.limits import AddressSpace, LimitAdvice, TimeToLimit, WorstCase
+    from gomem.analysis.memory.limits import AddressSpace, TimeToLimit
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.diagnosis.limits import Limits
 
 BOUNDED = "what grew is garbage, which collections free"
 MOMENTS = 12  # rows of the table of worst cases; of more moments, the largest
+LACKING = (
+    "no cgroup file here says what the limit is; add memory.max, memory.current, memory.stat and "
+    "memory.events of the process's cgroup"
+)
+WORST_CASES = (
+    "Worst-case RSS: with all that was never touched, in the heap and in the runtime's "
+    "structures; then also with all that was given back taken again"
+)
+WORST = (
+    moment("moment", lambda worst: worst[0]),
+    size("RSS", lambda worst: worst[1].rss_bytes),
+    size("never touched", lambda worst: worst[1].steps["bytes"].iloc[1]),
+    size("runtime's own", lambda worst: worst[1].steps["bytes"].iloc[2]),
+    size("worst case", lambda worst: worst[1].worst_bytes),
+    size("all retaken", lambda worst: worst[1].retaken_bytes),
+)
+COUNTERS = (
+    code("counter", "counter"),
+    size("bytes", "bytes"),
+    share("of the limit", "of_limit_fraction"),
+    words("can be reclaimed", lambda row: "yes" if row["reclaimable"] else "no"),
+)
+STEPS = (words("", "step"), size("bytes", "bytes"), words("from", "source"))
 
 
 def limits_section(diagnosis: Diagnosis) -> Section | None:
@@ -30,37 +53,35 @@ def limits_section(diagnosis: Diagnosis) -> Section | None:
     if limits is None:
         return None
     blocks: list[Block] = []
+    # The limit, or that none is known, and how large RSS can get.
+    said = ["no limit is known"]
     if limits.worst:
-        blocks.append(_worst_table(limits.worst))
+        largest = sorted(limits.worst, key=lambda name: -limits.worst[name].worst_bytes)[:MOMENTS]
+        rows = [one for one in limits.worst.items() if one[0] in largest]
+        blocks.append(table(WORST_CASES, WORST, rows))
     if limits.cgroup is None:
-        blocks.append(Notes((_LACKING,)))
+        blocks.append(Notes((LACKING,)))
     else:
+        limit = limits.cgroup.limit_bytes
+        said = ["the cgroup has no limit" if limit is None else f"limit {format_bytes(limit)}"]
         blocks.append(_cgroup_table(limits.cgroup, limits.moment))
-        blocks.append(Paragraph(minus_signs(_cgroup_words(limits))))
+        blocks.append(Paragraph(minus_signs(_cgroup_words(limits, limits.cgroup))))
     if limits.address_space is not None:
         blocks.append(Paragraph(_address_space_words(limits.address_space)))
     if limits.advice is not None:
-        blocks.append(_advice_table(limits.advice, limits.moment))
+        caption = text("A GOMEMLIMIT for this limit, {}", MomentName(limits.moment))
+        blocks.append(advice_table(caption, limits.advice.steps, limits.advice.gomemlimit_bytes))
         blocks.append(Notes((limits.advice.note,)))
-    return Section("limits", "How far from the limit", tuple(blocks), gist=_gist(limits))
-
-
-def _gist(limits: Limits) -> str:
-    """The limit, or that none is known, and how large RSS can get."""
-    said = ["no limit is known"]
-    if limits.cgroup is not None:
-        limit = limits.cgroup.limit_bytes
-        said = ["the cgroup has no limit" if limit is None else f"limit {format_bytes(limit)}"]
     if limits.worst:
         worst = max(one.worst_bytes for one in limits.worst.values())
         said.append(f"RSS at worst {format_bytes(worst)}")
-    return ", ".join(said)
+    return Section("limits", "How far from the limit", tuple(blocks), gist=", ".join(said))
 
 
-_LACKING = (
-    "no cgroup file here says what the limit is; add memory.max, memory.current, memory.stat and "
-    "memory.events of the process's cgroup"
-)
+def advice_table(caption: str, steps: pd.DataFrame, gomemlimit_bytes: int | None) -> Table:
+    """The arithmetic of a GOMEMLIMIT, and what comes of it, if the release knows one."""
+    total = (Cell("GOMEMLIMIT"), bytes_cell(gomemlimit_bytes), Cell("recommended"))
+    return table(caption, STEPS, steps, () if gomemlimit_bytes is None else (total,))
 
 
 def _address_space_words(space: AddressSpace) -> str:
@@ -74,59 +95,17 @@ def _address_space_words(space: AddressSpace) -> str:
     )
 
 
-def _worst_table(worst: Mapping[str, WorstCase]) -> Table:
-    """RSS if everything the runtime mapped were touched, and if it took back what it gave back."""
-    chosen = sorted(worst, key=lambda name: -worst[name].worst_bytes)[:MOMENTS]
-    rows = tuple(
-        (
-            Cell(MomentName(name)),
-            bytes_cell(worst[name].rss_bytes),
-            *(bytes_cell(int(size)) for size in worst[name].steps["bytes"].iloc[1:3]),
-            bytes_cell(worst[name].worst_bytes),
-            bytes_cell(worst[name].retaken_bytes),
-        )
-        for name in worst
-        if name in chosen
-    )
-    columns = ("moment", "RSS", "never touched", "runtime's own", "worst case", "all retaken")
-    caption = (
-        "Worst-case RSS: with all that was never touched, in the heap and in the runtime's "
-        "structures; then also with all that was given back taken again"
-    )
-    return Table(caption, columns, "<>>>>>", rows)
-
-
 def _cgroup_table(use: CgroupUse, moment: str) -> Table:
-    rows = tuple(
-        (
-            Cell(row["counter"], code=True),
-            bytes_cell(row["bytes"]),
-            fraction_cell(row["of_limit_fraction"]),
-            Cell("yes" if row["reclaimable"] else "no"),
-        )
-        for row in rows_of(use.counters)
-        if row["bytes"]
-    )
-    total = (
-        Cell("memory.current"),
-        bytes_cell(use.current_bytes),
-        fraction_cell(use.current_bytes / use.limit_bytes if use.limit_bytes else None),
-        Cell(""),
-    )
-    columns = ("counter", "bytes", "of the limit", "can be reclaimed")
+    share_of_limit = use.current_bytes / use.limit_bytes if use.limit_bytes else None
+    current = bytes_cell(use.current_bytes), fraction_cell(share_of_limit)
+    total = (Cell("memory.current"), *current, BLANK)
     caption = text("What the cgroup is charged, {}", MomentName(moment))
-    return Table(caption, columns, "<>><", rows, (total,))
+    return table(caption, COUNTERS, use.counters[use.counters["bytes"].fillna(0) != 0], (total,))
 
 
-def _cgroup_words(limits: Limits) -> str:
-    use = limits.cgroup
-    assert use is not None
-    words = [
-        (
-            f"{format_bytes(use.unreclaimable_bytes)} cannot be reclaimed, most of it "
-            f"{use.killer}; the working set is {format_bytes(use.working_set_bytes)}."
-        )
-    ]
+def _cgroup_words(limits: Limits, use: CgroupUse) -> str:
+    held, working = format_bytes(use.unreclaimable_bytes), format_bytes(use.working_set_bytes)
+    words = [f"{held} cannot be reclaimed, most of it {use.killer}; the working set is {working}."]
     if use.limit_bytes is None:
         words.append("The cgroup has no limit of its own.")
     else:
@@ -165,18 +144,3 @@ def _growth_words(growth: TimeToLimit | None, *, bounded: bool) -> str:
         return f"At the slope seen, {slope}, it is not reached: {BOUNDED}."
     when = "never" if math.isinf(growth.seconds) else f"in {format_seconds(growth.seconds)}"
     return f"At the slope seen, {slope}, it is reached {when}; soonest {soonest}, latest {latest}."
-
-
-def _advice_table(advice: LimitAdvice, moment: str) -> Table:
-    rows = tuple(
-        (Cell(row["step"]), bytes_cell(row["bytes"]), Cell(row["source"]))
-        for row in rows_of(advice.steps)
-    )
-    result = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
-    return Table(
-        text("A GOMEMLIMIT for this limit, {}", MomentName(moment)),
-        ("", "bytes", "from"),
-        "<><",
-        rows,
-        (result,),
-    )

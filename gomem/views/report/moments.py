@@ -61,21 +61,18 @@ def _gist(known: Sequence[MomentFacts]) -> str:
     return said
 
 
-def _ledger(facts: MomentFacts) -> Ledger:
-    assert facts.ledger is not None
-    return facts.ledger
-
-
 def _tables(known: Sequence[MomentFacts], groups: pd.DataFrame) -> list[Block]:
     """As many moments as fit beside one another, and the way to the others."""
     few = few_moments([facts.rss_bytes for facts in known])
     lines = [(label, [cells[place] for place in few]) for label, cells in _lines(known, groups)]
-    blocks: list[Block] = [_across([known[place] for place in few], lines)]
+    columns = ("", *(MomentName(known[place].name) for place in few))
+    rows = tuple((Cell(label), *cells) for label, cells in lines)
+    blocks: list[Block] = [Table(CAPTION, columns, "<" + ">" * len(few), rows)]
     others = [MomentName(facts.name) for place, facts in enumerate(known) if place not in few]
     if others:
         blocks.append(Notes(("left out of this table: " + first_few(others, MOST_NAMED),)))
         blocks.append(Folded(f"all {len(known)} moments", (_down(known, _lines(known, groups)),)))
-    parts = parts_lines([_ledger(facts) for facts in known])
+    parts = parts_lines([facts.ledger for facts in known if facts.ledger is not None])
     return [*blocks, Folded("Part by part, to the byte", (_down(known, parts, PARTS_CAPTION),))]
 
 
@@ -89,13 +86,6 @@ def few_moments(rss_bytes: Sequence[int | None]) -> list[int]:
     if largest not in chosen:
         chosen.remove(min(chosen - {0, last}, key=lambda place: abs(place - largest)))
     return sorted(chosen | {largest})
-
-
-def _across(known: Sequence[MomentFacts], lines: _Lines) -> Table:
-    """A column a moment."""
-    rows = tuple((Cell(label), *cells) for label, cells in lines)
-    columns = ("", *(MomentName(facts.name) for facts in known))
-    return Table(CAPTION, columns, "<" + ">" * len(known), rows)
 
 
 def _down(known: Sequence[MomentFacts], lines: _Lines, caption: str = CAPTION) -> Table:
@@ -122,8 +112,7 @@ def parts_lines(ledgers: Sequence[Ledger]) -> list[tuple[str, list[Cell]]]:
     """RSS and its parts: label, and a cell for each ledger; parts that are nowhere are left out."""
     parts = [part for part in PARTS if any(one.part(part) for one in ledgers)]
     lines = [("RSS", [bytes_cell(one.rss_bytes) for one in ledgers])]
-    return lines + [(part_name(part), [_part_cell(one, part) for one in ledgers]) for part in parts]
-
-
-def _part_cell(ledger: Ledger, part: str) -> Cell:
-    return bytes_cell(ledger.part(part) if ledger.has(part) else None)
+    for part in parts:
+        sizes = (one.part(part) if one.has(part) else None for one in ledgers)
+        lines.append((part_name(part), list(map(bytes_cell, sizes))))
+    return lines

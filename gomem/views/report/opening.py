@@ -33,10 +33,7 @@ from gomem.views.report.verdict import TONES, together
 from gomem.views.words import CLAIMED, GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gomem.analysis.memory.groups import MemoryGroups
-    from gomem.causes.finding import Evidence, Finding
+    from gomem.causes.finding import Evidence
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
@@ -54,18 +51,14 @@ _Labelled = tuple[str, "MomentFacts"]
 
 def opening(diagnosis: Diagnosis) -> tuple[Block, ...]:
     """The bars, or what stands in for them; then the first findings, cut short."""
-    return (*_shown(diagnosis), *_leads(diagnosis))
-
-
-def _shown(diagnosis: Diagnosis) -> tuple[Block, ...]:
-    moments = _moments(diagnosis)
-    if moments:
-        return (_bars(moments),)
-    if diagnosis.sites_first is not None:
-        return _sites(diagnosis, diagnosis.sites_first)
-    if diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
-        return _log(diagnosis.collector)
-    return ()
+    shown: tuple[Block, ...] = ()
+    if moments := _moments(diagnosis):
+        shown = (_bars(moments),)
+    elif diagnosis.sites_first is not None:
+        shown = _sites(diagnosis, diagnosis.sites_first)
+    elif diagnosis.collector is not None and not diagnosis.collector.cycles.empty:
+        shown = _log(diagnosis.collector)
+    return (*shown, *_leads(diagnosis))
 
 
 # Whose the memory is
@@ -85,77 +78,47 @@ def _moments(diagnosis: Diagnosis) -> list[_Labelled]:
         if old.groups is not None:
             before = text("baseline, {}", MomentName(old.name))
             return [(before, old), (MomentName(shown.name), shown)]
-    chosen = dict.fromkeys([known[0].name, *_peak(known), known[-1].name])
-    return [(MomentName(name), by_name[name]) for name in chosen]
-
-
-def _peak(known: list[MomentFacts]) -> list[str]:
     sizes = [one.rss_bytes or 0 for one in known]
     highest = max(sizes)
-    return [known[sizes.index(highest)].name] if highest >= PEAK * max(sizes[0], sizes[-1]) else []
+    peak = [known[sizes.index(highest)].name] * (highest >= PEAK * max(sizes[0], sizes[-1]))
+    chosen = dict.fromkeys([known[0].name, *peak, known[-1].name])
+    return [(MomentName(name), by_name[name]) for name in chosen]
 
 
 def _bars(moments: list[_Labelled]) -> Bars:
     """A bar a moment, on one scale: filled what is resident, hollow what Go claims besides."""
-    rows = [_groups(facts).drawn(facts.rss_bytes) for _, facts in moments]
-    longest = max(sum(one.values()) + hollow for one, hollow in rows) or 1
-    there = [group for group in GROUPS if any(one.get(group, 0) for one, _ in rows)]
-    small = {
-        group for group in there if all(one.get(group, 0) < SMALL * longest for one, _ in rows)
-    }
-    if len(small) == 1:
-        small = set()
+    each = [(facts.groups, facts.rss_bytes) for _, facts in moments if facts.groups is not None]
+    rows = [groups.drawn(rss_bytes) for groups, rss_bytes in each]
+    sizes, hollow = [one for one, _ in rows], [beyond for _, beyond in rows]
+    longest = max(sum(one.values()) + beyond for one, beyond in rows) or 1
+    there = [group for group in GROUPS if any(one.get(group, 0) for one in sizes)]
+    small = [group for group in there if all(one.get(group, 0) < SMALL * longest for one in sizes)]
+    small = small if len(small) > 1 else []
+    large = [group for group in there if group not in small]
+    others = [sum(one.get(group, 0) for group in small) for one in sizes]
     resident = any(facts.rss_bytes is not None for _, facts in moments)
-    bars = tuple(
-        Bar(label, format_bytes(facts.rss_bytes if resident else sum(sizes.values())),
-            tuple(_pieces(sizes, hollow, there, small, longest)))
-        for (label, facts), (sizes, hollow) in zip(moments, rows, strict=True)
-    )  # fmt: skip
-    names = {group: name for _, facts in moments for group, name in _names(facts).items()}
+    bars = []
+    for (label, facts), own, rest, beyond in zip(moments, sizes, others, hollow, strict=True):
+        pieces = [Piece(own[group] / longest, *GROUP_LOOK[group]) for group in large
+                  if own.get(group, 0)]  # fmt: skip
+        pieces += [Piece(rest / longest, *GREY)] * bool(rest)
+        pieces += [Piece(beyond / longest, "")] * bool(beyond)
+        whole = facts.rss_bytes if resident else sum(own.values())
+        bars.append(Bar(label, format_bytes(whole), tuple(pieces)))
+    names = {group: name for groups, _ in each for group, name in groups.names.items()}
+    if HEAP in names:
+        names[HEAP] += ", undivided"
     keys = [
-        _key(names[group], group, [sizes for sizes, _ in rows])
-        for group in there
-        if group not in small
-    ]
-    if small:
-        keys.append(_small_key(small, [sizes for sizes, _ in rows]))
-    if any(hollow for _, hollow in rows):
-        told = tuple(format_bytes(hollow) if hollow else "–" for _, hollow in rows)
-        keys.append(Key(CLAIMED, "", "", told))
-    return Bars(CAPTION if resident else CLAIMS, bars, tuple(keys))
-
-
-def _names(facts: MomentFacts) -> dict[str, str]:
-    told = _groups(facts).names
-    return told | ({HEAP: f"{told[HEAP]}, undivided"} if HEAP in told else {})
-
-
-def _groups(facts: MomentFacts) -> MemoryGroups:
-    assert facts.groups is not None
-    return facts.groups
-
-
-def _pieces(
-    sizes: dict[str, int], hollow: int, groups: list[str], small: set[str], longest: int
-) -> Iterable[Piece]:
-    for group in groups:
-        if sizes.get(group, 0) and group not in small:
-            yield Piece(sizes[group] / longest, *GROUP_LOOK[group])
-    rest = sum(sizes.get(group, 0) for group in small)
-    if rest:
-        yield Piece(rest / longest, *GREY)
-    if hollow:
-        yield Piece(hollow / longest, "")
-
-
-def _key(name: str, group: str, rows: list[dict[str, int]]) -> Key:
-    told = tuple(format_bytes(sizes[group]) if group in sizes else "–" for sizes in rows)
-    return Key(name, *GROUP_LOOK[group], told)
-
-
-def _small_key(small: set[str], rows: list[dict[str, int]]) -> Key:
-    sums = (sum(sizes.get(group, 0) for group in small) for sizes in rows)
-    return Key(OTHERS, *GREY, tuple(map(format_bytes, sums)))
+        Key(names[group], *GROUP_LOOK[group],
+            tuple(format_bytes(one[group]) if group in one else "–" for one in sizes))
+        for group in large
+    ]  # fmt: skip
+    keys += [Key(OTHERS, *GREY, tuple(map(format_bytes, others)))] * bool(small)
+    if any(hollow):
+        keys.append(
+            Key(CLAIMED, "", "", tuple(format_bytes(one) if one else "–" for one in hollow))
+        )
+    return Bars(CAPTION if resident else CLAIMS, tuple(bars), tuple(keys))
 
 
 # Single files
@@ -191,52 +154,44 @@ def _interval(row: dict[str, Any]) -> str:
 
 def _log(facts: CollectorFacts) -> tuple[Block, ...]:
     """What collecting costs, and the heap over time."""
-    cost = facts.cost.values
-    told = {
-        "collections": _told(format_count, cost["cycles"]),
-        "between two, the median": _told(format_seconds, cost["interval_p50_seconds"]),
-        "CPU for collecting": _told(format_fraction, cost["gc_cpu_fraction"]),
-        "longest stop": _told(format_seconds, cost["longest_stop_seconds"]),
-        "allocated a second": _told(
-            lambda rate: f"{format_bytes(rate)}/s", cost["allocation_rate_bytes_per_second"]
+    shown = {
+        "collections": (format_count, "cycles"),
+        "between two, the median": (format_seconds, "interval_p50_seconds"),
+        "CPU for collecting": (format_fraction, "gc_cpu_fraction"),
+        "longest stop": (format_seconds, "longest_stop_seconds"),
+        "allocated a second": (
+            lambda rate: f"{format_bytes(rate)}/s", "allocation_rate_bytes_per_second",
         ),
-        "largest heap": _told(format_bytes, cost["heap_peak_bytes"]),
-    }
-    tiles = Tiles(tuple(Tile(value, name) for name, value in told.items() if value))
+        "largest heap": (format_bytes, "heap_peak_bytes"),
+    }  # fmt: skip
+    cost = facts.cost.values
+    tiles = tuple(
+        Tile(words(cost[key]), name)
+        for name, (words, key) in shown.items()
+        if not is_unknown(cost[key])
+    )
     caption = "Dark is live heap, light what was allocated since; the dashed line is the goal."
     drawn = {"timeline": facts.timeline, "name": "opening"}
-    return (tiles, Figure(caption, plot_gc_timeline, lambda: drawn))
-
-
-def _told(words: Any, value: float | None) -> str:
-    return "" if value is None or is_unknown(value) else str(words(value))
+    return (Tiles(tiles), Figure(caption, plot_gc_timeline, lambda: drawn))
 
 
 # What was found
 
 
 def _leads(diagnosis: Diagnosis) -> tuple[Lead, ...]:
-    """The first findings; those about the data only where there is room."""
+    """The first findings cut short; those about the data only where there is room."""
     told = diagnosis.verdict.code
     ranked = sorted(diagnosis.findings, key=lambda one: one.code.startswith(OF_DATA))
     if told is None:  # then the verdict says what to collect
         ranked = [one for one in ranked if one.code != MISSING]
-    return tuple(
-        _lead(finding, diagnosis, is_told=finding.code == told) for finding in ranked[:LEADS]
-    )
-
-
-def _lead(finding: Finding, diagnosis: Diagnosis, *, is_told: bool) -> Lead:
-    """A finding cut short; what to do about the one that the verdict names stands there."""
-    step = "" if is_told else first_sentence(typed(finding.next_step, diagnosis))
-    return Lead(
-        title=together(typed(finding.title, diagnosis)),
-        tone=TONES[finding.severity],
-        code=finding.code,
-        proof=_proof(finding.evidence),
-        next_step=together(step),
-        section="findings",
-    )
+    leads = []
+    for finding in ranked[:LEADS]:
+        # What to do about the one that the verdict names stands there.
+        step = "" if finding.code == told else first_sentence(typed(finding.next_step, diagnosis))
+        title = together(typed(finding.title, diagnosis))
+        tone, proof = TONES[finding.severity], _proof(finding.evidence)
+        leads.append(Lead(title, tone, finding.code, proof, together(step), "findings"))
+    return tuple(leads)
 
 
 def _proof(evidence: tuple[Evidence, ...]) -> str:
