@@ -12,7 +12,8 @@ from gomem.views.collecting import collecting_sections
 from gomem.views.damage import damage_section
 from gomem.views.document import Cell, Document, Section, Table, Verdict
 from gomem.views.share import Hidden, share
-from gomem.views.values import bytes_cell, kind_cell, time_cell
+from gomem.views.tables import Column, Row, code, size, table
+from gomem.views.values import kind_cell, time_cell
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ def _verdict(capture: Capture) -> Verdict:
 
 def _sections(capture: Capture) -> Iterator[Section]:
     files = capture.artefacts
+    columns = files_columns(capture)
+
+    def listed(rows: pd.DataFrame) -> tuple[Table]:
+        return (table(how_many(len(rows), "file"), columns, rows),)
+
     for place, moment in enumerate(rows_of(capture.moments), start=1):
         of_moment = files[files["moment"] == moment["moment"]]
-        yield Section(f"moment-{place}", _heading(moment), (_files_table(of_moment, capture),))
+        yield Section(f"moment-{place}", _heading(moment), listed(of_moment))
     whole = files[files["moment"] == ""]
     if len(whole):
-        yield Section("whole", "Of the whole capture", (_files_table(whole, capture),))
+        yield Section("whole", "Of the whole capture", listed(whole))
     unread = damage_section(capture.damaged)
     if unread is not None:
         yield unread
@@ -76,13 +82,11 @@ def _heading(moment: dict[str, Any]) -> Text:
     return text("{}, within {}", when, Seconds(moment["skew_seconds"]))
 
 
-def _files_table(files: pd.DataFrame, capture: Capture) -> Table:
-    rows = tuple(
-        (
-            Cell(File(row["path"]), code=True),
-            kind_cell(row["kind"], capture.looks.get(row["path"], "")),
-            bytes_cell(row["bytes"]),
-        )
-        for row in rows_of(files)
-    )
-    return Table(how_many(len(files), "file"), ("file", "kind", "size"), "<<>", rows)
+def files_columns(capture: Capture) -> tuple[Column, ...]:
+    """What tables of its files say of each; of one that was not read, what it looks like."""
+
+    def kind(row: Row) -> Cell:
+        return kind_cell(row["kind"], capture.looks.get(row["path"], ""))
+
+    path = code("file", lambda row: File(row["path"]))
+    return path, Column("kind", kind, "<"), size("size", "bytes")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS
+from gomem.causes import CAUSES
+from gomem.causes.finding import Severity
 from gomem.comparison.programs import program_of
 from gomem.text import CaptureName, MomentName, Program, Text, text
 from gomem.units import format_count
-from gomem.views.document import Document
+from gomem.views.damage import damage_section
+from gomem.views.document import Document, Section
 from gomem.views.figures.flame_graph import known_name
 from gomem.views.names import hidden
 from gomem.views.parts import Part, sections_of
@@ -25,20 +29,39 @@ from gomem.views.report.limits import limits_section
 from gomem.views.report.mappings import mappings_section
 from gomem.views.report.moments import moments_section
 from gomem.views.report.opening import opening
-from gomem.views.report.relevance import unfolded
 from gomem.views.report.scavenger import scavenger_section
-from gomem.views.report.unread import unread_section
 from gomem.views.report.verdict import verdict
-from gomem.views.report.what_if import what_if_section
 from gomem.views.share import share
 from gomem.views.values import time_cell
-from gomem.views.words import first_few
+from gomem.views.what_if.blocks import what_if_blocks
+from gomem.views.words import first_few, how_many
 
 if TYPE_CHECKING:
-    from gomem.capture.capture import Capture
+    from collections.abc import Sequence
+
     from gomem.diagnosis.diagnosis import Diagnosis
 
 _NO_LOG = f"No gctrace log here; run {GC_LOG.command()}"
+
+
+def what_if_section(diagnosis: Diagnosis) -> Section | None:
+    """The usual settings; one sentence where the log is not enough, None without a log."""
+    answer = diagnosis.what_if
+    if answer is None:
+        return None
+    gist = answer.refused or "estimates from this log, held against its own course"
+    heading = "What other GOGC and GOMEMLIMIT would do"
+    return Section("what-if", heading, what_if_blocks(answer), brief=False, gist=gist)
+
+
+def _unread_section(diagnosis: Diagnosis) -> Section | None:
+    damaged = diagnosis.capture.damaged
+    section = damage_section(damaged)
+    files = how_many(len({one.source for one in damaged}), "file")
+    gist = f"{how_many(len(damaged), 'place')} in {files}"
+    return None if section is None else replace(section, gist=gist)
+
+
 SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("findings", findings_section, "No known cause of trouble fits this capture"),
     Part(
@@ -72,10 +95,12 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     ),
     Part("collector", collector_section, _NO_LOG),
     Part("what_if", what_if_section, _NO_LOG),
-    Part("unread", unread_section, "Everything in the capture was read"),
+    Part("unread", _unread_section, "Everything in the capture was read"),
     Part("inputs", inputs_section, "There is no file"),
 )  # fmt: skip
 NAMED = 6  # moments above the report
+# Shown unfolded where nothing was found, the first of these that there is.
+GROUND = ("ledger", "allocations", "collector")
 
 
 def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
@@ -85,12 +110,23 @@ def report_document(diagnosis: Diagnosis, *, redact: bool = False) -> Document:
         title=_title(diagnosis),
         facts=_facts(diagnosis),
         verdict=verdict(diagnosis),
-        sections=unfolded(sections_of(SECTIONS, diagnosis), diagnosis),
+        sections=_unfolded(sections_of(SECTIONS, diagnosis), diagnosis),
         made_by=f"gomem {version('gomem')}",
         opening=opening(diagnosis),
         moments=tuple(MomentName(name) for name in diagnosis.capture.moments["moment"]),
     )
     return share(document, hidden(diagnosis, redact=redact))
+
+
+def _unfolded(sections: Sequence[Section], diagnosis: Diagnosis) -> tuple[Section, ...]:
+    """The same sections, of which a page shows those unfolded that bear on the verdict."""
+    code = diagnosis.verdict.code
+    opened = {name for cause in CAUSES if cause.code == code for name in cause.bears_on}
+    there = {section.name for section in sections}
+    opened |= set([name for name in GROUND if name in there][:1])
+    if any(one.severity >= Severity.WARNING for one in diagnosis.findings):
+        opened.add("findings")
+    return tuple(replace(one, opened=True) if one.name in opened else one for one in sections)
 
 
 def _title(diagnosis: Diagnosis) -> Text:
@@ -102,30 +138,18 @@ def _title(diagnosis: Diagnosis) -> Text:
 
 
 def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    capture = diagnosis.capture
-    release = capture.go_version
-    facts = [
-        ("Capture", CaptureName(capture.name)),
-        ("Go release", text("{} ({})", str(release), release.evidence)),
-        ("Moments", _moments(capture)),
-    ]
-    taken = _taken(capture)
-    if taken:
-        facts.append(("Taken", taken))
-    facts.append(("Files", format_count(len(capture.artefacts))))
+    capture, release = diagnosis.capture, diagnosis.capture.go_version
+    names = [MomentName(name) for name in capture.moments["moment"]]
+    times = capture.moments["time"].dropna()
+    facts = {
+        "Capture": CaptureName(capture.name),
+        "Go release": text("{} ({})", str(release), release.evidence),
+        "Moments": f"{len(names)}: " + first_few(names, NAMED) if names else "none",
+        # When the first moment was, as far as a clock says it.
+        "Taken": "" if times.empty else time_cell(times.min()).text,
+        "Files": format_count(len(capture.artefacts)),
+    }
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture
-        against = text("{} ({})", CaptureName(other.name), str(other.go_version))
-        facts.append(("Held against", against))
-    return tuple(facts)
-
-
-def _taken(capture: Capture) -> str:
-    """When the first moment was, as far as a clock says it."""
-    times = capture.moments["time"].dropna()
-    return "" if times.empty else time_cell(times.min()).text
-
-
-def _moments(capture: Capture) -> str:
-    names = [MomentName(name) for name in capture.moments["moment"]]
-    return f"{len(names)}: " + first_few(names, NAMED) if names else "none"
+        facts["Held against"] = text("{} ({})", CaptureName(other.name), str(other.go_version))
+    return tuple((label, value) for label, value in facts.items() if value or label != "Taken")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gomem.inputs.schema import rows_of
 from gomem.units import (
     BYTE_UNITS,
     format_bytes,
@@ -19,26 +18,25 @@ from gomem.units import (
 )
 from gomem.views.document import Block, Cell, Figure, Folded, Notes, Paragraph, Table
 from gomem.views.figures.what_if_grid import plot_what_if_grid
+from gomem.views.report.limits import advice_table
+from gomem.views.tables import Column, Row, table, words
 from gomem.views.values import NOTHING, bytes_cell
 from gomem.views.words import minus_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import pandas as pd
-
     from gomem.analysis.what_if.advice import PodAdvice
     from gomem.analysis.what_if.present import Present
     from gomem.analysis.what_if.what_if import WhatIf
 
 OFF = -1  # GOGC=off in the grid
-BOUNDS = {
-    "gogc": "GOGC",
-    "limit": "the limit",
-    "live heap": "no room left",
-    "timer": "every 2 min",
-    "program": "runtime.GC",
-}
+BOUNDS = {"gogc": "GOGC", "limit": "the limit", "live heap": "no room left"}
+BOUNDS |= {"timer": "every 2 min", "program": "runtime.GC"}
+GRID_CAPTION = (
+    "Each setting: collections a second and the highest heap. Darker is more CPU; the frame is "
+    "today's setting, hatching stands where the limit leaves no room."
+)
 HIGHEST = 400  # the GOGC that people ask about
 UNEVEN = 0.3  # an error of the back-test from which on the intervals are the message
 
@@ -55,12 +53,7 @@ def what_if_blocks(answer: WhatIf, *, advised: bool = False) -> tuple[Block, ...
         *_bought(answer),
         *_advised(answer.advice, said=advised),
         grid_table(answer),
-        Figure(
-            "Each setting: collections a second and the highest heap. Darker is more CPU; the "
-            "frame is today's setting, hatching stands where the limit leaves no room.",
-            plot_what_if_grid,
-            lambda: {"grid": answer.grid},
-        ),
+        Figure(GRID_CAPTION, plot_what_if_grid, lambda: {"grid": answer.grid}),
         Folded("CPU of the program and memory kept", (memory_table(answer),)),
         Paragraph(backtest_words(answer)),
         Notes(tuple(minus_signs(one) for one in answer.assumptions)),
@@ -74,9 +67,8 @@ def gogc_word(gogc: int | None) -> str:
 
 def limit_word(limit: float | None) -> str:
     """GOMEMLIMIT as people read it."""
-    return (
-        "none" if limit is None or is_unknown(limit) or math.isinf(limit) else format_bytes(limit)
-    )
+    known = limit is not None and not is_unknown(limit) and not math.isinf(limit)
+    return format_bytes(limit) if known else "none"
 
 
 def limit_setting(limit: float) -> str:
@@ -119,7 +111,9 @@ def today_words(present: Present) -> str:
 def _bought(answer: WhatIf) -> tuple[Block, ...]:
     """What a higher GOGC would buy; nothing where today's is not known, or as high."""
     present = answer.present
-    now = None if present.gogc is None else answer.cell(present.gogc, _finite(present))
+    limit = present.memory_limit_bytes
+    limit = None if limit is None or math.isinf(limit) else limit
+    now = None if present.gogc is None else answer.cell(present.gogc, limit)
     finite = [one for one in answer.grid["gogc"] if one != OFF]
     wanted = HIGHEST if HIGHEST in finite else max(finite, default=OFF)
     then = answer.cell(wanted)
@@ -130,42 +124,23 @@ def _bought(answer: WhatIf) -> tuple[Block, ...]:
     rate = float(then["cycles_per_second"] / now["cycles_per_second"]) - 1
     verb = "give back" if less >= 0 else "cost"
     memory = f"{format_bytes(abs(more))} {'more' if more >= 0 else 'less'} heap at its highest"
-    return (
-        Paragraph(
-            minus_signs(
-                f"GOGC={wanted} would {verb} {cores_words(abs(less))} ({format_relative(rate)} "
-                f"collections) for {memory}: {rate_words(float(then['cycles_per_second']))}, "
-                f"{cores_words(float(then['gc_cpu_cores']))}, "
-                f"{format_bytes(int(then['peak_heap_bytes']))}."
-            )
-        ),
+    said = (
+        f"GOGC={wanted} would {verb} {cores_words(abs(less))} ({format_relative(rate)} "
+        f"collections) for {memory}: {rate_words(float(then['cycles_per_second']))}, "
+        f"{cores_words(float(then['gc_cpu_cores']))}, {format_bytes(int(then['peak_heap_bytes']))}."
     )
-
-
-def _finite(present: Present) -> float | None:
-    limit = present.memory_limit_bytes
-    return None if limit is None or math.isinf(limit) else limit
+    return (Paragraph(minus_signs(said)),)
 
 
 def _advised(advice: PodAdvice | None, *, said: bool) -> tuple[Block, ...]:
     """What to set for the container, with its arithmetic and its risk."""
     if advice is None:
         return ()
-    rows = tuple(
-        (Cell(row["step"]), bytes_cell(row["bytes"]), Cell(row["source"]))
-        for row in rows_of(advice.steps)
-    )
-    total = (Cell("GOMEMLIMIT"), bytes_cell(advice.gomemlimit_bytes), Cell("recommended"))
-    table = Table(
-        f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}",
-        ("", "bytes", "from"),
-        "<><",
-        rows,
-        (total,) if advice.gomemlimit_bytes is not None else (),
-    )
+    caption = f"A GOMEMLIMIT for a container of {format_bytes(advice.container_bytes)}"
+    steps = advice_table(caption, advice.steps, advice.gomemlimit_bytes)
     words = () if said else (Paragraph(minus_signs(advice_words(advice))),)
     risk = risk_words(advice)
-    return (*words, table, *((Notes(risk),) if risk else ()))
+    return (*words, steps, *((Notes(risk),) if risk else ()))
 
 
 def advice_words(advice: PodAdvice) -> str:
@@ -174,10 +149,8 @@ def advice_words(advice: PodAdvice) -> str:
     left = int(advice.steps["bytes"].sum())
     if left <= 0:
         return f"A container of {pod} leaves nothing for Go's memory."
-    limit = (
-        "" if advice.gomemlimit_bytes is None
-        else f" with GOMEMLIMIT={limit_setting(advice.gomemlimit_bytes)}"
-    )  # fmt: skip
+    set_to = advice.gomemlimit_bytes
+    limit = "" if set_to is None else f" with GOMEMLIMIT={limit_setting(set_to)}"
     if advice.gogc is None or advice.expected is None:
         return (
             f"A container of {pod} is too small for this load: even GOGC=25 would hold more than "
@@ -200,63 +173,20 @@ def risk_words(advice: PodAdvice) -> tuple[str, ...]:
         return ()
     if advice.gomemlimit_bytes is None:
         return ("this release knows no GOMEMLIMIT: nothing holds a growing heap back",)
-    return (
-        (
-            f"the live heap is {format_bytes(advice.live_bytes)}; above "
-            f"{format_bytes(advice.limit_decides_bytes)} the limit decides instead of GOGC, and "
-            "collections come more and more often"
-        ),
-        (
-            f"at {format_bytes(advice.met_bytes)} live heap and limit meet: collecting then takes "
-            "up to half of the CPU, the heap goes past the limit, and the kernel may kill"
-        ),
+    decides, met = format_bytes(advice.limit_decides_bytes), format_bytes(advice.met_bytes)
+    risk = (
+        f"the live heap is {format_bytes(advice.live_bytes)}; above {decides} the limit decides "
+        "instead of GOGC, and collections come more and more often"
     )
-
-
-def grid_table(answer: WhatIf) -> Table:
-    """Each setting with its intervals."""
-    rows = tuple(
-        (
-            Cell(_named_setting(row)),
-            Cell(limit_word(row["memory_limit_bytes"])),
-            _rate(row),
-            _ends(row, "gc_cpu_cores", _millicores),
-            _ends(row, "peak_heap_bytes", _sizes),
-        )
-        for _, row in answer.grid.iterrows()
+    worst = (
+        f"at {met} live heap and limit meet: collecting then takes up to half of the CPU, the heap "
+        "goes past the limit, and the kernel may kill"
     )
-    columns = ("GOGC", "limit", "GC/s", "millicores", "highest heap")
-    caption = "Under each setting, with the interval for a run as long as the log"
-    return Table(caption, columns, "<>>>>", rows)
+    return risk, worst
 
 
-def _named_setting(row: pd.Series) -> str:
+def _setting(row: Row) -> str:
     return f"{gogc_word(row['gogc'])}{' today' if row['is_present'] else ''}"
-
-
-def _ends(row: pd.Series, name: str, words: Callable[[Sequence[float]], Sequence[str]]) -> Cell:
-    """A value with its interval behind it."""
-    ends = [row[f"{name}{end}"] for end in ("", "_low", "_high")]
-    if is_unknown(ends[0]):
-        return NOTHING
-    value, low, high = words([float(one) for one in ends])
-    exact = " to ".join(f"{float(one):g}" for one in ends[1:])
-    return Cell(f"{value} ({low}\N{EN DASH}{high})", f"{float(ends[0]):g}, {exact}")
-
-
-def _rate(row: pd.Series) -> Cell:
-    """Collections a second; where only the timer starts them, that it does."""
-    if row["bound_by"] == "timer":
-        return Cell("every 2 min", f"{row['cycles_per_second']:g}")
-    return _ends(row, "cycles_per_second", _plain)
-
-
-def _millicores(values: Sequence[float]) -> Sequence[str]:
-    return _plain([1000 * one for one in values])
-
-
-def _plain(values: Sequence[float]) -> Sequence[str]:
-    return [_digits(values[0], 3), *(_digits(one, 2) for one in values[1:])]
 
 
 def _digits(value: float, digits: int) -> str:
@@ -264,6 +194,28 @@ def _digits(value: float, digits: int) -> str:
     return np.format_float_positional(
         value, precision=digits, unique=False, fractional=False, trim="-"
     )
+
+
+def _ends(heading: str, name: str, words: Callable[[Sequence[float]], Sequence[str]]) -> Column:
+    """A value with its interval behind it, each in words."""
+
+    def cell(row: Row) -> Cell:
+        if is_unknown(row[name]):
+            return NOTHING
+        ends = [float(row[f"{name}{end}"]) for end in ("", "_low", "_high")]
+        value, low, high = words(ends)
+        exact = f"{ends[0]:g}, {ends[1]:g} to {ends[2]:g}"
+        return Cell(f"{value} ({low}\N{EN DASH}{high})", exact)
+
+    return Column(heading, cell)
+
+
+def _plain(values: Sequence[float]) -> Sequence[str]:
+    return [_digits(values[0], 3), *(_digits(one, 2) for one in values[1:])]
+
+
+def _millicores(values: Sequence[float]) -> Sequence[str]:
+    return _plain([1000 * one for one in values])
 
 
 def _shares(values: Sequence[float]) -> Sequence[str]:
@@ -276,29 +228,50 @@ def _sizes(values: Sequence[float]) -> Sequence[str]:
     return [f"{number} {unit}", *(_digits(one / BYTE_UNITS[unit], 3) for one in values[1:])]
 
 
+def _rate(row: Row) -> Cell:
+    """Collections a second; where only the timer starts them, that it does."""
+    if row["bound_by"] == "timer":
+        return Cell("every 2 min", f"{row['cycles_per_second']:g}")
+    return _ends("", "cycles_per_second", _plain).cell(row)
+
+
+def _headroom(row: Row) -> Cell:
+    """What is left to the container; no person meets a negative number."""
+    size = row["headroom_bytes"]
+    if is_unknown(size) or size >= 0:
+        return bytes_cell(size)
+    return Cell(f"{format_bytes(-size)} over")
+
+
+SETTING = (
+    words("GOGC", _setting),
+    Column("limit", lambda row: Cell(limit_word(row["memory_limit_bytes"]))),
+)
+GRID = (
+    *SETTING,
+    Column("GC/s", _rate),
+    _ends("millicores", "gc_cpu_cores", _millicores),
+    _ends("highest heap", "peak_heap_bytes", _sizes),
+)
+MEMORY = (
+    *SETTING,
+    words("decided by", lambda row: BOUNDS[row["bound_by"]]),
+    _ends("CPU left", "mutator_utilization_fraction", _shares),
+    _ends("heap kept", "retained_bytes", _sizes),
+    _ends("RSS", "rss_bytes", _sizes),
+    Column("headroom", _headroom),
+)
+
+
+def grid_table(answer: WhatIf) -> Table:
+    """Each setting with its intervals."""
+    caption = "Under each setting, with the interval for a run as long as the log"
+    return table(caption, GRID, answer.grid)
+
+
 def memory_table(answer: WhatIf) -> Table:
     """What the program keeps of its CPU, and what the process keeps of memory."""
-    rows = tuple(
-        (
-            Cell(_named_setting(row)),
-            Cell(limit_word(row["memory_limit_bytes"])),
-            Cell(BOUNDS[row["bound_by"]]),
-            _ends(row, "mutator_utilization_fraction", _shares),
-            _ends(row, "retained_bytes", _sizes),
-            _ends(row, "rss_bytes", _sizes),
-            _headroom(row["headroom_bytes"]),
-        )
-        for _, row in answer.grid.iterrows()
-    )
-    columns = ("GOGC", "limit", "decided by", "CPU left", "heap kept", "RSS", "headroom")
-    return Table("The same: what decides, CPU and memory", columns, "<><>>>>", rows)
-
-
-def _headroom(size: Any) -> Cell:
-    """What is left to the container; no person meets a negative number."""
-    if is_unknown(size):
-        return NOTHING
-    return Cell(f"{format_bytes(-size)} over") if size < 0 else bytes_cell(size)
+    return table("The same: what decides, CPU and memory", MEMORY, answer.grid)
 
 
 def backtest_words(answer: WhatIf) -> str:

@@ -3,8 +3,7 @@
 import gomem
 from gomem.analysis.what_if.what_if import Asked
 from gomem.views.document import Figure, Notes, Paragraph, Table
-from gomem.views.report.report import SECTIONS
-from gomem.views.report.what_if import what_if_section
+from gomem.views.report.report import SECTIONS, what_if_section
 from gomem.views.what_if.blocks import memory_table
 from tests.builders import FIXTURES, diagnosed
 from tests.gc_logs import GCLOGS
