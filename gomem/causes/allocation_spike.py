@@ -225,7 +225,8 @@ def _of_interval(spike: Spike, case: Case) -> Finding:
     whose = Site(str(function), spike.caller or str(function))
     before, after = case.facts.profiles.path(spike.before), case.facts.profiles.path(spike.after)
     in_use = int(spike.in_use.sites.set_index("function")["after"].get(str(function), 0))
-    few = spike.with_news <= TOO_FEW + 1
+    is_start = spike.before == next(iter(case.facts.profiles.in_order), None)
+    few = is_start or spike.with_news <= TOO_FEW + 1  # what was usual before, nothing says
     return CAUSE.finding(
         Severity.INFO if few else Severity.WARNING,
         text(

@@ -140,9 +140,11 @@ def where_words(waiting: Waiting | None, thresholds: Thresholds) -> Text:
 def _sites(waiting: Waiting | None, size: float) -> tuple[Site, ...]:
     if waiting is None or not waiting.function:
         return ()
-    functions = dict.fromkeys(filter(None, (waiting.function, waiting.started_by)))
+    shares = dict(waiting.shares)
+    begun = {waiting.started_by: shares.get(waiting.function, 1.0)} if waiting.started_by else {}
     return tuple(
-        Site(waiting.function, own, low=0.0, high=size, change=size, share=1.0) for own in functions
+        Site(waiting.function if own in begun else own, own, high=share * size, share=share)
+        for own, share in ({waiting.function: 1.0} | begun | shares).items()
     )
 
 

@@ -24,6 +24,7 @@ import gomem
 from gomem.analysis.memory.account import Account, account_of
 from gomem.analysis.memory.groups import NATIVE
 from gomem.analysis.memory.readings import GO, NOT_GO, Reading
+from gomem.errors import CaptureError
 from gomem.facts.account import reading_of
 from tests.builders import FIXTURES
 from tools.laboratory.captures import names_of, path_of
@@ -82,7 +83,7 @@ def held(path: str) -> tuple[int, list[Held]]:
     """How many accounts of a capture do not close, and every interval held to the truth."""
     try:
         facts = gomem.diagnose(path).facts
-    except gomem.CaptureError:
+    except CaptureError:
         return 0, []
     begin = next((moment.time for moment in facts.moments if moment.time is not None), None)
     readings = [reading_of(moment, begin) for moment in facts.moments]

@@ -21,6 +21,7 @@ from scipy.optimize import minimize
 
 import gomem
 from gomem.causes import allocation_spike, goroutines, live_growth, outside_go
+from gomem.errors import CaptureError
 from tools.laboratory.captures import half_of, names_of, path_of, truth
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def cases_of(name: str) -> list[tuple[str, Case]]:
             path = path_of(name) if whole else half_of(name, Path(folder))
             try:
                 judged = gomem.diagnose(path).case
-            except gomem.CaptureError:
+            except CaptureError:
                 continue  # half of its files may be none
             found += [
                 (scored.code, case)

@@ -9,7 +9,7 @@ than 16 MiB of C. Those bounds are certain, and often wide.
 So each group has a second interval, which holds in 95 of 100 recorded moments and rests on an
 assumption: the share of Go's reserved memory that was never touched is that of the nearest
 snapshots that show it. Measured on 1 260 recorded moments whose smaps were taken away, the Go part
-that follows is within 4 % of RSS in 19 of 20. Where no snapshot shows it, the share is somewhere
+that follows is within 5 % of RSS in 19 of 20. Where no snapshot shows it, the share is somewhere
 between those of 19 in 20 recorded moments.
 
 The change between two moments is a difference of intervals, and closes to the change of RSS. What

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.series.excursion import at_base
 from gomem.analysis.series.level import Level, Rise
 
 if TYPE_CHECKING:
@@ -88,10 +89,17 @@ class LiveHeap:
     gogc: float
     marked: Level | None = None
 
-    @property
+    @cached_property
     def rise(self) -> Rise | None:
-        """How it moved; None of fewer than two readings."""
-        return self.level.rise
+        """How it moved; None of fewer than two readings.
+
+        Of a level that leaves its base several times, whichever is the less steady: all readings,
+        or those at the base. Where the watch ends within an excursion, the last says nothing.
+        """
+        whole, base = self.level.rise, at_base(self.level).rise
+        if whole is None or base is None:
+            return whole
+        return min(whole, base, key=lambda rise: rise.linear_share * rise.grown)
 
     @property
     def grown_to_the_end(self) -> float:

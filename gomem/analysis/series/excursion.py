@@ -12,7 +12,7 @@ even series is missing, it may have been away unseen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 LOW, HALF, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest
+SEVERAL = 2  # excursions from which a level has a base that it comes back to
 EVEN = 0.25  # of the usual time between readings: most of an even series do not differ by more
 MOST_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which most of them lie
 
@@ -106,6 +107,30 @@ def excursion_of(level: Level) -> Excursion | None:
         back_fraction=min(1.0, max(_fall(values, run) for run in away) / way),
         spread_fraction=float(lows[1] - lows[0]) / way,
     )
+
+
+def at_base(level: Level) -> Level:
+    """The readings at its base, of a level that left it and came back several times; else itself.
+
+    Whether such a level grows is a question about its base: where the watch ends within an
+    excursion, the last reading says nothing of it.
+
+    Args:
+        level: What was read.
+    """
+    values = level.values
+    excursion = excursion_of(level)
+    if excursion is None or excursion.times < SEVERAL:
+        return level
+    is_away = values >= excursion.base + HALF * excursion.extra
+    runs = np.split(np.arange(len(values)), np.flatnonzero(np.diff(is_away)) + 1)
+    came_back = [
+        run for run in runs if is_away[run[0]] and _fall(values, run) >= (1 - LOW) * excursion.extra
+    ]
+    if len(came_back) < SEVERAL:
+        return level
+    errors = level.errors[~is_away] if len(level.errors) else level.errors
+    return replace(level, seconds=level.seconds[~is_away], values=values[~is_away], errors=errors)
 
 
 def _climb(values: FloatArray, at: FloatArray, run: Places, low: float) -> float:

@@ -44,6 +44,8 @@ class Waiting:
         came: How many more wait there.
         there: How many wait there at last.
         of_all: How many goroutines there are at last.
+        shares: Of all functions in which a tenth of those wait that came, or more, the share of
+            them; the largest first.
     """
 
     function: str
@@ -53,6 +55,7 @@ class Waiting:
     there: int
     of_all: int
     started_by: str = ""
+    shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,11 @@ def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
         there=int(last.xs(function, level="function").sum()),
         of_all=int(last.sum()),
         started_by=_started_by(profiles[-1], function),
+        shares=tuple(
+            (str(name), share)
+            for name, share in (by_function / came.sum()).sort_values()[::-1].items()
+            if share >= PART
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.series.excursion import excursion_of
+from gomem.analysis.series.excursion import at_base, excursion_of
 from gomem.analysis.series.level import Level
 
 
@@ -97,3 +97,19 @@ def test_how_far_the_base_itself_varies():
 
     assert 16 == found.base
     assert 32 / 184 == found.spread_fraction
+
+
+@pytest.mark.parametrize(
+    ("values", "base"),
+    [
+        pytest.param([10, 90, 11, 12, 95, 13, 99], [10, 11, 12, 13], id="it ends within a burst"),
+        pytest.param([10, 20, 30, 40, 50, 60], None, id="a ramp"),
+        pytest.param([10, 20, 56, 40, 57, 70, 60, 100], None, id="a ramp with noise"),
+        pytest.param([10, 10, 90, 90, 90], None, id="a step"),
+        pytest.param([10, 90, 10], None, id="a single burst"),
+    ],
+)
+def test_the_base_of_a_level_that_comes_back_to_it(values, base):
+    level = Level("marks", np.arange(len(values), dtype=float), np.array(values, float))
+
+    assert (base or values) == at_base(level).values.tolist()

@@ -44,6 +44,17 @@ def test_those_that_were_there_before_do_not_count():
     )  # fmt: skip
 
 
+def test_all_functions_are_told_in_which_a_good_part_of_them_waits():
+    """
+    Of 100 that came, 60, 31 and 9.
+    """
+    after = profile((60, "lib.read"), (31, "main.show"), (9, "main.tick"))
+
+    waiting = waiting_of([profile((1, "main.main")), after])
+
+    assert (("lib.read", 0.6), ("main.show", 0.31)) == waiting.shares
+
+
 def test_a_dump_says_who_started_them():
     dump = profile((9, "main.leak;main.run"), (4, "main.leak;main.run"), (80, "main.pool"))
     dump["created_by"] = ["main.serve", "main.retry", "main.open"]
