@@ -29,11 +29,7 @@ DRIFT = "times also differ by what the machine did meanwhile, unless before and 
 
 
 def compare_bench(
-    before: Bench,
-    after: Bench,
-    *,
-    least_change: float = LEAST_CHANGE,
-    margin: float | None = None,
+    before: Bench, after: Bench, *, least_change: float = LEAST_CHANGE, margin: float | None = None
 ) -> Comparison:
     """Compare the results of two benchmark files.
 

@@ -51,9 +51,7 @@ NOT_JUDGED = "The numbers stand side by side; nothing is called better or worse.
 
 
 def judge(
-    comparison: Comparison,
-    before: Sequence[Diagnosis] = (),
-    after: Sequence[Diagnosis] = (),
+    comparison: Comparison, before: Sequence[Diagnosis] = (), after: Sequence[Diagnosis] = ()
 ) -> Judgement:
     """What a comparison comes down to.
 

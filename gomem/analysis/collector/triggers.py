@@ -23,12 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.gogc import (
-    ENOUGH_GOALS,
-    Goals,
-    agreed_percents,
-    allowed_percents,
-)
+from gomem.analysis.collector.gogc import ENOUGH_GOALS, Goals, agreed_percents, allowed_percents
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
     ROUNDING_BYTES,
@@ -112,9 +107,7 @@ class GcTriggers:
 
 
 def gc_triggers(
-    cycles: Cycles,
-    gogc_fraction: float | None = None,
-    memory_limit_bytes: float | None = None,
+    cycles: Cycles, gogc_fraction: float | None = None, memory_limit_bytes: float | None = None
 ) -> GcTriggers:
     """Say why each collection ran.
 

@@ -25,12 +25,7 @@ from gomem.analysis.mappings.arenas import (
 )
 from gomem.analysis.mappings.native import find_native_memory, stack_cuts
 from gomem.analysis.mappings.rows import MappingRows, below_each, cut, which
-from gomem.analysis.mappings.runtime import (
-    CUT_BEYOND,
-    CUT_COUNTED,
-    divide_the_rest,
-    metadata_claim,
-)
+from gomem.analysis.mappings.runtime import CUT_BEYOND, CUT_COUNTED, divide_the_rest, metadata_claim
 from gomem.inputs.schema import Column, build
 from gomem.text import Bytes, text
 

@@ -22,14 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.mappings.rows import (
-    ARENA,
-    CHUNK,
-    Cut,
-    below_each,
-    is_32_bit,
-    mmap_area,
-)
+from gomem.analysis.mappings.rows import ARENA, CHUNK, Cut, below_each, is_32_bit, mmap_area
 from gomem.analysis.mappings.runtime import CUT_BEYOND
 from gomem.units import KIB, MIB
 

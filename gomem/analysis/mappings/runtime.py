@@ -16,13 +16,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.mappings.arenas import LEGACY_METADATA, arena_bytes, work_buffer_bytes
-from gomem.analysis.mappings.rows import (
-    SMALLEST_PAGE,
-    Cut,
-    MappingRows,
-    is_32_bit,
-    which,
-)
+from gomem.analysis.mappings.rows import SMALLEST_PAGE, Cut, MappingRows, is_32_bit, which
 from gomem.units import KIB, MIB
 
 if TYPE_CHECKING:

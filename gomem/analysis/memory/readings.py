@@ -206,10 +206,7 @@ def _resident_go(reading: Reading, near: Sequence[Reading]) -> tuple[Interval, I
         estimates += [share * heap + lazy, less + lazy]
         claimed = other.reserved.get(RUNTIME, 0)
         structures.append(runtime * other.resident.get(RUNTIME, 0) / claimed if claimed else 0.0)
-    return (
-        Interval(min(estimates), max(estimates)),
-        Interval(min(structures), max(structures)),
-    )
+    return (Interval(min(estimates), max(estimates)), Interval(min(structures), max(structures)))
 
 
 def _freely(reading: Reading, certain: Bounds) -> Bounds:

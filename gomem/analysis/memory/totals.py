@@ -96,9 +96,7 @@ def _known(row: pd.Series, name: str) -> bool:
     return name in row.index and not pd.isna(row[name])
 
 
-def _of_status(
-    status: pd.Series,
-) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
+def _of_status(status: pd.Series) -> tuple[tuple[int, str] | None, tuple[int, str] | None]:
     """Files and shared memory; both unknown before Linux 4.5, which prints neither."""
     if not (_known(status, "RssFile") and _known(status, "RssShmem")):
         return None, None

@@ -34,10 +34,7 @@ MAIN = "main"  # how profiles call the package of a program, whatever its import
 
 
 def site_reasons(
-    profile: Profile,
-    verdicts: pd.DataFrame,
-    sample_type: str | None = None,
-    n: int | None = None,
+    profile: Profile, verdicts: pd.DataFrame, sample_type: str | None = None, n: int | None = None
 ) -> pd.DataFrame:
     """Join the allocation lines of a profile to the compiler's verdicts.
 

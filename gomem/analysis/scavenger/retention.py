@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.scavenger.goals import (
-    limit_goal_bytes,
-    paced_goal_bytes,
-    steady_goal_bytes,
-)
+from gomem.analysis.scavenger.goals import limit_goal_bytes, paced_goal_bytes, steady_goal_bytes
 from gomem.inputs.schema import Column, build
 from gomem.releases import Fact
 from gomem.units import MIB

@@ -25,12 +25,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.analysis.collector.steps import CPU_PARTS, stopped_seconds
-from gomem.analysis.scavenger.goals import (
-    MAPPED_PER_LIMIT,
-    RETAINED_PER_GOAL,
-    Goal,
-    goals_of,
-)
+from gomem.analysis.scavenger.goals import MAPPED_PER_LIMIT, RETAINED_PER_GOAL, Goal, goals_of
 from gomem.analysis.scavenger.retention import LogCycle, retention
 from gomem.analysis.scavenger.verdicts import episodes, verdicts
 from gomem.inputs.schema import Column, build_rows, rows_of

@@ -14,12 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import (
-    CONCURRENT,
-    CPU_PARTS,
-    ROUNDING_BYTES,
-    STOPS,
-)
+from gomem.analysis.collector.steps import CONCURRENT, CPU_PARTS, ROUNDING_BYTES, STOPS
 from gomem.analysis.what_if.pacer import (
     Era,
     Goals,
