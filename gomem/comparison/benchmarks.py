@@ -31,11 +31,7 @@ DRIFT = "times also differ by what the machine did meanwhile, unless before and 
 def compare_bench(
     before: Bench, after: Bench, *, least_change: float = LEAST_CHANGE, margin: float | None = None
 ) -> Comparison:
-    """Compare the results of two benchmark files.
-
-    Benchmarks are matched by full name, as `matched_samples` makes it. For the rest see
-    `compare_samples`.
-    """
+    """Compare two benchmark files as `compare_samples` does, by the names of `matched_samples`."""
     old, new = (side.assign(layer=BENCHMARK) for side in matched_samples(before, after))
     compared = compare_samples(old, new, least_change=least_change, margin=margin)
     timed = compared.metrics["unit"].isin(["sec/op", "B/s"])

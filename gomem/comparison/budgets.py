@@ -96,15 +96,7 @@ class Budget:
         return f"{self.metric}={self.text}"
 
     def applied(self, values: NDArray[np.float64], unit: str) -> NDArray[np.float64]:
-        """The values, worse by what is allowed.
-
-        Args:
-            values: In a metric's unit.
-            unit: That unit.
-
-        Raises:
-            CaptureError: The budget is of another unit.
-        """
+        """Values, worse by what is allowed; CaptureError where the budget is of another unit."""
         if self.unit == RELATIVE:
             return values + np.abs(values) * self.size / 100
         return values + self.size * self._factor(unit)
@@ -123,11 +115,7 @@ class Budget:
 
 
 def budget_of(metric: str, size: str) -> Budget:
-    """A budget as somebody writes it: `rss`, `+10%`.
-
-    Raises:
-        CaptureError: It is none; the message has an example.
-    """
+    """A budget as it is written, `rss`, `+10%`; CaptureError, with an example, if it is none."""
     found = _SIZE.fullmatch(size.strip())
     if not metric.strip() or found is None or not math.isfinite(float(found[2])):
         raise CaptureError(
@@ -140,9 +128,7 @@ def budget_of(metric: str, size: str) -> Budget:
 def within_budgets(comparison: Comparison, budgets: Sequence[Budget]) -> Comparison:
     """The comparison, with how each budget stands; see `BUDGETS`.
 
-    Raises:
-        CaptureError: A budget is on a metric that is not on both sides; the message has those that
-            are.
+    A budget on a metric that is not on both sides is a CaptureError that lists those that are.
     """
     if not budgets:
         return comparison

@@ -143,11 +143,7 @@ class BuildComparison:
         return " ".join(f"{name}: {words}" for name, words in said.items() if words)
 
     def within(self, budgets: Sequence[Budget]) -> BuildComparison:
-        """The same, with how each budget stands in each build.
-
-        Raises:
-            CaptureError: A budget is on a metric that some build or the baseline lacks.
-        """
+        """The same, with how each budget stands in each build; raises as `within_budgets`."""
         held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
         return replace(self, comparisons=held)
 
@@ -219,12 +215,7 @@ def compare_many(
 
 
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
-    """Several comparisons with one baseline, as one.
-
-    Args:
-        baseline: What it is called.
-        comparisons: Of each other build with it, by name.
-    """
+    """Comparisons of each other build, by name, with one baseline, as one."""
     metrics = _metrics(baseline, comparisons)
     unlike = outliers(metrics, [name for name, one in comparisons.items() if one.unlike])
     return BuildComparison(
@@ -352,9 +343,7 @@ def _said(name: str, comparison: Comparison, alone: str) -> str:
 def _settings_words(settings: pd.DataFrame, builds: int) -> str:
     """Each setting once, with the baseline's value and those of the builds that differ.
 
-    Args:
-        settings: Those of every build; see `DIFFERING`.
-        builds: How many there are besides the baseline; where few differ, they are named.
+    Where few of so many builds besides the baseline differ, they are named.
     """
     if settings.empty:
         return ""

@@ -44,10 +44,7 @@ WORDS = {LOG: "a GC log", "runtime": "MemStats", "heap": "a heap profile"}
 def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd.DataFrame:
     """Which causes are new, gone, on both sides; see `COMPARED_CAUSES`. Those about data are not.
 
-    Args:
-        before: The answers about one side.
-        after: Those about the other, with the first as its baseline.
-        unlike: Why nothing of one side can be new or gone on the other, if so.
+    The side after has the one before as its baseline; `unlike` says why nothing can be new or gone.
     """
     old, new = _causes(before), _causes(after)
     rows = [

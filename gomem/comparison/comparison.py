@@ -2,25 +2,24 @@
 
 What one capture on each side can say, and what it cannot:
 
-* Benchmarks were measured many times on each side. They are compared by ranks, as benchmark files
-  are.
-* RSS, heap sizes and what the collector cost are one value per capture. That RSS fell from 184 to
-  23 MiB is a fact about two captures; whether two runs differ as much anyway, one capture on each
-  side cannot say. So there is a difference but no p, and the metric's verdict is `?`. More can be
-  given; each adds a value to its side. Measured: in four recordings of one pair of programs, RSS
-  changed by +2, -27, 0 and +9 %. The judgement of the whole still speaks where the difference is
-  beyond what a heap does by itself; see `gomem.comparison.direction`.
-* A gctrace log has many pauses and intervals, but they come from one run and depend on one another.
-  Their ranks can only tell that two runs differ, and two runs of one program do. So a log, too,
-  counts as one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs
-  among twelve runs of one program, one after the other on a busy machine, ranks at 5 % call 40
-  different in their pauses, 48 in intervals, 49 in CPU per collection.
+* Benchmarks were measured many times on each side: they are compared by ranks, as files of them.
+* RSS, heap sizes and what the collector cost are one value per capture. Whether two runs differ as
+  much anyway, one capture on each side cannot say. So there is a difference but no p, and the
+  metric's verdict is `?`; each further capture adds a value to its side. Measured: in four
+  recordings of one pair of programs, RSS changed by +2, -27, 0 and +9 %. The judgement of the whole
+  still speaks where the difference is beyond what a heap does by itself; see
+  `gomem.comparison.direction`.
+* A gctrace log has many pauses and intervals, but they come from one run and depend on one another:
+  their ranks tell that two runs differ, and two runs of one program do. So a log, too, counts as
+  one measurement, summed up by medians and 99th percentiles. Measured: of the 66 pairs among twelve
+  runs of one program on a busy machine, ranks at 5 % call 40 different in their pauses, 48 in
+  intervals, 49 in CPU per collection.
 * Several captures a side are samples. Measured: of 100 pairs of sides, six runs each, drawn from 24
   runs of one unchanged program, 35 of 1100 comparisons (3.2 %) had a p below 5 %, 14 of which were
   too small to matter, and 3 of the 100 judgements were other than `same`.
-* A sampled profile has intervals of its own. They tell a change from sampling noise, and of
-  several runs a side their ranks do, too; see `gomem.comparison.sites`. Measured on the
-  same 100 pairs: of 4306 sites, 42 (1.0 %) were called grown or shrunk.
+* A sampled profile has intervals of its own. They tell a change from sampling noise, and of several
+  runs a side their ranks do, too; see `gomem.comparison.sites`. Measured on the same 100 pairs: of
+  4306 sites, 42 (1.0 %) were called grown or shrunk.
 
 Benchmarks on the one hand, and the levels of memory and collector on the other, are two questions:
 the correction for multiple comparisons that stands beside each p is made within each.
@@ -126,8 +125,7 @@ def compare(
 def opened(side: Comparable | Sequence[Comparable]) -> list[Diagnosis | Bench]:
     """All of one side, ready to be compared; each that a pattern matches is a run of its own.
 
-    Raises:
-        CaptureError: Nothing matches a pattern, or a path holds nothing that gomem can read.
+    CaptureError where nothing matches a pattern, or a path holds nothing that gomem can read.
     """
     return [open_side(one) for each in _several(side) for one in _matched(each)]
 
@@ -137,14 +135,10 @@ def _matched(one: Comparable) -> Sequence[Comparable]:
 
 
 def open_side(one: Comparable, progress: Progress | None = None) -> Diagnosis | Bench:
-    """What is at a path, or what is given, ready to be compared.
+    """What is at a path, or what was loaded from one, ready to be compared.
 
-    Args:
-        one: A path, or what was loaded from one.
-        progress: Called with each file's name, its number and how many there are.
-
-    Raises:
-        CaptureError: The path holds nothing that gomem can read.
+    `progress` gets each file's name, its number and how many there are. CaptureError where the path
+    holds nothing that gomem can read.
     """
     if isinstance(one, (Diagnosis, Bench)):
         return one
@@ -167,20 +161,11 @@ def compare_diagnoses(
     least_change: float = LEAST_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
-    """Compare diagnosed captures, layer by layer; see the module's text.
+    """Compare diagnosed captures, one or several a side, layer by layer, as `compare` says.
 
-    Args:
-        before: One capture's answers, or several of one side.
-        after: The same.
-        requests: How many each answered between its moments, where no load test says so.
-        renames: As `compare` takes them.
-        least_change: As `compare` takes it.
-        margin: Likewise.
-
-    Returns:
-        Metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of all
-        matching moments; the allocation sites of the last ones, from each side's first capture.
-        With several captures on a side, the ledger has medians, which need not add up.
+    There are metrics of the benchmarks, of memory, of the collector and of the load; the ledgers of
+    all matching moments; the allocation sites of the last ones, from each side's first capture.
+    With several captures on a side, the ledger has medians, which need not add up.
     """
     runs = _several(before), _several(after)
     old, new = (

@@ -34,16 +34,9 @@ def direction(
 ) -> str:
     """What one value a side can tell of something of which less is better.
 
-    Args:
-        before: The value before.
-        after: The value after.
-        least: A smaller change is none; a change of less than 2 % is none either.
-        before_series: The same at all moments of the side before.
-        after_series: The same of the side after.
-
-    Returns:
-        `same` where there is no change; better or worse for one that is beyond a heap's own swing,
-        or where the gap between the sides' series is wider than either series; else `?`.
+    It is `same` below `least` or 2 %; better or worse for a change beyond a heap's own swing, or
+    where the gap between the sides' values at all their moments is wider than either side spreads;
+    else `?`.
     """
     if abs(after - before) < max(least, LEAST_SHARE * max(before, after)):
         return SAME

@@ -53,13 +53,7 @@ NOT_JUDGED = "The numbers stand side by side; nothing is called better or worse.
 def judge(
     comparison: Comparison, before: Sequence[Diagnosis] = (), after: Sequence[Diagnosis] = ()
 ) -> Judgement:
-    """What a comparison comes down to.
-
-    Args:
-        comparison: Its numbers.
-        before: The captures of one side; none if benchmark files were compared.
-        after: Those of the other.
-    """
+    """What a comparison comes down to; without captures, if it is of benchmark files."""
     if comparison.unlike:
         return Judgement(TOO_FEW, comparison.unlike, (NOT_JUDGED,))
     numbers = quantities(comparison, before, after)

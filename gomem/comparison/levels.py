@@ -91,13 +91,9 @@ def too_little(before: Side, after: Side) -> dict[str, str]:
 def enough_collections(before: list[int], after: list[int], *, by_counters: bool) -> bool:
     """Whether the collector's share of the CPU says something of both sides.
 
-    Counters are of all that lies between two moments, so it is enough that one side collected
-    often: that the other did not is what changed. A log must be long enough wherever there is one.
-
-    Args:
-        before: Collections of each capture of one side.
-        after: Those of the other.
-        by_counters: Whether counters say the share, or logs.
+    Counters are of all that lies between two moments, so it is enough that each run of one side
+    collected often: that the other did not is what changed. A log must be long enough wherever
+    there is one.
     """
     if by_counters:
         return max(min(before, default=0), min(after, default=0)) >= LEAST_COLLECTIONS

@@ -32,12 +32,7 @@ OF_REQUEST = (
 
 
 def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]:
-    """What one load test measured, by the names of `OF_LOAD`; what it does not say is left out.
-
-    Args:
-        runs: `gomem.inputs.loadtest.table.RUNS`, of one report.
-        latencies: Its `LATENCIES`.
-    """
+    """What one load test measured, as far as it says, by the names of `OF_LOAD`."""
     run: Mapping[str, Any] = runs.iloc[0]
     requests, errors = run["requests"], run["errors"]
     known = not pd.isna(requests) and requests > 0
@@ -57,14 +52,9 @@ def load_values(runs: pd.DataFrame, latencies: pd.DataFrame) -> dict[str, float]
 
 
 def load_levels(values: Mapping[str, float]) -> pd.DataFrame:
-    """One value for each level that is known, as a sample to compare.
+    """What is known of `OF_LOAD` and `OF_REQUEST`, as a sample to compare.
 
-    Args:
-        values: What a load test measured, and what a request cost, by the names of `OF_LOAD` and
-            `OF_REQUEST`.
-
-    Returns:
-        Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
+    Columns `name`, `unit`, `layer`, `better` (lower, higher, neither) and `value`.
     """
     rows = [
         (name, unit, LOAD, better, values[name])

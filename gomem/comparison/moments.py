@@ -61,14 +61,7 @@ GROUPS = (
 
 
 def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.DataFrame:
-    """Which moment is compared with which, and RSS at both; see `MOMENTS`.
-
-    Args:
-        old: The side before.
-        new: The side after.
-        pairs: The moments that have a ledger.
-        profiled: The pair that has the heap profiles.
-    """
+    """Which moments are compared, by ledger or heap profile, and RSS at both; see `MOMENTS`."""
     columns: dict[str, list[Any]] = {column.name: [] for column in MOMENTS}
     for pair in dict.fromkeys([*pairs, *profiled]):
         is_paired = pair in pairs

@@ -41,14 +41,9 @@ JUDGED = ("memory", "collector")  # layers of one value a run
 
 
 def outliers(metrics: pd.DataFrame, apart: Collection[str] = ()) -> pd.DataFrame:
-    """The builds that are worse than all others in some metric, the farthest first.
+    """The builds that are worse than all others in some metric, the farthest first; see `OUTLIERS`.
 
-    Args:
-        metrics: Rows of `gomem.comparison.builds.BUILD_METRICS`, the baseline's among them.
-        apart: Builds that are not of the population, such as those of another program.
-
-    Returns:
-        See `OUTLIERS`.
+    Builds that are `apart` are not of the population, such as those of another program.
     """
     found: list[tuple[Any, ...]] = []
     is_level = metrics["layer"].isin(JUDGED) & ~metrics["name"].isin(GROWING)

@@ -39,8 +39,8 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     """One sentence where the sides are of different programs; empty where nothing says so.
 
     Main packages are compared where build information gives them on both sides, else the names of
-    the binaries, else the functions of package main. A binary's name is the weakest word: it may
-    end in its version, or it was renamed, and then both sides have the same functions.
+    the binaries, else the functions of package main: a binary's name may end in its version, or it
+    was renamed, and then both sides have the same functions.
     """
     packages = _apart(_main_packages, "main packages", before, after)
     if packages is not None:

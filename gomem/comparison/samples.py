@@ -5,22 +5,15 @@ a sample is summed up by its median with an interval, and two samples are compar
 `gomem.statistics.rank_tests` does.
 
 The verdict goes by the p of each metric alone, as benchstat's does: what a file says of one
-benchmark must not depend on how many others stand in it. The price is that of many metrics that
-did not change one in twenty is called changed. So the p corrected for all comparisons (Holm 1979)
-stands beside it, and where it is above 5 % while the plain one is below, the row says so. With it,
-the chance of even one false claim in the table is at most 5 %, however the metrics depend on each
-other.
+benchmark must not depend on how many others stand in it. So of many metrics that did not change one
+in twenty is called changed. The p corrected for all comparisons (Holm 1979) stands beside it, and
+where only the plain one is below 5 %, the row says so: with it, the chance of even one false claim
+in the table is at most 5 %, however the metrics depend on each other.
 
-Too few values to tell is not the same as no difference: where even values that lie wholly apart
-could not reach 5 %, the verdict is `?`.
-
-Beyond noise is not the same as beyond interest: with values enough, or values that hardly vary, one
-part in a million has a small p. A change of less than `LEAST_CHANGE` is `same`, neither better nor
-worse; benchstat, which has no such threshold, shows it as +0.00%.
-
-Nor does `~` say that nothing changed. That a change is no worse than so much is shown the other way
-round: the values before, made worse by the margin, lie beyond those after by more than noise. Shown
-in both directions, the two are equivalent (two one-sided tests, Schuirmann 1987, here by ranks).
+Where even values that lie wholly apart could not reach 5 %, the verdict is `?`: too few values to
+tell. A change of less than `LEAST_CHANGE` is `same`, neither better nor worse, because values that
+hardly vary give one part in a million a small p; benchstat, which has no such threshold, shows it
+as +0.00%. Nor does `~` say that nothing changed: see `gomem.comparison.equivalence`.
 
 What p cannot say is why two runs differ. Runs made one after the other also differ by what the
 machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
@@ -235,22 +228,16 @@ def compare_samples(
     least_change: float = LEAST_CHANGE,
     margin: float | None = None,
 ) -> Comparison:
-    """Compare repeated measurements by name and unit.
+    """Compare repeated measurements: a row for each name and unit, in the sides' order.
+
+    A side has the columns `name`, `unit`, `value`, a row for each measurement; missing values do
+    not count. Used if there: `better` (lower, higher, neither; missing leaves it to the unit),
+    `exact` (the value has no noise), `layer`, and `least` (a smaller difference, in the unit,
+    matters to nobody). A change below `least_change`, of the median before, is neither better nor
+    worse; with a `margin`, each metric is asked whether it is no worse than that.
 
     With one value a side, as two captures give, nothing tells a change from noise: there is the
-    difference but no p, and the verdict is `~`, unless the value is exact and repeats itself.
-
-    Args:
-        before: Columns `name`, `unit`, `value`, a row for each measurement; missing values do not
-            count. Further columns are used if they are there: `better` (lower, higher, neither;
-            missing leaves it to the unit), `exact` (the value has no noise), `layer`, and `least`
-            (a smaller difference, in the unit, matters to nobody).
-        after: The same.
-        least_change: A change smaller than this, of the median before, is neither better nor worse.
-        margin: Asks whether a metric is no worse than that, of the median before.
-
-    Returns:
-        A row for each name and unit, in the order in which the sides have them.
+    difference but no p, and the verdict is `?`, unless the value is exact and repeats itself.
     """
     samples = _collect(before, after)
     p_values = [sample.p_value for sample in samples]
@@ -279,18 +266,14 @@ def equivalence(
 ) -> tuple[str, float | None]:
     """Whether values after are shown to be no worse than those before, or equivalent to them.
 
-    Values that do not vary, on either side, are compared as they are.
+    Shown the other way round: the values before, made worse by the margin (a fraction of each), lie
+    beyond those after by more than noise. Shown in both directions, the two are equivalent (two
+    one-sided tests, Schuirmann 1987, here by ranks); where neither is `better`, that alone is
+    shown. Values that do not vary, on either side, are compared as they are.
 
-    Args:
-        before: In a metric's unit.
-        after: Likewise.
-        margin: How far apart is still no worse, as a fraction of each value before.
-        better: Which values are: `lower`, `higher`; where neither is, only equivalence is shown.
-
-    Returns:
-        One of `EQUIVALENCES`, and the p that it is worse by more than the margin: of the direction
-        that is bad, or the larger one of both where none is. p is None where nothing varies, and
-        where there are too few values to tell.
+    Beside one of `EQUIVALENCES` stands the p that it is worse by more than the margin: of the
+    direction that is bad, or the larger of both where none is; None where nothing varies, and where
+    there are too few values to tell.
     """
     moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
     if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:

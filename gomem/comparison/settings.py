@@ -65,13 +65,7 @@ def differing_bench_settings(before: Bench, after: Bench) -> pd.DataFrame:
 
 
 def setting_row(name: str, before: Sequence[Setting], after: Sequence[Setting]) -> Iterator[_Row]:
-    """The row of a setting, where both sides say it, and not the same.
-
-    Args:
-        name: The setting.
-        before: What the runs of one side say of it.
-        after: What those of the other say.
-    """
+    """The row of a setting, where the runs of both sides say it, and not the same."""
     values = [list(dict.fromkeys(one.value for one in side)) for side in (before, after)]
     if not all(values) or set(values[0]) == set(values[1]):
         return

@@ -62,17 +62,11 @@ def levels_of(
     goroutines: int | None,
     collector: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
-    """One value for each level that is known, as a sample to compare.
+    """One value for each level that is known of a moment, as a sample to compare.
 
-    Args:
-        rss_bytes: RSS at the moment.
-        memstats: A row of the MemStats table, of the same moment.
-        goroutines: How many there were.
-        collector: What the collector cost over the whole log: `GcCost.values`.
-
-    Returns:
-        Columns `name`, `unit`, `layer`, `better` (lower, higher, neither), `value`, and `least`: a
-        smaller difference matters to nobody.
+    `collector` is what it cost over the whole log: `GcCost.values`. Columns `name`, `unit`,
+    `layer`, `better` (lower, higher, neither), `value`, and `least`: a smaller difference matters
+    to nobody.
     """
     stats = {} if memstats is None else memstats
     rows = [

@@ -34,14 +34,10 @@ STALE = "of an older time: no GC ran on one side between this profile and the on
 def unclaimed(
     changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
 ) -> list[str]:
-    """Why each change of what is in use is no claim; empty where it is one, or none was found.
+    """Why each change of `SITES` is no claim; empty where it is one, or none was found.
 
-    Args:
-        changes: Rows of `gomem.analysis.profiles.changes.SITES`, of one profile a side.
-        before: That profile.
-        after: The one of the other side.
-        sample_type: Which of their values; of other than in-use values every claim stands.
-        is_stale: Whether one of them alone repeats the profile before it.
+    The changes are of one profile a side; of other than in-use values every claim stands.
+    `is_stale` where one of the profiles alone repeats the one before it.
     """
     if not sample_type.startswith(IN_USE):
         return [""] * len(changes)
@@ -78,13 +74,7 @@ def _flat(profile: Profile, sample_type: str) -> dict[str, float]:
 def is_one_stale(
     before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
 ) -> bool:
-    """Whether the profile of one side alone repeats the one before it.
-
-    Args:
-        before: The heap profiles of one side by moment, in order.
-        after: Those of the other.
-        ends: The moments that are compared.
-    """
+    """Whether the heap profile of one side alone, at its end, repeats the one before it."""
     return _is_stale(before, ends[0]) != _is_stale(after, ends[1])
 
 

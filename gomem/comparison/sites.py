@@ -132,14 +132,7 @@ def sites_compared(
     renames: Sequence[Rename] = (),
     requests: tuple[Sequence[float | None], Sequence[float | None]] = ((), ()),
 ) -> SiteComparison:
-    """Compare the allocation sites of two sides.
-
-    Args:
-        old: The captures of the side before.
-        new: Those of the side after.
-        renames: What was called otherwise before.
-        requests: Of each capture of each side, how many it answered between its moments.
-    """
+    """Compare the sites of two sides; requests are of each capture, between its moments."""
     profiles = [[one.capture.heap_profiles for one in side] for side in (old, new)]
     before = [{m: renamed(p, renames) for m, p in one.items()} for one in profiles[0]]
     pairs = counterparts(list(before[0]), list(profiles[1][0]))

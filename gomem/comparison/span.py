@@ -59,11 +59,7 @@ class Span:
         return (reading.count("NumGC") or 0) if reading is not None else 0
 
     def not_covered_by(self, log: CollectorFacts | None) -> str:
-        """Why a log does not tell what lies between the moments; empty if it does, or without one.
-
-        Args:
-            log: The answers about the capture's log.
-        """
+        """Why a log does not tell what lies between the moments; empty if it does, or of none."""
         if log is None or log.last_number is None:
             return ""
         if not self._is_covered_by(log.last_number):
@@ -114,11 +110,7 @@ class Span:
         return found
 
     def per_request(self, requests: float) -> dict[str, float]:
-        """What a request cost on average, by the counters of the two moments.
-
-        Args:
-            requests: How many there were between them.
-        """
+        """What each of so many requests cost on average, by the counters of the two moments."""
         if not self._is_one_process or not requests:
             return {}
         first, last = self._reading(self.first), self._reading(self.last)

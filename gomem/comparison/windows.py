@@ -72,11 +72,7 @@ def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Windo
 
 
 def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd.DataFrame:
-    """A row for each side; see `WINDOWS`.
-
-    Args:
-        sides: Its name, its first and last moment, and the window of each capture.
-    """
+    """A row for each side, by name, first and last moment and windows; see `WINDOWS`."""
     return build_rows(
         (
             (

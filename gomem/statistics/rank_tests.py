@@ -57,10 +57,8 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
     """Ranks, from 1, of the values between which the median lies with 95 % confidence.
 
     How many of n values lie below the true median is binomial with one half. Its most likely
-    outcomes are taken, the lower of two equal ones first, until they hold 95 %.
-
-    Returns:
-        None if the interval would reach beyond the smallest or the largest value.
+    outcomes are taken, the lower of two equal ones first, until they hold 95 %. None if the
+    interval would reach beyond the smallest or the largest value.
     """
     from scipy.stats import binom
 
@@ -81,21 +79,15 @@ def rank_sum_p(before: Values, after: Values) -> float | None:
     """Two-sided p of the Mann-Whitney U test.
 
     With up to 50 values on each side it is the exact permutation probability, given the ties;
-    beyond that, the normal approximation, corrected for ties and continuity.
-
-    Returns:
-        None if no outcome could show a difference: a side is empty, or each has one value.
+    beyond that, the normal approximation, corrected for ties and continuity. None if no outcome
+    could show a difference: a side is empty, or each has one value.
     """
     tails = rank_sum_tails(before, after)
     return None if tails is None else min(1.0, 2 * min(tails))
 
 
 def rank_sum_tails(before: Values, after: Values) -> tuple[float, float] | None:
-    """One-sided p of the same test: that the values before are the smaller ones, the larger ones.
-
-    Returns:
-        None where `rank_sum_p` is.
-    """
+    """One-sided p of the same test: that the values before are the smaller, the larger ones."""
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
     pooled = np.concatenate([before, after])
@@ -131,14 +123,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def beyond_chance(p_values: Sequence[float | None], claimed: int) -> bool:
-    """Whether so many of these comparisons are more than chance makes out of one side alone.
+    """Whether so many of these comparisons, on one side, are more than chance makes.
 
     They are where one of them stands for all (Holm), or where there are too many: where nothing
     changed, as many come out on one side, at 2.5 % each, as a binomial has it.
-
-    Args:
-        p_values: Of all comparisons that were made.
-        claimed: How many of them came out on the side that is asked about.
     """
     if any(p <= ALPHA for p in holm(p_values) if p is not None):
         return True

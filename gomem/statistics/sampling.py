@@ -79,12 +79,7 @@ class Sampling:
 
 
 def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
-    """The 95 % interval of sums of sampled values; NaN where nothing was seen.
-
-    Args:
-        estimate: The sums, as the profile has them.
-        sampling: What lies behind the same sums.
-    """
+    """The 95 % interval of a profile's sums of sampled values; NaN where nothing was seen."""
     with np.errstate(invalid="ignore", divide="ignore"):
         sightings = np.where(sampling.seen > 0, estimate**2 / sampling.variance, np.nan)
         low, high = (estimate * ratio for ratio in limit_ratios(sightings))
@@ -95,10 +90,9 @@ def interval(estimate: FloatArray, sampling: Sampling) -> tuple[FloatArray, Floa
 
 
 def limit_ratios(sightings: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Limits of the mean of a Poisson number of sightings, by the number; NaN stays.
+    """Limits of the mean of a Poisson number of sightings (1 or more), by the number; NaN stays.
 
-    Args:
-        sightings: From 1 on; need not be whole. Infinite where nothing is left to chance.
+    Numbers need not be whole; infinite where nothing is left to chance.
     """
     numbers = np.arange(1.0, TABLED + 1)
     lows, highs = _tabled_limits()
@@ -142,12 +136,9 @@ def _more_than(numbers: NDArray[np.int64], means: FloatArray) -> FloatArray:
 
 
 def sampling_of_counts(weight: FloatArray, count: FloatArray, scale: FloatArray) -> Sampling:
-    """What lies behind so many objects seen.
+    """What lies behind so many objects seen, each of a weight: its bytes, or 1 to count objects.
 
-    Args:
-        weight: The value of one object: its bytes, or 1 for a number of objects.
-        count: How many were seen.
-        scale: For how many objects one that was seen stands.
+    One that was seen stands for `scale` objects.
     """
     squares = weight**2 * count
     return Sampling(squares * scale * (scale - 1), weight * count, squares)

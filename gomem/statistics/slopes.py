@@ -16,14 +16,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Measure the slope of each row of values over the same moments.
+    """The slope per second of each row of values, and both ends of its 95 % interval.
 
-    Args:
-        seconds: When each value was taken, ascending; at least two differ.
-        values: A row for each thing that changes, a column for each moment.
-
-    Returns:
-        Slope, and both ends of its 95 % interval, for each row, per second.
+    A row is a thing that changes, a column a moment; moments ascend, and two differ at least.
     """
     first, second = np.triu_indices(len(seconds), 1)
     apart = seconds[second] > seconds[first]
