@@ -78,19 +78,12 @@ MOST_RUNS = 1000  # a number of runs beyond which nobody will measure
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The worst change that is allowed of a metric.
+    """The worst change that is allowed of a metric."""
 
-    Attributes:
-        metric: A metric's name, a short one, a unit, or `NAME:UNIT`.
-        text: The size as it was set.
-        size: With its sign, in the unit that follows.
-        unit: `%`, `pp`, a unit of bytes or time, or nothing: the metric's own.
-    """
-
-    metric: str
-    text: str
-    size: float
-    unit: str
+    metric: str  # a metric's name, a short one, a unit, or `NAME:UNIT`
+    text: str  # the size as it was set
+    size: float  # with its sign, in the unit that follows
+    unit: str  # `%`, `pp`, a unit of bytes or time, or nothing: the metric's own
 
     def __str__(self) -> str:
         return f"{self.metric}={self.text}"

@@ -42,23 +42,15 @@ _NO_CHANGE = {TOO_FEW: "too few runs to tell", SAME: "too small a change to matt
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of both sides, judged.
+    """A number of both sides, judged."""
 
-    Attributes:
-        name: What it is called.
-        verdict: better, worse, same, or `?` where too few values can tell.
-        clause: How it moved: `GC CPU fell from 31.8 % to 10.5 %`.
-        sentence: The same as a sentence, with its reason where that is known.
-        worse_by: How much worse it became, as a fraction of what it was; negative if better.
-        price: What it costs, as the end of a sentence about a gain: ` for 245 MiB more RSS`; empty
-            where the clause says it.
-    """
-
-    name: str
-    verdict: str
-    clause: str
-    sentence: str
-    worse_by: float
+    name: str  # what it is called
+    verdict: str  # better, worse, same, or `?` where too few values can tell
+    clause: str  # how it moved: `GC CPU fell from 31.8 % to 10.5 %`
+    sentence: str  # the same as a sentence, with its reason where that is known
+    worse_by: float  # how much worse it became, as a fraction of what it was; negative if better
+    # What it costs, as the end of a sentence about a gain: ` for 245 MiB more RSS`; empty where the
+    # clause says it.
     price: str = ""
 
     @property

@@ -23,20 +23,13 @@ SIDES = (BEFORE, AFTER)
 
 @dataclass(frozen=True)
 class Side:
-    """The runs of one side.
+    """The runs of one side."""
 
-    Attributes:
-        word: `before` or `after`.
-        captures: A run each.
-        first: The first moment that has a counterpart on the other side; empty without one.
-        last: The last, which levels are of.
-        asked_requests: How many requests each run answered, where no load test says so.
-    """
-
-    word: str
-    captures: Sequence[Diagnosis]
-    first: str
-    last: str
+    word: str  # `before` or `after`
+    captures: Sequence[Diagnosis]  # a run each
+    first: str  # the first moment that has a counterpart on the other side; empty without one
+    last: str  # the last, which levels are of
+    # How many requests each run answered, where no load test says so.
     asked_requests: int | None = None
 
     @cached_property

@@ -88,20 +88,15 @@ SITE_RATES = (
 
 @dataclass(frozen=True)
 class SiteComparison:
-    """The allocation sites of two sides.
+    """The allocation sites of two sides."""
 
-    Attributes:
-        sites: By sample type, at the last moment that has profiles; see `SITE_CHANGES`.
-        rates: What each allocated between the first moment and the last; see `SITE_RATES`.
-        change_trees: By sample type, a function that makes the call tree of the change, of the
-            first capture on each side.
-        notes: What to know before trusting them.
-    """
-
-    sites: pd.DataFrame
+    sites: pd.DataFrame  # by sample type, at the last moment that has profiles; see `SITE_CHANGES`
+    # What each allocated between the first moment and the last; see `SITE_RATES`.
     rates: pd.DataFrame
+    # By sample type, a function that makes the call tree of the change, of the first capture on
+    # each side.
     change_trees: Mapping[str, Callable[[], CallTree]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what to know before trusting them
 
 
 @dataclass(frozen=True)

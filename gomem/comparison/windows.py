@@ -45,18 +45,12 @@ WINDOWS = (
 
 @dataclass(frozen=True)
 class Window:
-    """What one capture's numbers are of.
+    """What one capture's numbers are of."""
 
-    Attributes:
-        seconds: How long it is; None if no clock says.
-        collections: In it; None if nothing counts them.
-        requests: Answered in it; None if nobody says.
-        log: When the log begins and ends, since the process's start; None without one.
-    """
-
-    seconds: float | None = None
-    collections: int | None = None
-    requests: float | None = None
+    seconds: float | None = None  # how long it is; None if no clock says
+    collections: int | None = None  # in it; None if nothing counts them
+    requests: float | None = None  # answered in it; None if nobody says
+    # When the log begins and ends, since the process's start; None without one.
     log: tuple[float, float] | None = None
 
 

@@ -26,17 +26,12 @@ def carries(n: int, quantile: float) -> bool:
 
 @dataclass
 class Tally:
-    """Values of a sample, ascending, and how often each occurs.
+    """Values of a sample, ascending, and how often each occurs."""
 
-    Attributes:
-        values: The different ones.
-        counts: Of each, how many.
-        is_rounded: Whether there were too many, so that they are rounded to four digits.
-    """
-
-    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    values: FloatArray = field(default_factory=lambda: np.empty(0))  # the different ones
+    # Of each, how many.
     counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    is_rounded: bool = False
+    is_rounded: bool = False  # whether there were too many, so that they are rounded to four digits
 
     def add(self, sample: FloatArray) -> None:
         """Take the known values of a part of the sample."""

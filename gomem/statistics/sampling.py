@@ -47,17 +47,12 @@ TABLED = 50  # sightings; above, Byar's formula for the limits is right to 1 in 
 
 @dataclass(frozen=True)
 class Sampling:
-    """What lies behind sampled numbers; of sums it is the sums.
+    """What lies behind sampled numbers; of sums it is the sums."""
 
-    Attributes:
-        variance: Of each number, in the square of its unit.
-        seen: What of each was seen itself, in its unit.
-        weighted: What was seen, each object times its own value: by `seen`, it is the value of
-            an object, the larger ones counting more.
-    """
-
-    variance: FloatArray
-    seen: FloatArray
+    variance: FloatArray  # of each number, in the square of its unit
+    seen: FloatArray  # what of each was seen itself, in its unit
+    # What was seen, each object times its own value: by `seen`, it is the value of an object, the
+    # larger ones counting more.
     weighted: FloatArray
 
     def mapped(self, change: Callable[[FloatArray], FloatArray]) -> Sampling:

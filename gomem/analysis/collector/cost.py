@@ -93,53 +93,33 @@ class Rate:
 
 @dataclass(frozen=True)
 class GcCost:
-    """What the collector cost over a log.
+    """What the collector cost over a log."""
 
-    Attributes:
-        cycles: Collections.
-        runs: Processes they belong to.
-        forced: Of the collections, asked for by the program.
-        periodic: Of them, because there was none for two minutes.
-        seconds: Time from each run's first collection to its last, summed.
-        stw: Time that the world stood still for a collection, both stops together, as PauseNs
-            counts it; to two digits, cut.
-        longest_stop_seconds: The longest single stop.
-        interval: Time from the start of one collection to the start of the next.
-        available_cpu_seconds: CPU that GOMAXPROCS allowed in `seconds`.
-        gc_cpu_fraction: CPU that collections took, idle marking left out, of all that GOMAXPROCS
-            allowed in `seconds`. With stops as they are printed, so at most this: see
-            `steps.STOP_CPU`.
-        marking_cpu_fraction: Of it, what marking took: at least this.
-        steady_cycles: Collections but those that found the heap grown by `STEP_OF_GROWTH` since
-            the last such one: a start-up has no others.
-        steady_marking_cpu_seconds: CPU that marking took in them.
-        assist_fraction: The part of marking that allocating goroutines had to do.
-        allocation_rate: Bytes a second, summed over the collections that follow one another.
-        heap_live_first_bytes: Marked by the first collection; to 1 MiB.
-        heap_live_last_bytes: Marked by the last one; to 1 MiB.
-        heap_peak_bytes: Largest heap that any log line shows; to 1 MiB.
-        heap_goal_bytes: Goal of the last collection; None if it had none.
-    """
-
-    cycles: int
-    runs: int
-    forced: int
-    periodic: int
-    seconds: float
+    cycles: int  # collections
+    runs: int  # processes they belong to
+    forced: int  # of the collections, asked for by the program
+    periodic: int  # of them, because there was none for two minutes
+    seconds: float  # time from each run's first collection to its last, summed
+    # Time that the world stood still for a collection, both stops together, as PauseNs counts it;
+    # to two digits, cut.
     stw: Quantiles
-    longest_stop_seconds: float | None
-    interval: Quantiles
-    available_cpu_seconds: float
+    longest_stop_seconds: float | None  # the longest single stop
+    interval: Quantiles  # time from the start of one collection to the start of the next
+    available_cpu_seconds: float  # CPU that GOMAXPROCS allowed in `seconds`
+    # CPU that collections took, idle marking left out, of all that GOMAXPROCS allowed in `seconds`.
+    # With stops as they are printed, so at most this: see `steps.STOP_CPU`.
     gc_cpu_fraction: float | None
-    marking_cpu_fraction: float | None
+    marking_cpu_fraction: float | None  # of it, what marking took: at least this
+    # Collections but those that found the heap grown by `STEP_OF_GROWTH` since the last such one: a
+    # start-up has no others.
     steady_cycles: int
-    steady_marking_cpu_seconds: float
-    assist_fraction: float | None
-    allocation_rate: Rate
-    heap_live_first_bytes: int | None
-    heap_live_last_bytes: int | None
-    heap_peak_bytes: int | None
-    heap_goal_bytes: int | None
+    steady_marking_cpu_seconds: float  # CPU that marking took in them
+    assist_fraction: float | None  # the part of marking that allocating goroutines had to do
+    allocation_rate: Rate  # bytes a second, summed over the collections that follow one another
+    heap_live_first_bytes: int | None  # marked by the first collection; to 1 MiB
+    heap_live_last_bytes: int | None  # marked by the last one; to 1 MiB
+    heap_peak_bytes: int | None  # largest heap that any log line shows; to 1 MiB
+    heap_goal_bytes: int | None  # goal of the last collection; None if it had none
 
     @property
     def values(self) -> dict[str, int | float | None]:

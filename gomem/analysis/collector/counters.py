@@ -31,25 +31,16 @@ _Shares = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class CounterReading:
-    """The counters of one moment.
+    """The counters of one moment."""
 
-    Attributes:
-        memstats: A row of the MemStats table, or of runtime/metrics in its place.
-        metrics: runtime/metrics scalars by name.
-        path: The artefact of the first.
-        metrics_path: That of the second.
-        moment: When it was read.
-        page: A row of MemStats of a page of metrics, which has what runtime/metrics lack.
-        page_path: Its artefact.
-    """
-
-    memstats: pd.Series
-    metrics: Mapping[str, float]
-    path: str
-    metrics_path: str
-    moment: str
+    memstats: pd.Series  # a row of the MemStats table, or of runtime/metrics in its place
+    metrics: Mapping[str, float]  # runtime/metrics scalars by name
+    path: str  # the artefact of the first
+    metrics_path: str  # that of the second
+    moment: str  # when it was read
+    # A row of MemStats of a page of metrics, which has what runtime/metrics lack.
     page: pd.Series | None = None
-    page_path: str = ""
+    page_path: str = ""  # its artefact
 
     def count(self, name: str) -> int | None:
         """A counter; None where it is missing."""
@@ -71,44 +62,34 @@ class CounterReading:
 
 @dataclass(frozen=True)
 class CollectorCounters:
-    """What the counters say of the collections between two readings, or since the start.
+    """What the counters say of the collections between two readings, or since the start."""
 
-    Attributes:
-        cycles: Collections.
-        forced: Of them, asked for by the program; None where nobody counted (before Go 1.8).
-        seconds: From the last collection before the first reading to the last before the last one;
-            None since the start.
-        paused_seconds: For how long they stopped the world; None where that is not counted.
-        allocated_bytes: TotalAlloc's difference; None where that is not counted.
-        goal_bytes: The lowest NextGC of the readings, because room is a mean: a heap that grew
-            meanwhile had less while its goals were low. None where it is not told.
-        limiter_cycle: The last of them, by number, at which the runtime's limiter held collecting
-            down to half of the CPU; None where it did not, or nobody says.
-        cpu_fraction: Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
-        cpu_stopped_fraction: What of that the stops are; None where the same source does not say.
-        cpu_field: What says so.
-        cpu_path: The artefact that does.
-        cpu_since_start: Whether that is since the start, even where the counts are not.
-        last: The last reading.
-        since_start: Whether the counts are since the start.
-        none_since: The earliest reading after which no collection ran until the last; None if that
-            is the last itself.
-    """
-
-    cycles: int
+    cycles: int  # collections
+    # Of them, asked for by the program; None where nobody counted (before Go 1.8).
     forced: int | None
+    # From the last collection before the first reading to the last before the last one; None since
+    # the start.
     seconds: float | None
+    # For how long they stopped the world; None where that is not counted.
     paused_seconds: float | None
-    allocated_bytes: int | None
+    allocated_bytes: int | None  # TotalAlloc's difference; None where that is not counted
+    # The lowest NextGC of the readings, because room is a mean: a heap that grew meanwhile had less
+    # while its goals were low. None where it is not told.
     goal_bytes: int | None
+    # The last of them, by number, at which the runtime's limiter held collecting down to half of
+    # the CPU; None where it did not, or nobody says.
     limiter_cycle: int | None
+    # Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
     cpu_fraction: float | None
+    # What of that the stops are; None where the same source does not say.
     cpu_stopped_fraction: float | None
-    cpu_field: str
-    cpu_path: str
-    cpu_since_start: bool
-    last: CounterReading
-    since_start: bool
+    cpu_field: str  # what says so
+    cpu_path: str  # the artefact that does
+    cpu_since_start: bool  # whether that is since the start, even where the counts are not
+    last: CounterReading  # the last reading
+    since_start: bool  # whether the counts are since the start
+    # The earliest reading after which no collection ran until the last; None if that is the last
+    # itself.
     none_since: CounterReading | None = None
 
     @property

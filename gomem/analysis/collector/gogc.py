@@ -40,23 +40,14 @@ IntArray = np.ndarray
 
 @dataclass(frozen=True)
 class Goals:
-    """Goals of collections, each with what the collection before it marked; NaN where unknown.
+    """Goals of collections, each with what the collection before it marked; NaN where unknown."""
 
-    Attributes:
-        run: Which process.
-        live: Marked by the collection before, if its line is there.
-        goal: Made from it.
-        start: The heap when the collection began.
-        scanned: Stacks and globals beside the live heap; 0 where the release prints none.
-        may_be_limited: Whether the release knows a memory limit, as far as its lines say.
-    """
-
-    run: IntArray
-    live: np.ndarray
-    goal: np.ndarray
-    start: np.ndarray
-    scanned: np.ndarray
-    may_be_limited: np.ndarray
+    run: IntArray  # which process
+    live: np.ndarray  # marked by the collection before, if its line is there
+    goal: np.ndarray  # made from it
+    start: np.ndarray  # the heap when the collection began
+    scanned: np.ndarray  # stacks and globals beside the live heap; 0 where the release prints none
+    may_be_limited: np.ndarray  # whether the release knows a memory limit, as far as its lines say
 
     @classmethod
     def of(cls, cycles: pd.DataFrame) -> Goals:

@@ -44,38 +44,26 @@ class UsualRoom:
 
     Of the later half of each run's time, if enough goals are of it and the heap was steady then: a
     start-up has as many collections in a second as a minute of work has later. Else of all.
-
-    Attributes:
-        live_bytes: What was live.
-        headroom_bytes: How far the next goal lay above that.
-        headroom_fraction: The same, as a part of what was live.
-        is_steady: Whether the live heap was of one size: between one in ten and nine in ten lies
-            half of the median at most. Else it still filled, or went up and down.
     """
 
-    live_bytes: float
-    headroom_bytes: float
-    headroom_fraction: float
+    live_bytes: float  # what was live
+    headroom_bytes: float  # how far the next goal lay above that
+    headroom_fraction: float  # the same, as a part of what was live
+    # Whether the live heap was of one size: between one in ten and nine in ten lies half of the
+    # median at most. Else it still filled, or went up and down.
     is_steady: bool
 
 
 @dataclass(frozen=True)
 class HeapPacing:
-    """How collections were paced.
+    """How collections were paced."""
 
-    Attributes:
-        cycles: A row per collection: `run`, `number` and the columns of `PACING`. Made of sizes
-            floored to 1 MiB: each is known to 1 MiB either way, and where the heap is small the
-            fractions say little.
-        summary: A row per column of `PACING`; see `PACING_SUMMARY`.
-        usual: The room above the live heap.
-        is_rounded: Whether there were so many different values that its quantiles may be off, by
-            0.05 % at most.
-    """
-
+    # A row per collection: `run`, `number` and the columns of `PACING`. Made of sizes floored to 1
+    # MiB: each is known to 1 MiB either way, and where the heap is small the fractions say little.
     cycles: pd.DataFrame
-    summary: pd.DataFrame
-    usual: UsualRoom
+    summary: pd.DataFrame  # a row per column of `PACING`; see `PACING_SUMMARY`
+    usual: UsualRoom  # the room above the live heap
+    # Whether there were so many different values that its quantiles may be off, by 0.05 % at most.
     is_rounded: bool = False
 
 

@@ -48,32 +48,20 @@ MMU = (
 
 @dataclass(frozen=True)
 class MutatorUtilization:
-    """What the program kept of its CPU.
+    """What the program kept of its CPU."""
 
-    Attributes:
-        curve: A row per window length; see `MMU`.
-        mean_fraction: Over the whole log; None without a collection.
-        notes: What to know before believing it.
-    """
-
-    curve: pd.DataFrame
-    mean_fraction: float | None
-    notes: tuple[str, ...] = ()
+    curve: pd.DataFrame  # a row per window length; see `MMU`
+    mean_fraction: float | None  # over the whole log; None without a collection
+    notes: tuple[str, ...] = ()  # what to know before believing it
 
 
 @dataclass(frozen=True)
 class LostTime:
-    """Time that the collector took from the program, piecewise linear over a run.
+    """Time that the collector took from the program, piecewise linear over a run."""
 
-    Attributes:
-        begin: Where the run's record begins, in seconds of its clock.
-        knots: Where the rate of loss changes, ascending.
-        lost: Seconds of the whole program lost up to each knot.
-    """
-
-    begin: float
-    knots: FloatArray
-    lost: FloatArray
+    begin: float  # where the run's record begins, in seconds of its clock
+    knots: FloatArray  # where the rate of loss changes, ascending
+    lost: FloatArray  # seconds of the whole program lost up to each knot
 
     @property
     def end(self) -> float:

@@ -49,19 +49,14 @@ PAUSE_QUANTILES = (
 
 @dataclass(frozen=True)
 class GcPauses:
-    """Times of collections.
+    """Times of collections."""
 
-    Attributes:
-        quantiles: A row per kind of time and quantile; see `PAUSE_QUANTILES`. The longest has no
-            interval.
-        stopped: How long the world stood still, counted.
-        histogram: A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`,
-            `high_seconds`, `cycles`; five bins a decade, the first one from 0.
-    """
-
+    # A row per kind of time and quantile; see `PAUSE_QUANTILES`. The longest has no interval.
     quantiles: pd.DataFrame
+    # A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`, `high_seconds`, `cycles`;
+    # five bins a decade, the first one from 0.
     histogram: pd.DataFrame
-    stopped: Tally
+    stopped: Tally  # how long the world stood still, counted
 
 
 def gc_pauses(cycles: Cycles) -> GcPauses:

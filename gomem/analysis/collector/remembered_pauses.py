@@ -17,16 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RememberedPauses:
-    """Stops of the world by MemStats' ring.
+    """Stops of the world by MemStats' ring."""
 
-    Attributes:
-        stopped: How long each collection stopped the world, in seconds, both stops together.
-        longest_number: The collection that did so for longest.
-        seconds: The time that they are of; None since the start, and where some are forgotten.
-    """
-
-    stopped: Tally
-    longest_number: int
+    stopped: Tally  # how long each collection stopped the world, in seconds, both stops together
+    longest_number: int  # the collection that did so for longest
+    # The time that they are of; None since the start, and where some are forgotten.
     seconds: float | None
 
 

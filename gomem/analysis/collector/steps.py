@@ -115,19 +115,12 @@ def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
 
 @dataclass(frozen=True)
 class FilledRun:
-    """A run's collections from where its live heap first reached its own median.
+    """A run's collections from where its live heap first reached its own median."""
 
-    Attributes:
-        run: Its number.
-        at: When each began, in seconds.
-        live: What each marked, in bytes.
-        cycles: How many collections these are; those of a long log stand for several.
-    """
-
-    run: int
-    at: np.ndarray
-    live: np.ndarray
-    cycles: int
+    run: int  # its number
+    at: np.ndarray  # when each began, in seconds
+    live: np.ndarray  # what each marked, in bytes
+    cycles: int  # how many collections these are; those of a long log stand for several
 
 
 def filled_runs(cycles: Cycles) -> list[FilledRun]:
@@ -191,15 +184,10 @@ def log_seconds(cycles: pd.DataFrame) -> pd.Series:
 
 @dataclass
 class LogClock:
-    """That clock, for a log that comes piece by piece.
+    """That clock, for a log that comes piece by piece."""
 
-    Attributes:
-        offset: Where the last run begins on it.
-        end: Where that run ends, as far as it is known.
-    """
-
-    offset: float = 0.0
-    end: float = 0.0
+    offset: float = 0.0  # where the last run begins on it
+    end: float = 0.0  # where that run ends, as far as it is known
     _run: int | None = None
 
     def seconds(self, cycles: pd.DataFrame) -> pd.Series:

@@ -77,20 +77,14 @@ ONE_GOGC_FRACTION = 0.9  # of the lower goals: if so many agree, GOGC was change
 
 @dataclass(frozen=True)
 class GcTriggers:
-    """Why collections ran.
+    """Why collections ran."""
 
-    Attributes:
-        cycles: A row per collection: `run`, `number`, `trigger`; none of a log that is too long
-            to lie in memory.
-        counts: A row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`.
-        gogc: A row per run; see `GOGC`.
-        beyond_any: How many of the goals no GOGC makes.
-    """
-
+    # A row per collection: `run`, `number`, `trigger`; none of a log that is too long to lie in
+    # memory.
     cycles: pd.DataFrame
-    counts: pd.DataFrame
-    gogc: pd.DataFrame
-    beyond_any: int
+    counts: pd.DataFrame  # a row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`
+    gogc: pd.DataFrame  # a row per run; see `GOGC`
+    beyond_any: int  # how many of the goals no GOGC makes
 
     def of(self, trigger: str) -> pd.Series:
         """The row of `counts` of one trigger."""
@@ -181,17 +175,11 @@ def _added(allowed: list[pd.DataFrame]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Limited:
-    """Which goals a memory limit made, as far as that is proven.
+    """Which goals a memory limit made, as far as that is proven."""
 
-    Attributes:
-        gogc: GOGC by run.
-        lower: Runs in which a goal lower than GOGC sets is a limit's.
-        sure: Runs in which there surely is a limit.
-    """
-
-    gogc: pd.Series
-    lower: frozenset[int]
-    sure: frozenset[int]
+    gogc: pd.Series  # GOGC by run
+    lower: frozenset[int]  # runs in which a goal lower than GOGC sets is a limit's
+    sure: frozenset[int]  # runs in which there surely is a limit
 
     @classmethod
     def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:

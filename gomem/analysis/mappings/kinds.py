@@ -71,16 +71,12 @@ _OF_KINDS = {
 
 @dataclass(frozen=True)
 class ClassifiedMappings:
-    """Mappings with their kinds.
+    """Mappings with their kinds."""
 
-    Attributes:
-        mappings: The smaps rows with `kind` and `rule`; a mapping that holds two kinds, as where
-            the kernel joined neighbours, is split into two rows whose sizes add up.
-        notes: Assumptions made, and contradictions found.
-    """
-
+    # The smaps rows with `kind` and `rule`; a mapping that holds two kinds, as where the kernel
+    # joined neighbours, is split into two rows whose sizes add up.
     mappings: pd.DataFrame
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # assumptions made, and contradictions found
 
     def kinds(self) -> pd.DataFrame:
         """A row per kind met; see `BY_KIND`.

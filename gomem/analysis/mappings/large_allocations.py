@@ -21,19 +21,13 @@ EXACT = 0.9  # the least, as a share of the most
 
 @dataclass(frozen=True)
 class LargeAllocations:
-    """Large objects of one moment, in bytes.
+    """Large objects of one moment, in bytes."""
 
-    Attributes:
-        large_bytes: In all of them.
-        pointer_bytes: In those with pointers: the most that it can be.
-        least_pointer_bytes: The least: as if all small objects were pointers and nothing else.
-        untouched_bytes: Of `pointer_bytes`, what must be untouched: more than the pointer-free
-            large objects have room for.
-    """
-
-    large_bytes: int
-    pointer_bytes: int
-    least_pointer_bytes: int
+    large_bytes: int  # in all of them
+    pointer_bytes: int  # in those with pointers: the most that it can be
+    least_pointer_bytes: int  # the least: as if all small objects were pointers and nothing else
+    # Of `pointer_bytes`, what must be untouched: more than the pointer-free large objects have room
+    # for.
     untouched_bytes: int
 
     @property

@@ -130,13 +130,9 @@ def stack_cuts(rows: MappingRows) -> list[Cut]:
 
 @dataclass(frozen=True)
 class LargeBlocks:
-    """The large blocks of all moments that nobody else's mappings explain.
+    """The large blocks of all moments that nobody else's mappings explain."""
 
-    Attributes:
-        moments: Classified mappings of each moment.
-    """
-
-    moments: Sequence[pd.DataFrame]
+    moments: Sequence[pd.DataFrame]  # classified mappings of each moment
 
     @cached_property
     def have_mallocs_shape(self) -> bool:

@@ -36,17 +36,12 @@ FLAGS = frozenset({"THPeligible", "ProtectionKey"})
 
 
 class Cut(NamedTuple):
-    """Where one mapping is really two.
+    """Where one mapping is really two."""
 
-    Attributes:
-        position: Which, in the order of addresses.
-        at: The address, between its start and its end.
-        lower_resident: Bytes of each counter that the lower part is taken to have, where there are
-            so many; None for all that fit.
-    """
-
-    position: int
-    at: int
+    position: int  # which, in the order of addresses
+    at: int  # the address, between its start and its end
+    # Bytes of each counter that the lower part is taken to have, where there are so many; None for
+    # all that fit.
     lower_resident: int | None = None
 
 
@@ -56,28 +51,17 @@ class MappingRows:
 
     An array a field, the lowest mapping first: a process has some thirty mappings, for which a
     frame takes a hundred times as long.
-
-    Attributes:
-        start: Address of the first byte.
-        end: Address behind the last byte.
-        perms: Permissions as the kernel prints them.
-        inode: 0 if there is no file.
-        path: File or name; empty if there is none.
-        flags: VmFlags; empty where the kernel prints none.
-        resident: Rss in bytes; 0 where it is unknown.
-        kind: The kind, once a rule has given it; empty before.
-        rule: The rule that gave it.
     """
 
-    start: NDArray[np.uint64]
-    end: NDArray[np.uint64]
-    perms: NDArray[np.object_]
-    inode: NDArray[np.int64]
-    path: NDArray[np.object_]
-    flags: NDArray[np.object_]
-    resident: NDArray[np.int64]
-    kind: NDArray[np.object_]
-    rule: NDArray[np.object_]
+    start: NDArray[np.uint64]  # address of the first byte
+    end: NDArray[np.uint64]  # address behind the last byte
+    perms: NDArray[np.object_]  # permissions as the kernel prints them
+    inode: NDArray[np.int64]  # 0 if there is no file
+    path: NDArray[np.object_]  # file or name; empty if there is none
+    flags: NDArray[np.object_]  # VmFlags; empty where the kernel prints none
+    resident: NDArray[np.int64]  # rss in bytes; 0 where it is unknown
+    kind: NDArray[np.object_]  # the kind, once a rule has given it; empty before
+    rule: NDArray[np.object_]  # the rule that gave it
 
     @classmethod
     def of(cls, mappings: pd.DataFrame | MappingRows) -> MappingRows:

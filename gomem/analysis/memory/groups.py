@@ -78,15 +78,12 @@ HEAP_CLAIMS = (
 
 @dataclass(frozen=True)
 class MemoryGroups:
-    """One moment's resident memory in groups.
+    """One moment's resident memory in groups."""
 
-    Attributes:
-        rows: A row per group that is there; see `MEMORY_GROUPS`. `bytes` adds up to RSS, exactly.
-        claims: What the runtime claims of the Go heap, divided; see `HEAP_CLAIMS`. No rows where
-            nothing divides it.
-    """
-
+    # A row per group that is there; see `MEMORY_GROUPS`. `bytes` adds up to RSS, exactly.
     rows: pd.DataFrame
+    # What the runtime claims of the Go heap, divided; see `HEAP_CLAIMS`. No rows where nothing
+    # divides it.
     claims: pd.DataFrame
 
     def bytes_of(self, group: str) -> int | None:

@@ -130,33 +130,22 @@ def address_space_use(
 
 @dataclass(frozen=True)
 class TimeToLimit:
-    """When a size that grows linearly reaches a limit.
+    """When a size that grows linearly reaches a limit."""
 
-    Attributes:
-        slope_bytes_per_second: Of the line through the moments; with its 95 % interval.
-        slope_low: Its lower end.
-        slope_high: Its upper end.
-        seconds: Until the limit at that slope; `inf` is never.
-        soonest_seconds: At the upper end of the slope.
-        latest_seconds: At the lower end; `inf` if the size may not be growing at all.
-        points: Moments that the line runs through.
-        seen_bytes: How much of the way the line runs through: the slope times the moments' span.
-        left_bytes: How much is left to the limit.
-        goes_on: Whether it grows to the end, by the shape of its path where there are five moments
-            or more: memory that has filled and levelled off reaches no limit. An interval of the
-            later half's own slope would ask too much: of three moments it has one degree of
-            freedom, and is 13 standard errors wide to either side.
-    """
-
-    slope_bytes_per_second: float
-    slope_low: float
-    slope_high: float
-    seconds: float
-    soonest_seconds: float
-    latest_seconds: float
-    points: int
+    slope_bytes_per_second: float  # of the line through the moments; with its 95 % interval
+    slope_low: float  # its lower end
+    slope_high: float  # its upper end
+    seconds: float  # until the limit at that slope; `inf` is never
+    soonest_seconds: float  # at the upper end of the slope
+    latest_seconds: float  # at the lower end; `inf` if the size may not be growing at all
+    points: int  # moments that the line runs through
+    # How much of the way the line runs through: the slope times the moments' span.
     seen_bytes: float
-    left_bytes: float
+    left_bytes: float  # how much is left to the limit
+    # Whether it grows to the end, by the shape of its path where there are five moments or more:
+    # memory that has filled and levelled off reaches no limit. An interval of the later half's own
+    # slope would ask too much: of three moments it has one degree of freedom, and is 13 standard
+    # errors wide to either side.
     goes_on: bool = True
 
 

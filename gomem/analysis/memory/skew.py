@@ -29,18 +29,12 @@ _PHASES = (
 
 @dataclass(frozen=True)
 class Skew:
-    """How far apart the two sides of a moment are.
+    """How far apart the two sides of a moment are."""
 
-    Attributes:
-        seconds: Between MemStats and the mappings; None if a time is unknown.
-        collections: Collections that ended between them, as far as they can be counted; None if
-            nothing says.
-        source: What they were counted from.
-    """
-
-    seconds: float | None = None
+    seconds: float | None = None  # between MemStats and the mappings; None if a time is unknown
+    # Collections that ended between them, as far as they can be counted; None if nothing says.
     collections: int | None = None
-    source: str = ""
+    source: str = ""  # what they were counted from
 
     @property
     def crosses_a_collection(self) -> bool:

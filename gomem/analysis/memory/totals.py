@@ -29,23 +29,17 @@ _ALONE = (
 
 @dataclass(frozen=True)
 class ResidentTotals:
-    """What the kernel says about a process as a whole.
+    """What the kernel says about a process as a whole."""
 
-    Attributes:
-        rss_bytes: Resident.
-        source: Where that count comes from.
-        of_files: How much of it is pages of files, with the count's name; None if nothing says.
-        of_shared_memory: How much of it is shared memory; None if nothing says.
-        lazy_free: How much of it was given back with MADV_FREE; None if nothing says.
-        notes: What else the numbers include, or leave out.
-    """
-
-    rss_bytes: int
-    source: str
+    rss_bytes: int  # resident
+    source: str  # where that count comes from
+    # How much of it is pages of files, with the count's name; None if nothing says.
     of_files: tuple[int, str] | None = None
+    # How much of it is shared memory; None if nothing says.
     of_shared_memory: tuple[int, str] | None = None
+    # How much of it was given back with MADV_FREE; None if nothing says.
     lazy_free: tuple[int, str] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what else the numbers include, or leave out
 
 
 def resident_totals(

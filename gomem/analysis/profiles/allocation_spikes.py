@@ -57,34 +57,23 @@ TOO_FEW = 2  # rates, to have a median
 
 @dataclass(frozen=True)
 class Spike:
-    """One interval between two profiles, and who allocated in it.
+    """One interval between two profiles, and who allocated in it."""
 
-    Attributes:
-        before: Moment of the earlier profile.
-        after: Moment of the later one.
-        seconds: Between the two.
-        allocated_bytes: In between.
-        usual_bytes: What the median of the other intervals' rates, or the higher of two, gives in
-            as many seconds; NaN if there is no other.
-        usual_at_most_bytes: The same in the longest time that the interval may show.
-        intervals: How many there are in all, those without news among them.
-        with_news: How many of them have news, and so a rate.
-        allocated: Who, as differences of alloc_space; rows as in `EXTRA`, the largest first.
-        in_use: Levels of inuse_space at both moments, and their change.
-        caller: The program's own function for which the first of `allocated` allocates most; empty
-            if none is.
-    """
-
-    before: str
-    after: str
-    seconds: float
-    allocated_bytes: float
+    before: str  # moment of the earlier profile
+    after: str  # moment of the later one
+    seconds: float  # between the two
+    allocated_bytes: float  # in between
+    # What the median of the other intervals' rates, or the higher of two, gives in as many seconds;
+    # NaN if there is no other.
     usual_bytes: float
-    usual_at_most_bytes: float
-    intervals: int
-    with_news: int
+    usual_at_most_bytes: float  # the same in the longest time that the interval may show
+    intervals: int  # how many there are in all, those without news among them
+    with_news: int  # how many of them have news, and so a rate
+    # Who, as differences of alloc_space; rows as in `EXTRA`, the largest first.
     allocated: pd.DataFrame
-    in_use: SiteChanges
+    in_use: SiteChanges  # levels of inuse_space at both moments, and their change
+    # The program's own function for which the first of `allocated` allocates most; empty if none
+    # is.
     caller: str
 
     @property

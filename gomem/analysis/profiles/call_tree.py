@@ -51,21 +51,13 @@ MOST_FRAMES = 3000  # of the widest; a page with more is slow, and most of them 
 
 @dataclass(frozen=True)
 class CallTree:
-    """The frames of one profile, or of two.
+    """The frames of one profile, or of two."""
 
-    Attributes:
-        sample_type: Which of their values.
-        unit: Its unit, as the profile declares it.
-        frames: Rows as in `FRAMES`: a caller before its calls, the widest call first.
-        is_difference: Whether there is an earlier profile.
-        note: Why there are no intervals; empty where there are.
-    """
-
-    sample_type: str
-    unit: str
-    frames: pd.DataFrame
-    is_difference: bool
-    note: str = ""
+    sample_type: str  # which of their values
+    unit: str  # its unit, as the profile declares it
+    frames: pd.DataFrame  # rows as in `FRAMES`: a caller before its calls, the widest call first
+    is_difference: bool  # whether there is an earlier profile
+    note: str = ""  # why there are no intervals; empty where there are
 
 
 def call_tree(
@@ -161,21 +153,13 @@ def _together(sides: list[_Side]) -> _Stacks:
 
 @dataclass(frozen=True)
 class _Tree:
-    """Frames by number, callers before their calls; number 0 is the whole profile.
+    """Frames by number, callers before their calls; number 0 is the whole profile."""
 
-    Attributes:
-        node: Function of each; the last name is that of the whole.
-        parent: Caller of each.
-        depth: Callers above each.
-        of_sample: The frame in which each sample ends, or the last one that is wide enough.
-        is_cut: Whether its stack goes on below that.
-    """
-
-    node: IntArray
-    parent: IntArray
-    depth: IntArray
-    of_sample: IntArray
-    is_cut: NDArray[np.bool_]
+    node: IntArray  # function of each; the last name is that of the whole
+    parent: IntArray  # caller of each
+    depth: IntArray  # callers above each
+    of_sample: IntArray  # the frame in which each sample ends, or the last one that is wide enough
+    is_cut: NDArray[np.bool_]  # whether its stack goes on below that
 
     def summed(self, own: FloatArray) -> FloatArray:
         """What each frame has, with all below it."""

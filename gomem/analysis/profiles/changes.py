@@ -116,19 +116,12 @@ def compare_site_runs(
 
 @dataclass(frozen=True)
 class SiteChanges:
-    """What changed between two profiles, by one sample type.
+    """What changed between two profiles, by one sample type."""
 
-    Attributes:
-        sample_type: Which, such as `inuse_space`.
-        unit: Its unit, as the profile declares it.
-        sites: Rows as in `SITES`, the largest change first.
-        note: Why there are no intervals, hence no state but `~`; empty where there are.
-    """
-
-    sample_type: str
-    unit: str
-    sites: pd.DataFrame
-    note: str = ""
+    sample_type: str  # which, such as `inuse_space`
+    unit: str  # its unit, as the profile declares it
+    sites: pd.DataFrame  # rows as in `SITES`, the largest change first
+    note: str = ""  # why there are no intervals, hence no state but `~`; empty where there are
 
 
 def profile_changes(
@@ -226,21 +219,13 @@ def _aligned(
 
 @dataclass(frozen=True)
 class _Measured:
-    """The values of one profile by function.
+    """The values of one profile by function."""
 
-    Attributes:
-        functions: Each once.
-        value: Of each.
-        sampling: What lies behind each; None if that is not known.
-        is_exact: The program recorded every allocation.
-        note: Why there are no intervals.
-    """
-
-    functions: pd.Index
-    value: Values
-    sampling: Sampling | None
-    is_exact: bool
-    note: str
+    functions: pd.Index  # each once
+    value: Values  # of each
+    sampling: Sampling | None  # what lies behind each; None if that is not known
+    is_exact: bool  # the program recorded every allocation
+    note: str  # why there are no intervals
 
     def frame(self) -> pd.DataFrame:
         """What `compare_sites` takes: functions that are not 0, with their intervals."""

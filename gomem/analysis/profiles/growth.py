@@ -68,33 +68,25 @@ OWN_FRAMES = 3  # innermost frames in which stacks of one leak may differ
 
 @dataclass(frozen=True)
 class Series:
-    """The values of each stack over the profiles of one process.
+    """The values of each stack over the profiles of one process."""
 
-    Attributes:
-        sample_type: Which, such as `inuse_space`.
-        unit: Its unit, as the profiles declare it.
-        moments: A row for each profile that is new: `moment`, `time`, `seconds` since the first.
-        values: Stacks × moments: levels of inuse_*; of alloc_*, what was added since the moment
-            before, and missing in the first, of which that is unknown.
-        variance: Of each value by sampling; missing if it is not known.
-        repeated: Profiles left out because they repeat the one before.
-        restarts: Moments before which alloc_* fell: another process, counted from its start.
-        at_once: Profiles left out because another follows at once.
-        since_seconds: The earliest time that each new profile may be of; empty if none lags.
-        until_seconds: When the last of them was last seen, repeated or not; None if not known.
-        others: Functions of the last profile that are of modules of others than the program's own.
-    """
-
-    sample_type: str
-    unit: str
+    sample_type: str  # which, such as `inuse_space`
+    unit: str  # its unit, as the profiles declare it
+    # A row for each profile that is new: `moment`, `time`, `seconds` since the first.
     moments: pd.DataFrame
+    # Stacks × moments: levels of inuse_*; of alloc_*, what was added since the moment before, and
+    # missing in the first, of which that is unknown.
     values: pd.DataFrame
-    variance: pd.DataFrame
-    repeated: tuple[str, ...] = ()
+    variance: pd.DataFrame  # of each value by sampling; missing if it is not known
+    repeated: tuple[str, ...] = ()  # profiles left out because they repeat the one before
+    # Moments before which alloc_* fell: another process, counted from its start.
     restarts: tuple[str, ...] = ()
-    at_once: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ()  # profiles left out because another follows at once
+    # The earliest time that each new profile may be of; empty if none lags.
     since_seconds: tuple[float, ...] = ()
+    # When the last of them was last seen, repeated or not; None if not known.
     until_seconds: float | None = None
+    # Functions of the last profile that are of modules of others than the program's own.
     others: frozenset[str] = frozenset()
 
     @property

@@ -24,16 +24,11 @@ IN_USE, ALLOCATED = "inuse_space", "alloc_space"
 
 @dataclass(frozen=True)
 class InUseTotals:
-    """What heap profiles of one process have in use.
+    """What heap profiles of one process have in use."""
 
-    Attributes:
-        at_most: The most that any has, to the upper end of its 95 % interval, in bytes.
-        moment: Of the profile that has it.
-        allocated: What each counts as allocated since the start, by moment, in bytes.
-    """
-
-    at_most: float
-    moment: str
+    at_most: float  # the most that any has, to the upper end of its 95 % interval, in bytes
+    moment: str  # of the profile that has it
+    # What each counts as allocated since the start, by moment, in bytes.
     allocated: Mapping[str, int]
 
 

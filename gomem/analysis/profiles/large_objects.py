@@ -29,17 +29,11 @@ MIN_OBJECT = MIB  # twice the usual sampling interval: an object so large is alw
 
 @dataclass(frozen=True)
 class LargeObject:
-    """The largest single object that was allocated between two profiles.
+    """The largest single object that was allocated between two profiles."""
 
-    Attributes:
-        seconds: Halfway between the two, in seconds since 1970.
-        least_in_use: What was in use then at least: the object, and the less that both show.
-        moment: The later of the two, the first that counts it.
-    """
-
-    seconds: float
-    least_in_use: float
-    moment: str
+    seconds: float  # halfway between the two, in seconds since 1970
+    least_in_use: float  # what was in use then at least: the object, and the less that both show
+    moment: str  # the later of the two, the first that counts it
 
 
 def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:

@@ -41,17 +41,12 @@ TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 collects: nothing of the prog
 
 @dataclass(frozen=True)
 class Stacks:
-    """Stacks, and how much each counts.
+    """Stacks, and how much each counts."""
 
-    Attributes:
-        frames: A row a frame: `sample`, `depth` from 0 innermost, `function`, `file`, `line`.
-        values: What each sample has.
-        others: The functions that are known to be of modules of others.
-    """
-
+    # A row a frame: `sample`, `depth` from 0 innermost, `function`, `file`, `line`.
     frames: pd.DataFrame
-    values: NDArray[np.int64]
-    others: Collection[str] = ()
+    values: NDArray[np.int64]  # what each sample has
+    others: Collection[str] = ()  # the functions that are known to be of modules of others
 
     @classmethod
     def of_profile(

@@ -31,36 +31,23 @@ AT_ONCE = 0.1  # of the usual time between two profiles: less is no interval
 
 @dataclass(frozen=True)
 class Published:
-    """A profile that says something new.
+    """A profile that says something new."""
 
-    Attributes:
-        moment: The first that shows it.
-        profile: What it says.
-        seconds: When it was first shown, since the first of them.
-        until_seconds: When it was shown last.
-        since_seconds: The earliest time that it may be of: a profile lags by two collections.
-    """
-
-    moment: str
-    profile: Profile
-    seconds: float
-    until_seconds: float
-    since_seconds: float
+    moment: str  # the first that shows it
+    profile: Profile  # what it says
+    seconds: float  # when it was first shown, since the first of them
+    until_seconds: float  # when it was shown last
+    since_seconds: float  # the earliest time that it may be of: a profile lags by two collections
 
 
 @dataclass(frozen=True)
 class Publications:
-    """Periodic profiles, without those that say nothing of their own.
+    """Periodic profiles, without those that say nothing of their own."""
 
-    Attributes:
-        news: Those that say something new, in order of time.
-        repeated: Moments whose profile repeats the one before: no collection ran in between.
-        at_once: Moments whose profile another follows almost at once.
-    """
-
-    news: tuple[Published, ...]
+    news: tuple[Published, ...]  # those that say something new, in order of time
+    # Moments whose profile repeats the one before: no collection ran in between.
     repeated: tuple[str, ...] = ()
-    at_once: tuple[str, ...] = ()
+    at_once: tuple[str, ...] = ()  # moments whose profile another follows almost at once
 
     @property
     def intervals(self) -> int:

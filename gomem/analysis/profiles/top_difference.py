@@ -33,21 +33,13 @@ NORMALIZED = "one side was scaled to the sum of the other"
 
 @dataclass(frozen=True)
 class TopDifference:
-    """Who has more or less of one sample type than before.
+    """Who has more or less of one sample type than before."""
 
-    Attributes:
-        sample_type: Which, such as `inuse_space`.
-        unit: Its unit, as the profile declares it.
-        total: What fractions are of.
-        top: Rows as in `DIFFERENCES`, in pprof's order.
-        note: Why there are no intervals; empty where there are.
-    """
-
-    sample_type: str
-    unit: str
-    total: int
-    top: pd.DataFrame
-    note: str = ""
+    sample_type: str  # which, such as `inuse_space`
+    unit: str  # its unit, as the profile declares it
+    total: int  # what fractions are of
+    top: pd.DataFrame  # rows as in `DIFFERENCES`, in pprof's order
+    note: str = ""  # why there are no intervals; empty where there are
 
     @property
     def column_names(self) -> tuple[str, ...]:

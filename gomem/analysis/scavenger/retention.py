@@ -196,19 +196,14 @@ def _paced_goal(
 
 @dataclass(frozen=True)
 class _Collections:
-    """What readings and log say of each collection.
+    """What readings and log say of each collection."""
 
-    Attributes:
-        goals: NextGC that readings have after each.
-        in_use: HeapInuse of the last reading after each, and so before the next one.
-        slots: Free slots (HeapInuse less HeapAlloc) in the readings after each: the fewest.
-        log: What the log has of it.
-    """
-
-    goals: Mapping[int, float]
+    goals: Mapping[int, float]  # NextGC that readings have after each
+    # HeapInuse of the last reading after each, and so before the next one.
     in_use: Mapping[int, int]
+    # Free slots (HeapInuse less HeapAlloc) in the readings after each: the fewest.
     slots: Mapping[int, int]
-    log: Mapping[int, LogCycle]
+    log: Mapping[int, LogCycle]  # what the log has of it
 
     @classmethod
     def of(cls, rows: pd.DataFrame, log: Mapping[int, LogCycle]) -> _Collections:

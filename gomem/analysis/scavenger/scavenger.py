@@ -171,33 +171,25 @@ class ScavengerCpu:
 
 @dataclass(frozen=True)
 class Scavenger:
-    """What goes back to the kernel, when, how fast, and why not more.
+    """What goes back to the kernel, when, how fast, and why not more."""
 
-    Attributes:
-        goals: The rules of all releases, and which of them this one has.
-        retention: A row a moment; see `memory.retention.RETENTION`.
-        intervals: Why no more went back between two moments; see
-            `memory.scavenge_verdicts.INTERVALS`.
-        episodes: Those in a row with one verdict as one; see `scavenge_verdicts.EPISODES`.
-        lines: The scavenger's lines with `seconds`, when the collection before each was, on the
-            clock of `retention`; see `gomem.inputs.gctrace.table.SCAVENGES`. None without any.
-        freed: Calls of debug.FreeOSMemory in the log; see `FREED`.
-        would_free_bytes: What a call would give back for sure, at the last moment: what is idle.
-            None without MemStats.
-        may_free_bytes: And at most: what is retained, as far as its collection finds no object.
-        lazy_free_bytes: What GODEBUG=madvdontneed=1 would take off RSS there; None if no file says.
-        cpu: None where runtime/metrics do not have it: before Go 1.20, or of one moment.
-    """
-
-    goals: tuple[Goal, ...]
-    retention: pd.DataFrame
+    goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has
+    retention: pd.DataFrame  # a row a moment; see `memory.retention.RETENTION`
+    # Why no more went back between two moments; see `memory.scavenge_verdicts.INTERVALS`.
     intervals: pd.DataFrame
+    # Those in a row with one verdict as one; see `scavenge_verdicts.EPISODES`.
     episodes: pd.DataFrame
+    # The scavenger's lines with `seconds`, when the collection before each was, on the clock of
+    # `retention`; see `gomem.inputs.gctrace.table.SCAVENGES`. None without any.
     lines: pd.DataFrame | None
-    freed: pd.DataFrame
+    freed: pd.DataFrame  # calls of debug.FreeOSMemory in the log; see `FREED`
+    # What a call would give back for sure, at the last moment: what is idle. None without MemStats.
     would_free_bytes: int | None
+    # And at most: what is retained, as far as its collection finds no object.
     may_free_bytes: int | None
+    # What GODEBUG=madvdontneed=1 would take off RSS there; None if no file says.
     lazy_free_bytes: int | None
+    # None where runtime/metrics do not have it: before Go 1.20, or of one moment.
     cpu: ScavengerCpu | None
 
 

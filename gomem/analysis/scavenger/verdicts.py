@@ -89,17 +89,12 @@ class _Cause:
 
 @dataclass(frozen=True)
 class _Above:
-    """How it is with heap above the goal from one reading to the next.
+    """How it is with heap above the goal from one reading to the next."""
 
-    Attributes:
-        since: The first reading of those in a row at which heap lies above the goal.
-        silent_seconds: How long nothing goes back, around these two; missing without a clock.
-        goes_back: Whether some does from the one to the other.
-    """
-
-    since: Row
+    since: Row  # the first reading of those in a row at which heap lies above the goal
+    # How long nothing goes back, around these two; missing without a clock.
     silent_seconds: float | None
-    goes_back: bool
+    goes_back: bool  # whether some does from the one to the other
 
 
 def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:

@@ -59,19 +59,12 @@ class Backtest:
 
 @dataclass(frozen=True)
 class Made:
-    """What a log was made with.
+    """What a log was made with."""
 
-    Attributes:
-        gogc: GOGC, 1.0 for 100; infinite for off.
-        limit: GOMEMLIMIT, bytes; infinite for none.
-        not_heap: What the runtime has mapped beside objects under it, bytes.
-        era: The release's pacer.
-    """
-
-    gogc: float
-    limit: float
-    not_heap: float
-    era: Era
+    gogc: float  # GOGC, 1.0 for 100; infinite for off
+    limit: float  # GOMEMLIMIT, bytes; infinite for none
+    not_heap: float  # what the runtime has mapped beside objects under it, bytes
+    era: Era  # the release's pacer
 
 
 def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:

@@ -19,40 +19,24 @@ MOST_SLACK = 0.2  # of the heap; MemStats read between sweeping and filling up s
 
 @dataclass(frozen=True)
 class MemoryNow:
-    """What a moment of the capture says of the memory beside the heap.
+    """What a moment of the capture says of the memory beside the heap."""
 
-    Attributes:
-        retained_bytes: HeapSys less HeapReleased.
-        beside_bytes: What the runtime has mapped beside the heap: Sys less HeapSys.
-        growing_bytes: Of it, what grows with the heap: MSpanSys and GCSys.
-        slack_bytes: HeapInuse less HeapAlloc.
-        heap_sys_bytes: HeapSys.
-        rss_bytes: RSS; None if it is not known.
-    """
-
-    retained_bytes: int
-    beside_bytes: int
-    growing_bytes: int
-    slack_bytes: int
-    heap_sys_bytes: int
-    rss_bytes: int | None
+    retained_bytes: int  # HeapSys less HeapReleased
+    beside_bytes: int  # what the runtime has mapped beside the heap: Sys less HeapSys
+    growing_bytes: int  # of it, what grows with the heap: MSpanSys and GCSys
+    slack_bytes: int  # HeapInuse less HeapAlloc
+    heap_sys_bytes: int  # HeapSys
+    rss_bytes: int | None  # RSS; None if it is not known
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Memory beside the heap's objects that a limit counts: an estimate with its bounds.
+    """Memory beside the heap's objects that a limit counts: an estimate with its bounds."""
 
-    Attributes:
-        fixed: Bytes whatever the heap's size: least, likely, most.
-        share: Of the heap: least, likely, most.
-        other_bytes: RSS beside the heap that is kept; None if it is not known.
-        words: How it is known.
-    """
-
-    fixed: tuple[float, float, float]
-    share: tuple[float, float, float]
-    other_bytes: float | None
-    words: str
+    fixed: tuple[float, float, float]  # bytes whatever the heap's size: least, likely, most
+    share: tuple[float, float, float]  # of the heap: least, likely, most
+    other_bytes: float | None  # RSS beside the heap that is kept; None if it is not known
+    words: str  # how it is known
 
     @classmethod
     def of(cls, memory: MemoryNow | None, load: Load, era: Era) -> Beside:

@@ -122,17 +122,11 @@ def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: 
 
 @dataclass(frozen=True)
 class Goals:
-    """The two goals of collections, bytes; infinite where there is none.
+    """The two goals of collections, bytes; infinite where there is none."""
 
-    Attributes:
-        live: What the collection before each marked.
-        by_percent: See `percent_goal`.
-        by_limit: See `limit_goal`.
-    """
-
-    live: Array
-    by_percent: Array
-    by_limit: Array
+    live: Array  # what the collection before each marked
+    by_percent: Array  # see `percent_goal`
+    by_limit: Array  # see `limit_goal`
 
     @property
     def goal(self) -> Array:
@@ -175,21 +169,13 @@ def _bounds(room: Array, gogc: Array | float, era: Era) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Marking:
-    """How collections marked, each by a value.
+    """How collections marked, each by a value."""
 
-    Attributes:
-        seconds: How long they marked.
-        gomaxprocs: GOMAXPROCS.
-        assist_seconds: CPU of assists.
-        idle_seconds: CPU of idle marking.
-        allocated_bytes: What the program allocated meanwhile.
-    """
-
-    seconds: Array
-    gomaxprocs: Array
-    assist_seconds: Array
-    idle_seconds: Array
-    allocated_bytes: Array
+    seconds: Array  # how long they marked
+    gomaxprocs: Array  # GOMAXPROCS
+    assist_seconds: Array  # CPU of assists
+    idle_seconds: Array  # CPU of idle marking
+    allocated_bytes: Array  # what the program allocated meanwhile
 
 
 def runway(marking: Marking, era: Era) -> Array:

@@ -36,34 +36,22 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Load:
-    """What a program did while its log was written, one run of it, from its first collection on.
+    """What a program did while its log was written, one run of it, from its first collection on."""
 
-    Attributes:
-        begin: When each collection started, seconds since the first.
-        knots_seconds: Times at which the sum of all allocation is known.
-        knots_bytes: That sum.
-        survived: Of what was there when each collection started, what it marked.
-        meanwhile: What the program allocated while each marked: less than it usually does in such
-            a time, where marking takes CPU that it would need, and it catches up afterwards.
-        lasting: How long each took from its first stop to its last.
-        cpu_seconds: What each took of the CPU, without idle marking.
-        scanned: Stacks and globals that each scanned.
-        runway: How far before its goal the pacer wanted to start after each; see `pacer.runway`.
-        forced: When collections started that the program asked for.
-        gomaxprocs: GOMAXPROCS.
-    """
-
-    begin: Array
-    knots_seconds: Array
-    knots_bytes: Array
-    survived: Array
+    begin: Array  # when each collection started, seconds since the first
+    knots_seconds: Array  # times at which the sum of all allocation is known
+    knots_bytes: Array  # that sum
+    survived: Array  # of what was there when each collection started, what it marked
+    # What the program allocated while each marked: less than it usually does in such a time, where
+    # marking takes CPU that it would need, and it catches up afterwards.
     meanwhile: Array
-    lasting: Array
-    cpu_seconds: Array
-    scanned: Array
+    lasting: Array  # how long each took from its first stop to its last
+    cpu_seconds: Array  # what each took of the CPU, without idle marking
+    scanned: Array  # stacks and globals that each scanned
+    # How far before its goal the pacer wanted to start after each; see `pacer.runway`.
     runway: Array
-    forced: Array
-    gomaxprocs: float
+    forced: Array  # when collections started that the program asked for
+    gomaxprocs: float  # GOMAXPROCS
 
     @classmethod
     def of(cls, cycles: pd.DataFrame, era: Era) -> Load:
@@ -172,23 +160,14 @@ def _allocated(
 
 @dataclass(frozen=True)
 class Setting:
-    """What replays are given, a value for each.
+    """What replays are given, a value for each."""
 
-    Attributes:
-        gogc: 1.0 for 100; infinite for off.
-        limit: GOMEMLIMIT, bytes; infinite for none.
-        not_heap: What the runtime has mapped beside objects, bytes; see `pacer.limit_goal`.
-        rate: The program's allocation, as a share of what the log shows.
-        survival: What survives, likewise.
-        offset: Where in the load it begins, as a share of its length.
-    """
-
-    gogc: Array
-    limit: Array
-    not_heap: Array
-    rate: Array
-    survival: Array
-    offset: Array
+    gogc: Array  # 1.0 for 100; infinite for off
+    limit: Array  # GOMEMLIMIT, bytes; infinite for none
+    not_heap: Array  # what the runtime has mapped beside objects, bytes; see `pacer.limit_goal`
+    rate: Array  # the program's allocation, as a share of what the log shows
+    survival: Array  # what survives, likewise
+    offset: Array  # where in the load it begins, as a share of its length
 
 
 REPLAYED = (

@@ -20,19 +20,12 @@ STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.262
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the log's own numbers may be off, as shares of them: half of a 95 % interval.
+    """How far the log's own numbers may be off, as shares of them: half of a 95 % interval."""
 
-    Attributes:
-        rate: Of the rate of allocation.
-        survival: Of what survives a collection.
-        cost: Of the CPU of a collection.
-        peak: By how much the highest heap stands above nine in ten of the others: chance.
-    """
-
-    rate: float
-    survival: float
-    cost: float
-    peak: float
+    rate: float  # of the rate of allocation
+    survival: float  # of what survives a collection
+    cost: float  # of the CPU of a collection
+    peak: float  # by how much the highest heap stands above nine in ten of the others: chance
 
     @classmethod
     def of(cls, load: Load, peaks: np.ndarray) -> Spread:

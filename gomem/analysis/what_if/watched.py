@@ -38,17 +38,11 @@ KNOWN = (
 
 @dataclass(frozen=True)
 class Watched:
-    """The part of a log that is looked at.
+    """The part of a log that is looked at."""
 
-    Attributes:
-        cycles: Its collections, of one run, in order.
-        refused: Why it is not enough, in a sentence; None where it is.
-        notes: What was left out, in sentences.
-    """
-
-    cycles: pd.DataFrame
-    refused: str | None
-    notes: tuple[str, ...]
+    cycles: pd.DataFrame  # its collections, of one run, in order
+    refused: str | None  # why it is not enough, in a sentence; None where it is
+    notes: tuple[str, ...]  # what was left out, in sentences
 
 
 def watched(cycles: Cycles) -> Watched:

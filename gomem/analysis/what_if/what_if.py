@@ -61,22 +61,14 @@ ASSUMED = (
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What other settings would do.
+    """What other settings would do."""
 
-    Attributes:
-        present: What the log shows.
-        grid: A row per setting; see `GRID`.
-        backtest: How well the same is foretold on the log itself.
-        assumptions: What the answer rests on, in sentences.
-        refused: Why there is none; None where there is.
-        advice: What to set for the container; None where its size is not known.
-    """
-
-    present: Present
-    grid: pd.DataFrame
-    backtest: Backtest
-    assumptions: tuple[str, ...]
-    refused: str | None = None
+    present: Present  # what the log shows
+    grid: pd.DataFrame  # a row per setting; see `GRID`
+    backtest: Backtest  # how well the same is foretold on the log itself
+    assumptions: tuple[str, ...]  # what the answer rests on, in sentences
+    refused: str | None = None  # why there is none; None where there is
+    # What to set for the container; None where its size is not known.
     advice: PodAdvice | None = None
 
     def cell(self, gogc: int, memory_limit_bytes: float | None = None) -> pd.Series | None:
@@ -90,21 +82,15 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which settings to look at.
+    """Which settings to look at."""
 
-    Attributes:
-        gogc: In per cent; -1 is off.
-        limits: GOMEMLIMIT in bytes; None for none, and for a grid that suits the log.
-        container_bytes: What the container may use; None if that is not known.
-        container_source: What says so.
-        steps: How a GOMEMLIMIT for it is worked out, see `pod_advice.STEPS`; None where only its
-            size is known.
-    """
-
-    gogc: Sequence[int] = GOGC_GRID
+    gogc: Sequence[int] = GOGC_GRID  # in per cent; -1 is off
+    # GOMEMLIMIT in bytes; None for none, and for a grid that suits the log.
     limits: Sequence[float] | None = None
-    container_bytes: int | None = None
-    container_source: str = "--container"
+    container_bytes: int | None = None  # what the container may use; None if that is not known
+    container_source: str = "--container"  # what says so
+    # How a GOMEMLIMIT for it is worked out, see `pod_advice.STEPS`; None where only its size is
+    # known.
     steps: pd.DataFrame | None = None
 
     @property
