@@ -133,17 +133,11 @@ class GcCost:
 
 
 def cost_of_collection(cycles: Cycles) -> GcCost:
-    """Sum up the collections of a log.
+    """Sum up the collections of a log; what too few of them leave open is None.
 
     The share of CPU comes from each collection's own CPU times, never from the log's percentage:
     that one is since the program's start and a whole number. It takes the time from a run's first
     collection to its last, and so leaves out the last one's own CPU.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-
-    Returns:
-        The costs. What too few collections leave open is None.
     """
     so_far = CostSoFar()
     for piece, before in overlapping(cycles):
@@ -189,8 +183,8 @@ class Allocated:
     """What was allocated from one start to the next: what the heap grew by, and what was freed.
 
     Each size is floored to 1 MiB. So what one collection freed is known to 1 MiB either way and is
-    not negative; what the heap grew by adds up over collections that follow one another, so that
-    only the first and the last size of such a row count.
+    not negative; of collections that follow one another, growth adds up, so only the first and the
+    last size count.
     """
 
     seconds: float = 0.0
@@ -242,12 +236,7 @@ class CostSoFar:
     _heaps: dict[str, int | None] = field(default_factory=dict)
 
     def add(self, piece: pd.DataFrame, before: int = 0) -> None:
-        """Take further collections.
-
-        Args:
-            piece: The collections, and in front of them the one that they follow.
-            before: Whether there is such a one, 1 or 0.
-        """
+        """Take further collections; `before` is 1 where the first is only what they follow."""
         self._add_steps(gc_steps(piece))
         cycles = piece.iloc[before:]
         self._runs |= set(pd.unique(cycles["run"]).tolist())

@@ -1,11 +1,10 @@
 """What do a process's own counters say of its collections, where no log does?
 
 MemStats and runtime/metrics count from the process's start; the difference of two readings is what
-lies between them. LastGC is the runtime's own clock, so how far collections lie apart needs no
-other. The CPU of collections is /cpu/classes/gc/total without idle marking, of /cpu/classes/total,
-since Go 1.20; before that there is GCCPUFraction, the same since the process's start. Since Go 1.19
-/gc/limiter/last-enabled tells at which collection the runtime last held collecting down to about
-half of the CPU.
+lies between them. LastGC is the runtime's own clock. The CPU of collections is
+/cpu/classes/gc/total without idle marking, of /cpu/classes/total, since Go 1.20; before that there
+is GCCPUFraction, the same since the process's start. Since Go 1.19 /gc/limiter/last-enabled tells
+at which collection the runtime last held collecting down to about half of the CPU.
 """
 
 from __future__ import annotations
@@ -133,8 +132,7 @@ class CollectorCounters:
         """What the goal leaves when as much is taken off as is allocated between collections.
 
         Those that the program asks for come before the goal, so they are not counted. None since
-        the start, when goals were others, of a single collection, which ends no cycle that was seen
-        whole, and where it is not known.
+        the start, when goals were others, of a single collection, and where it is not known.
         """
         if self.since_start or self.allocated_bytes is None or self.goal_bytes is None:
             return None
@@ -158,16 +156,11 @@ class CollectorCounters:
 
 
 def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters | None:
-    """What lies between the first and the last reading of one process.
+    """What lies between the first and the last reading of one process, which are in order of time.
 
-    Where there is one reading, or no collection between them, it is what lies before the last.
-    Readings before a restart, which sets counters back, are left out.
-
-    Args:
-        readings: In order of time.
-
-    Returns:
-        The counters; None if the last reading does not count collections.
+    Of one reading, or without a collection between them, it is what lies before the last. Readings
+    before a restart, which sets counters back, are left out. None if the last does not count
+    collections.
     """
     counted = [(one, cycles) for one in readings if (cycles := one.count("NumGC")) is not None]
     if not counted:

@@ -103,14 +103,10 @@ def _before(values: np.ndarray) -> np.ndarray:
 
 
 def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFrame:
-    """The GOGC that goals allow, counted: of very many goals few rows, which add up.
+    """The GOGC that goals (the telling ones, unless others are given) allow, counted.
 
-    Args:
-        goals: The goals.
-        which: Those to take; by default the telling ones.
-
-    Returns:
-        `run`, `low`, `high` in per cent, and `goals`, how many allow from the one to the other.
+    Of very many goals few rows, which add up: `run`, `low`, `high` in per cent, and `goals`, how
+    many allow from the one to the other.
     """
     which = goals.telling if which is None else which
     low, high = goals.percents()
@@ -125,15 +121,11 @@ def allowed_percents(goals: Goals, which: np.ndarray | None = None) -> pd.DataFr
 
 
 def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
-    """For each run the GOGC that most of its goals allow.
+    """For each run the GOGC that most of its goals allow, as `allowed_percents` counts them.
 
-    Args:
-        allowed: As `allowed_percents` counts them.
-
-    Returns:
-        Under each run `percent`, missing unless enough goals agree and too few to matter lie above;
-        `agreeing` and `telling`, how many goals do, of how many. Of equally good values the
-        highest, because a memory limit only ever lowers a goal.
+    Under each run `percent`, missing unless enough goals agree and too few to matter lie above;
+    `agreeing` and `telling`, how many goals do, of how many. Of equally good values the highest,
+    because a memory limit only ever lowers a goal.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]

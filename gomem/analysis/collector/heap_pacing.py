@@ -68,14 +68,7 @@ class HeapPacing:
 
 
 def heap_pacing(cycles: Cycles) -> HeapPacing:
-    """Hold the heap sizes of collections against their goals.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-
-    Returns:
-        The answer; of a log too long for memory without a row per collection.
-    """
+    """Compare heap sizes with goals; of a log too long for memory without a row per collection."""
     frame = _rows(next(pieces_of(cycles)).iloc[:0])
     tallies, live, middles = {what: Tally() for what in PACING}, Tally(), _middles(cycles)
     late = {what: Tally() for what in (LIVE, *NEXT)}

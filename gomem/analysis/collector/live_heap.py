@@ -70,12 +70,7 @@ class LiveHeap:
 
 
 def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
-    """Measure the growth of the live heap in each run of a log.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
-            to lie in memory is looked at in groups of them; see `steps.grouped`.
-    """
+    """The growth of the live heap in each run of a log; a long one in groups (`steps.grouped`)."""
     return tuple(map(_live_heap, filled_runs(cycles)))
 
 

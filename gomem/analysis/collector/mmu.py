@@ -91,15 +91,10 @@ class LostTime:
 def mutator_utilization(
     cycles: Cycles, windows: tuple[float, ...] = WINDOWS_SECONDS
 ) -> MutatorUtilization:
-    """Find the worst window of each length.
+    """Find the worst window of each length, in seconds.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        windows: Lengths in seconds.
-
-    Returns:
-        The curve. Durations are cut to two digits by the runtime, so that the program kept up to a
-        tenth of the loss less than this; a start is known to 1 ms.
+    Durations are cut to two digits by the runtime, so that the program kept up to a tenth of the
+    loss less than this; a start is known to 1 ms.
     """
     so_far = _SoFar(windows)
     for piece, before in overlapping(cycles):

@@ -60,11 +60,7 @@ class GcPauses:
 
 
 def gc_pauses(cycles: Cycles) -> GcPauses:
-    """Lay the times of collections out as quantiles and as counts.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-    """
+    """Lay the times of collections out as quantiles and as counts."""
     times = _times(cycles)
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
@@ -75,18 +71,10 @@ def gc_pauses(cycles: Cycles) -> GcPauses:
 def quantile_interval(
     ordered: FloatArray | Tally, quantile: float, confidence: float = CONFIDENCE
 ) -> tuple[float | None, float | None]:
-    """Values of a sample between which the true quantile lies, with at least the confidence.
+    """Values of an ascending sample between which the true quantile lies, with the confidence.
 
     How many of n values lie below the quantile is binomial, whatever the distribution; so two of
-    its quantiles are the ranks of the ends.
-
-    Args:
-        ordered: The sample, ascending.
-        quantile: Which one, as a fraction.
-        confidence: How often the interval must hold it.
-
-    Returns:
-        Lower and upper end, None where the sample has no value far enough out.
+    its quantiles are the ranks of the ends. None where the sample has no value far enough out.
     """
     n = len(ordered)
     if n == 0:

@@ -43,14 +43,9 @@ PHASE_ROWS = (
 
 
 def gc_phases(cycles: Cycles) -> pd.DataFrame:
-    """Cut each run into phases, in order.
+    """Cut each run into phases, in order, a row each; see `PHASE_ROWS`.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
-            to lie in memory is looked at in groups of them; see `steps.grouped`.
-
-    Returns:
-        A row per phase; see `PHASE_ROWS`.
+    A log too long to lie in memory is looked at in groups of collections; see `steps.grouped`.
     """
     cycles, size = grouped(cycles)
     known = _arrays(cycles, CYCLES)

@@ -28,17 +28,10 @@ class RememberedPauses:
 def remembered_pauses(
     pauses: pd.DataFrame, last: int, cycles: int, seconds: float | None
 ) -> RememberedPauses | None:
-    """Take those of some collections.
+    """The stops of so many collections up to the last; None if none of them is remembered.
 
-    Args:
-        pauses: A row per pause; see `gomem.inputs.memstats.table.PAUSES`. Of a number that comes
-            twice, because a process was started anew, the later one counts.
-        last: The number of the last collection.
-        cycles: How many up to that one.
-        seconds: The time that they are of; None if that is not known.
-
-    Returns:
-        None if none of them is remembered.
+    Of a number that comes twice in `PAUSES`, because a process was started anew, the later one
+    counts.
     """
     own = pauses.sort_values("end", kind="stable").drop_duplicates("number", keep="last")
     own = own[own["number"].between(last - cycles + 1, last)]

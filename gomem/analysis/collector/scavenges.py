@@ -33,16 +33,10 @@ def gc_scavenges(
 ) -> pd.DataFrame:
     """Place the scavenger's lines on the clock of the collections.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        scavenges: The scavenger's lines, as `SCAVENGES` there does.
-        begins: When each collection began on one clock for all runs, where these are not all.
-
-    Returns:
-        A row per line: the start of the collection it stands after (`log_seconds`) and of the next
-        one (`until_seconds`), on one clock for all runs, as `steps.log_seconds` makes it;
-        missing where there is no such collection. Then what the line says, and the sum of what was
-        released up to it in its run.
+    A row per line: the start of the collection it stands after (`log_seconds`) and of the next one
+    (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins`, where these are
+    not all the collections); missing where there is none. Then what the line says, and the sum of
+    what was released up to it in its run.
     """
     begins = log_seconds(cycles) if begins is None else begins
     clock = cycles[["run", "number"]].assign(begin=begins)

@@ -47,7 +47,7 @@ def pieces_of(cycles: Cycles, columns: Sequence[str] | None = None) -> Iterator[
 def overlapping(
     cycles: Cycles, columns: Sequence[str] | None = None
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """The same, each piece with the last row of the one before it, and how many such rows it has.
+    """The same, each piece after the last row of the one before it, if any, and whether it is.
 
     So every step lies whole in one piece: that in which it ends.
     """
@@ -66,15 +66,11 @@ MOST_ROWS = 200_000  # of a log that is looked at in groups
 def gc_steps(cycles: pd.DataFrame) -> pd.DataFrame:
     """From each collection to the next of its run.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-
-    Returns:
-        A row per collection that another of its run comes after, under its index: `run`, `follows`
-        (whether no line is missing between), `seconds`, `gomaxprocs`, `cpu_seconds` (idle marking
-        left out), `marking_cpu_seconds` (stops left out as well: see `STOP_CPU`),
-        `heap_grown_bytes` (from start to start) and `heap_freed_bytes` (what marking did not
-        find). The last two sum to what was allocated; each is known to 1 MiB either way.
+    A row per collection that another of its run comes after, under its index: `run`, `follows`
+    (whether no line is missing between), `seconds`, `gomaxprocs`, `cpu_seconds` (idle marking left
+    out), `marking_cpu_seconds` (stops left out as well: see `STOP_CPU`), `heap_grown_bytes` (from
+    start to start) and `heap_freed_bytes` (what marking did not find). The last two sum to what was
+    allocated; each is known to 1 MiB either way.
     """
     after = cycles.shift(-1)
     same_run = cycles["run"].eq(after["run"])
@@ -102,10 +98,9 @@ def group_size(cycles: Cycles) -> int:
 def grouped(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     """Collections as a frame; of a log too long to lie in memory, groups of them in their place.
 
-    Returns:
-        The frame, and how many collections a row stands for. A group begins with its first
-        collection and marks the median of what they marked; what they freed and their CPU are
-        sums, so that steps from group to group are sums of their steps.
+    With how many collections a row stands for. A group begins with its first collection and marks
+    the median of what they marked; what they freed and their CPU are sums, so that steps from group
+    to group are sums of their steps.
     """
     if isinstance(cycles, pd.DataFrame):
         return cycles, 1
@@ -124,12 +119,7 @@ class FilledRun:
 
 
 def filled_runs(cycles: Cycles) -> list[FilledRun]:
-    """Each run of a log without the collections that first filled its heap.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them. A log too long
-            to lie in memory is looked at in groups of them; see `grouped`.
-    """
+    """Each run of a log, in groups if it is long, without what first filled its heap."""
     rows, size = grouped(cycles)
     known = rows.dropna(subset=["heap_live_bytes", "at_seconds"])
     run = known["run"].to_numpy(int)

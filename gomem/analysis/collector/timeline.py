@@ -53,22 +53,17 @@ Part = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 
 
 def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
-    """Lay a log out over time.
+    """Lay a log out over time, in at most so many windows.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        windows: At most so many rows. Of fewer collections each has a row, which ends where the
-            next one begins; of more, the rows are equally long and may hold any number.
-
-    Returns:
-        A row per window: `begin_seconds` and `end_seconds` on one clock for all runs, `cycles`,
-        `run` (of its first collection); lowest and highest of each heap size
-        (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
-        (`heap_live_p50_bytes`, …), those of the last collection where none begins in it;
-        `stopped_p50_seconds`, `stopped_max_seconds` and, of all, `stopped_seconds`; CPU by kind in
-        cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for a
-        last collection alone, because nobody knows what follows; `gc_cpu_fraction`, all but idle
-        of GOMAXPROCS; and `allocation_rate_bytes_per_second`.
+    Of fewer collections each has a row, which ends where the next one begins; else rows are equally
+    long and may hold any number. A row has `begin_seconds` and `end_seconds` on one clock for all
+    runs, `cycles`, `run` (of its first collection); lowest and highest of each heap size
+    (`heap_live_low_bytes`, `heap_live_high_bytes`, …) and the medians of live heap and goal
+    (`heap_live_p50_bytes`, …), those of the last collection where none begins in it;
+    `stopped_p50_seconds`, `stopped_max_seconds` and, of all, `stopped_seconds`; CPU by kind in
+    cores (`assist_cores`, `background_cores`, `idle_cores`, `stopped_cores`), missing for a last
+    collection alone; `gc_cpu_fraction`, all but idle of GOMAXPROCS; and
+    `allocation_rate_bytes_per_second`.
     """
     if len(cycles) < windows:
         cycles = pd.concat(list(pieces_of(cycles)))

@@ -105,11 +105,8 @@ def gc_triggers(
 ) -> GcTriggers:
     """Say why each collection ran.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off.
-        memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none, or where the release
-            knows none.
+    GOGC (1.0 for 100) and GOMEMLIMIT are as runtime/metrics give them; infinite where off or unset,
+    the limit also where the release knows none.
     """
     gogc = _gogc(cycles, gogc_fraction)
     limited = None

@@ -113,8 +113,8 @@ def _as_memstats_says(
 ) -> Sequence[Places]:
     """All runs, or fewer if only those hold what MemStats says.
 
-    A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is
-    of another moment, and the shape stands alone.
+    A program can map aligned memory of its own at low addresses. If no choice fits, MemStats is of
+    another moment, and the shape stands alone.
     """
     if memstats is None or not 1 < len(found) <= MOST_RUNS:
         return found

@@ -42,16 +42,10 @@ MAPPING_CHANGES = (
 def match_mappings(
     before: pd.DataFrame, after: pd.DataFrame, *, same_process: bool | None = None
 ) -> pd.DataFrame:
-    """Compare the mappings of two times.
+    """Compare the classified mappings of two times; the largest change of resident bytes first.
 
-    Args:
-        before: Classified mappings of the earlier time, or of the capture before.
-        after: Those of the later one.
-        same_process: Whether both are of one process; if None, found from where the stack ends.
-
-    Returns:
-        A row per mapping matched, the largest change of resident bytes first; see
-        `MAPPING_CHANGES`. A side without the mapping counts 0.
+    A row per mapping matched; see `MAPPING_CHANGES`. A side without the mapping counts 0. Whether
+    both are of one process is found from where the stack ends, if it is not told.
     """
     one = is_one_process(before, after) if same_process is None else same_process
     kinds, paths = (
@@ -107,14 +101,10 @@ def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:
 def _extents(
     places: Sequence[tuple[str, str, int, int]], *, by_place: bool
 ) -> tuple[Places, list[int]]:
-    """A number for each set of mappings of one kind and file, by place of those that overlap.
+    """A number from 0 for each set of mappings of one kind and file, and its first row.
 
-    Args:
-        places: Kind, file, start and end of each, in this order.
-        by_place: Whether those that lie apart are apart.
-
-    Returns:
-        The number of each, from 0, and the row of the first of each number.
+    Those that overlap are one set; those that lie apart are two if `by_place`. Places are kind,
+    file, start and end, in this order.
     """
     numbers, firsts = np.zeros(len(places), dtype=np.intp), list[int]()
     last, reached = ("", ""), 0

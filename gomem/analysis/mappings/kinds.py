@@ -102,15 +102,9 @@ class ClassifiedMappings:
 def classify_mappings(
     mappings: pd.DataFrame, memstats: pd.Series | None = None
 ) -> ClassifiedMappings:
-    """Give every mapping of one moment its kind.
+    """Give every mapping of one process at one time its `kind` and the `rule` that gave it.
 
-    Args:
-        mappings: Rows of the smaps table, of one process at one time.
-        memstats: A row of the MemStats table of the same moment; it bounds what can be the
-            runtime's own, and the arenas found are checked against it.
-
-    Returns:
-        The mappings with `kind` and `rule`, and notes.
+    MemStats of the same moment bound what can be the runtime's own, and check the arenas found.
     """
     whole = mappings.sort_values("start", ignore_index=True)
     rows = MappingRows.of(whole)

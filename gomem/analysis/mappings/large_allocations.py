@@ -49,17 +49,10 @@ class LargeAllocations:
 def large_allocations(
     heap_alloc: int, size_classes: pd.DataFrame, scannable: int | None, untouched: int
 ) -> LargeAllocations | None:
-    """Bound the large objects of one moment.
+    """Bound the large objects of one moment, by HeapAlloc and BySize; None without BySize.
 
-    Args:
-        heap_alloc: MemStats.HeapAlloc.
-        size_classes: BySize of the same MemStats: `Size`, `Mallocs`, `Frees`.
-        scannable: /gc/scan/heap:bytes of the same moment; None if it was not read: then all large
-            objects can have pointers, and none need to.
-        untouched: Bytes that the arenas claim and that are not resident.
-
-    Returns:
-        None without BySize.
+    `scannable` is /gc/scan/heap:bytes; without it all large objects can have pointers, and none
+    need to. `untouched` are bytes that the arenas claim and that are not resident.
     """
     if size_classes.empty:
         return None

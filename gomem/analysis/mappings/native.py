@@ -143,15 +143,7 @@ class LargeBlocks:
 
 
 def malloced_blocks(mappings: pd.DataFrame, of_all: LargeBlocks | None = None) -> pd.Series:
-    """Which classified mappings are most likely large blocks of malloc's.
-
-    Args:
-        mappings: Classified mappings of one moment.
-        of_all: Those of all moments, if there are more.
-
-    Returns:
-        True where it is one; of the mappings' index.
-    """
+    """Which classified mappings are most likely malloc's large blocks, by those of all moments."""
     heap = mappings["Rss"][mappings["kind"] == "native-heap"].fillna(0).sum()
     is_large = _are_large_blocks(mappings)
     if heap >= HEAP_IN_USE:

@@ -28,14 +28,9 @@ _RESERVED = "---p"
 
 
 def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:
-    """Group a process's mappings into regions.
+    """Classified mappings in regions, in order of address; see `REGIONS`.
 
-    Args:
-        mappings: Classified mappings of one moment.
-
-    Returns:
-        A row per region, in order of address; see `REGIONS`. Sizes add up to what is mapped for
-        use, resident bytes to RSS.
+    Sizes add up to what is mapped for use, resident bytes to RSS.
     """
     resident = mappings["Rss"].to_numpy(np.int64, na_value=0)
     used = np.flatnonzero((mappings["perms"].to_numpy(object) != _RESERVED) | (resident > 0))

@@ -178,15 +178,7 @@ def runs(rows: MappingRows, where: Mask) -> list[Places]:
 
 
 def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
-    """Cut one mapping in two; every size of its parts adds up to the whole's.
-
-    Args:
-        frame: Mappings in the order of their addresses, with a plain index.
-        where: Which mapping, and at which address.
-
-    Returns:
-        The mappings, with two rows instead of the one.
-    """
+    """Cut one of the mappings, in order of address, in two whose sizes add up to the whole's."""
     position, at, lower_resident = where
     rows = np.insert(np.arange(len(frame)), position, position)
     columns = {name: frame[name].array.take(rows) for name in frame.columns}

@@ -58,9 +58,8 @@ def metadata_bytes(mappings: pd.DataFrame | MappingRows, memstats: pd.Series) ->
 def divide_the_rest(rows: MappingRows, memstats: pd.Series | None) -> Cut | None:
     """Give what is left to the runtime, as much as it counts, and the rest to `anonymous-other`.
 
-    Returns:
-        The cut where one mapping holds both: it has the runtime's kind, and its lower part is
-        foreign.
+    The cut is where one mapping holds both: it has the runtime's kind, and its lower part is
+    foreign.
     """
     shared = None
     rows.assign(~rows.in_use, "go-runtime", "reserved address space, nothing in it")

@@ -77,17 +77,12 @@ class CgroupUse:
 
 
 def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> CgroupUse | None:
-    """Read one moment's cgroup files.
+    """How full a cgroup is at one moment; None if nothing says how much is charged.
 
-    Args:
-        values: Bytes by name: `memory.current` and its like, and the fields of `memory.stat` and
-            `memory.events` by their own names; v1 names where v2's are missing. A limit that says
-            `max` is None.
-        lazy_free_bytes: What the process gave back with MADV_FREE and is resident still: the kernel
-            counts it as anonymous, and takes it when the limit is reached.
-
-    Returns:
-        None if nothing says how much is charged.
+    Values are bytes by the names of the files (`memory.current`) and of the fields of `memory.stat`
+    and `memory.events`; v1 names where v2's are missing; a limit that says `max` is None. What was
+    given back with MADV_FREE and is resident still, the kernel counts as anonymous, and takes when
+    the limit is reached.
     """
     current = _first(values, "memory.current", "memory.usage_in_bytes")
     if current is None:

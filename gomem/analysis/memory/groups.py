@@ -116,11 +116,7 @@ class MemoryGroups:
         return {row["group"]: row["name"] for one in frames for row in rows_of(one)}
 
     def drawn(self, rss_bytes: int | None) -> tuple[dict[str, int], int]:
-        """Bytes by group, and what Go claims beyond them; without RSS, the claims alone.
-
-        Args:
-            rss_bytes: What they add up to; None if no file says.
-        """
+        """Bytes by group, and what Go claims beyond them; without RSS, the claims alone."""
         if rss_bytes is None:
             return self.claimed, 0
         sizes = self._resident
@@ -154,15 +150,10 @@ def _known(rows: pd.DataFrame, column: str) -> dict[str, int]:
 
 
 def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
-    """The groups of several moments, each a row with a column of bytes a moment, numbered from 0.
+    """The groups of several moments: `group`, `name` and a column of bytes a moment, from 0 on.
 
-    Where some moment has the Go heap as one, it stands above its groups at every moment.
-
-    Args:
-        several: One a moment.
-
-    Returns:
-        `group`, `name`, then the moments' columns; missing where a moment does not tell it apart.
+    Where some moment has the Go heap as one, it stands above its groups at every moment; missing is
+    what a moment does not tell apart.
     """
     there = {group for one in several for group in one.rows["group"]}
     columns: dict[str, list[Any]] = {"group": [], "name": []}
@@ -181,16 +172,10 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
 def memory_groups(
     parts: pd.DataFrame, rss_bytes: int | None, live_bytes: int | None = None
 ) -> MemoryGroups:
-    """Put a ledger's parts into groups.
+    """Put a ledger's parts into groups: they add up to RSS, and none is below zero.
 
-    Args:
-        parts: The ledger's; see `ledger.LEDGER_PARTS`.
-        rss_bytes: Resident bytes; None if no file says how many.
-        live_bytes: What the last collection before the moment marked; None where nothing says,
-            and then objects are one group, live or garbage.
-
-    Returns:
-        The groups that are there. Their bytes add up to `rss_bytes`, and none is below zero.
+    `live_bytes` is what the last collection before the moment marked; where nothing says, objects
+    are one group, live or garbage.
     """
     sizes, claims = _summed(parts, live_bytes)
     heap_claims = {group: claims[group] for group in OF_GO_HEAP if group in claims}
@@ -284,14 +269,10 @@ _TAKEN_FROM = (
 def _take_off(
     sizes: _Sizes, untouched: int, first: tuple[str, ...], spared: Mapping[str, int] | None = None
 ) -> None:
-    """Take what was never touched off the groups, these first, and none below zero.
+    """Take what was never touched off the groups, in place, these first, and none below zero.
 
-    Args:
-        sizes: Bytes by group; changed in place.
-        untouched: How many bytes to take off.
-        first: The groups that can have them. Without smaps, the runtime's own structures are a
-            claim too, so what is left comes off the others.
-        spared: Bytes of a group that the kernel counts as resident.
+    Without smaps, the runtime's own structures are a claim too, so what is left comes off the
+    others. Spared is what the kernel counts as resident.
     """
     order = sorted(_TAKEN_FROM, key=lambda group: group not in first)
     left = untouched

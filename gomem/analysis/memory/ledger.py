@@ -126,10 +126,9 @@ class Ledger:
 
     @property
     def sides(self) -> pd.DataFrame:
-        """What the runtime claims, beside what the kernel sees.
+        """What the runtime claims beside what the kernel sees; see `LEDGER_SIDES`.
 
-        A row each for the arenas, the runtime's own structures and everything else; see
-        `LEDGER_SIDES`.
+        A row each for the arenas, the runtime's own structures and everything else.
         """
         claimed: dict[str, int | None] = {}
         resident: dict[str, int] = {}
@@ -166,27 +165,14 @@ def reconcile_rss(
     scraped: Mapping[str, float] | None = None,
     runtime_side: str = "memstats",
 ) -> Ledger:
-    """Account for resident memory with what the kernel and the runtime each know.
+    """Account for resident memory at one moment with what the kernel and the runtime each know.
 
-    Args:
-        classified: The mappings of the moment; without them the ledger is coarser.
-        memstats: A row of the MemStats table of the same moment.
-        status: A row of the status table of the same moment.
-        rollup_rss_bytes: Rss of smaps_rollup, as a check.
-        skew_seconds: How far MemStats and the mappings lie apart in time, if known.
-        collections_between: Collections that ended between them, if they could be counted.
-        rollup: The row of smaps_rollup; without smaps, more than its Rss is used.
-        statm: The row of statm, in pages, where neither status nor smaps says more.
-        page_bytes: The size of a page, where a file says it.
-        cgroup: Numbers of the control group's files by name, where nothing else says what is
-            resident.
-        scraped: What a page of Prometheus metrics says of the process: its RSS where no file of
-            the kernel's says it, else a check.
-        runtime_side: What the row of MemStats was read from, or worked out from; one of
-            `RUNTIME_SIDES`.
-
-    Returns:
-        The ledger. Its parts are those that the sources can tell apart; they add up to `rss_bytes`.
+    The parts are those that the sources can tell apart; they add up to `rss_bytes`. Without
+    mappings the ledger is coarser: then smaps_rollup, status, statm (in pages) and the control
+    group say what they can, and a page of Prometheus metrics (`scraped`) the RSS; where there is
+    better, they are checks. `collections_between` and the skew say how far MemStats and the
+    mappings lie apart; `runtime_side`, one of `RUNTIME_SIDES`, is what the row of MemStats was read
+    from, or worked out from.
     """
     if rollup is None and rollup_rss_bytes is not None:
         rollup = pd.Series({"Rss": rollup_rss_bytes})
@@ -238,11 +224,8 @@ def _confidence(
 ) -> str:
     """How a part is known; see `CONFIDENCE`.
 
-    Args:
-        part: Which.
-        inferred: Kinds that were not recognised by a name; None without mappings.
-        doubtful: Parts that depend on two files which do not fit together.
-        of_both: Whether there is the runtime's side, too.
+    Inferred kinds were not recognised by a name (None without mappings); doubtful parts depend on
+    two files that do not fit together.
     """
     if part in doubtful:
         return "doubtful"

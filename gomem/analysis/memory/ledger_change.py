@@ -86,18 +86,10 @@ def change_ledger(
     *,
     zero_where_absent: frozenset[str] = frozenset(),
 ) -> LedgerChange:
-    """Compare one ledger with another.
+    """The change of every part of one ledger to another, and the verdict.
 
-    Args:
-        before: The parts of the earlier ledger: `part`, `bytes`.
-        after: Those of the later one.
-        before_rss_bytes: RSS of the earlier one, if known.
-        after_rss_bytes: RSS of the later one, if known.
-        zero_where_absent: Parts that a side would list if it had any, such as every kind of mapping
-            where smaps was read on both sides: absent, they are 0, not unknown.
-
-    Returns:
-        The change of every part, and the verdict.
+    Parts that a side would list if it had any, such as every kind of mapping where smaps was read
+    on both sides, are `zero_where_absent`, not unknown.
     """
     sizes = _aligned(before, after, zero_where_absent)
     moved = _by_layer(sizes)

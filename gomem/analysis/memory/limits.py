@@ -63,16 +63,10 @@ class WorstCase:
 def worst_case_rss(
     parts: pd.DataFrame, rss_bytes: int | None, memstats: pd.Series | None
 ) -> WorstCase | None:
-    """Add up the runtime's mapped bytes, and everything else at its present size.
+    """Add up the runtime's mapped bytes, and everything else of the ledger at its present size.
 
-    Args:
-        parts: A ledger's parts: `part`, `bytes`, `claimed_bytes`.
-        rss_bytes: Its RSS.
-        memstats: The MemStats of the same moment.
-
-    Returns:
-        None without RSS or MemStats. Without smaps, what is not Go's can hide behind memory that Go
-        never touched, so the worst case is at least this.
+    None without RSS or MemStats. Without smaps, what is not Go's can hide behind memory that Go
+    never touched, so the worst case is at least this.
     """
     if rss_bytes is None or memstats is None or pd.isna(memstats["HeapReleased"]):
         return None
@@ -112,14 +106,9 @@ class AddressSpace:
 def address_space_use(
     limits: Mapping[str, int | None], mappings: pd.DataFrame | None
 ) -> AddressSpace | None:
-    """How much address space is left: Go reserves far more than it uses, and a limit counts it all.
+    """How much address space is left, by limits as the kernel names them; None without one.
 
-    Args:
-        limits: Soft limits by the kernel's name, in bytes; None for no limit.
-        mappings: The mappings of the same moment, with `Size` in bytes.
-
-    Returns:
-        None if the file is not there, or sets no limit.
+    Go reserves far more than it uses, and a limit counts it all.
     """
     limit = limits.get(ADDRESS_SPACE)
     if limit is None:
@@ -150,18 +139,10 @@ class TimeToLimit:
 
 
 def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> TimeToLimit | None:
-    """Extend the line through the moments to the limit.
+    """Extend the line through the moments to the limit; None of fewer than three different times.
 
     The interval is Student's of a least-squares slope. It covers scatter around a line, not growth
     that is not linear; see `TimeToLimit.goes_on`.
-
-    Args:
-        seconds: When each moment was.
-        sizes: Bytes at each moment.
-        limit_bytes: The limit.
-
-    Returns:
-        None with fewer than three moments at different times.
     """
     known = seconds.notna() & sizes.notna()
     x = seconds[known].to_numpy(float)
@@ -221,15 +202,7 @@ def advise_gomemlimit(
     cgroup: CgroupUse | None = None,
     limit_source: str = "memory.max",
 ) -> LimitAdvice:
-    """Take what is measured and is not Go's, and a margin, off the container's limit.
-
-    Args:
-        limit_bytes: What the process may use.
-        parts: Its ledger's parts.
-        rss_bytes: Its RSS.
-        cgroup: What is charged besides RSS, where it is known.
-        limit_source: Where the limit comes from.
-    """
+    """Take what is measured and is not Go's, and a margin, off the container's limit."""
     sizes = parts.groupby("part")["bytes"].sum()
     go = int(sizes.reindex(GO_PARTS).fillna(0).sum())
     divided = bool(sizes.index.isin(HEAP_IN_USE).any())

@@ -49,15 +49,11 @@ def measure_skew(
     stats: pd.Series | None = None,
     counts: tuple[int, int] | None = None,
 ) -> Skew:
-    """Measure how far apart two readings are, and count the collections that ended in between.
+    """How far apart two readings are, and the collections that ended in between.
 
-    Args:
-        memstats_time: When MemStats, or the metrics in its place, were read.
-        kernel_time: When the mappings were read.
-        ends: When each collection ended by the wall clock, by number; see `collection_ends`.
-        stats: The row of MemStats, for its NumGC and LastGC.
-        counts: Collections so far by MemStats and by runtime/metrics of the same moment, where it
-            has both: if they differ, a collection ran while the moment was taken.
+    `ends` is when each collection ended by the wall clock (`collection_ends`), `stats` the row of
+    MemStats; `counts` are collections so far by MemStats and by runtime/metrics of the same moment:
+    if they differ, one ran while the moment was taken.
     """
     seconds = _seconds(memstats_time, kernel_time)
     if memstats_time is None or kernel_time is None or stats is None or pd.isna(stats["NumGC"]):
@@ -74,13 +70,7 @@ def measure_skew(
 def counted_skew(
     memstats_time: pd.Timestamp | None, kernel_time: pd.Timestamp | None, collections: int
 ) -> Skew:
-    """The skew of a moment whose collector read NumGC on both sides of the kernel's files.
-
-    Args:
-        memstats_time: When MemStats, or what stands in its place, were read.
-        kernel_time: When the mappings were read.
-        collections: By how much NumGC had grown.
-    """
+    """The skew of a moment whose collector read NumGC on both sides of the kernel's files."""
     source = "NumGC before and after, in gomem.json"
     return Skew(_seconds(memstats_time, kernel_time), collections, source)
 
@@ -124,14 +114,9 @@ def _count_before(
 
 
 def collection_ends(cycles: pd.DataFrame, memstats: pd.DataFrame) -> pd.Series | None:
-    """When each collection of a log ended, by the wall clock; None if nothing ties the two.
+    """When each collection of a log ended, by number and wall clock; None if nothing ties the two.
 
-    Args:
-        cycles: The cycles of a gctrace log of the same process.
-        memstats: Rows of the MemStats table; any of them ties the log to the clock.
-
-    Returns:
-        Times, with the collections' numbers as index.
+    Any row of MemStats of the same process does.
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: nothing says which of them a dump belongs to

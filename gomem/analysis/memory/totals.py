@@ -53,13 +53,8 @@ def resident_totals(
 ) -> ResidentTotals | None:
     """The finest totals that there are; None if nothing says how much is resident.
 
-    Args:
-        rollup: The row of smaps_rollup.
-        status: A row of the status table.
-        cgroup: Numbers of the control group's files by name.
-        statm: The row of statm, in pages.
-        page_bytes: The size of a page, if another file says it; else `USUAL_PAGE_BYTES`.
-        scraped: What a page of Prometheus metrics says of the process, by the page's names.
+    statm is in pages, of `USUAL_PAGE_BYTES` unless another file says their size; `scraped` is what
+    a page of Prometheus metrics says of the process.
     """
     if rollup is not None and not pd.isna(rollup["Rss"]):
         return _of_rollup(rollup, status)

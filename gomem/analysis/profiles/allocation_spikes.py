@@ -95,9 +95,8 @@ class Spike:
 def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
     """What was allocated between each heap profile of one process and the next that is new.
 
-    Args:
-        profiles: By moment; those that do not say when they were taken, or do not count
-            allocations, are left out. Where the count falls, a new process began: no interval.
+    Profiles that do not say when they were taken, or do not count allocations, are left out. Where
+    the count falls, a new process began: no interval.
     """
     rows = []
     for old, new in pairwise(counting(profiles).news):
@@ -119,20 +118,11 @@ def find_spike(
     at: str | pd.Timestamp | None = None,
     granularity: str = "functions",
 ) -> Spike | None:
-    """Hold the profile of a spike against its predecessor.
+    """Compare the profile of a spike with its predecessor; None if there are no two.
 
-    Args:
-        profiles: Heap profiles of one process by moment.
-        at: A moment's name, or a time. Meant is the first profile from then on, which counts what
-            was allocated by then; the last one if there is none. None for the interval in which
-            most was allocated beyond the usual.
-        granularity: What a row stands for; see `Profile.top`.
-
-    Returns:
-        None if there are no two profiles to compare.
-
-    Raises:
-        KeyError: There is no such moment.
+    Meant is the first profile from a moment or time on, which counts what was allocated by then, or
+    else the last one; by default the interval in which most was allocated beyond the usual. For
+    granularity see `Profile.top`. KeyError where there is no such moment.
     """
     intervals = intervals_of(profiles)
     if intervals.empty:

@@ -68,18 +68,11 @@ def call_tree(
     least_width: float = LEAST_WIDTH,
     most_depth: int = MOST_DEPTH,
 ) -> CallTree:
-    """Put a profile's stacks together into a tree.
+    """Put the stacks of a profile of any kind together into a tree, or those of it and a base.
 
-    Args:
-        profile: A profile of any kind.
-        sample_type: Which of its values; the default one if None.
-        base: An earlier profile to hold it against.
-        least_width: Share of the whole below which frames are left out; doubled until there are
-            no more than `MOST_FRAMES`.
-        most_depth: Frames below are left out.
-
-    Raises:
-        ValueError: A profile has not the sample type.
+    Frames narrower than a share of the whole are left out; the share is doubled until there are no
+    more than `MOST_FRAMES`. So are those deeper than `most_depth`. ValueError where a profile has
+    not the sample type.
     """
     chosen = profile.sample_type(sample_type)
     sides = [_side(one, chosen.type) for one in ([profile] if base is None else [profile, base])]

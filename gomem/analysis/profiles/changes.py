@@ -41,24 +41,15 @@ def compare_sites(
     before_unseen_high: float | pd.Series = 0.0,
     after_unseen_high: float | pd.Series = 0.0,
 ) -> pd.DataFrame:
-    """Compare the flat values of two sampled profiles, site by site.
+    """Compare the flat values of two sampled profiles, site by site; the largest change first.
 
-    The interval of a difference is made of the intervals of its two terms, which need not be
-    symmetric (Zou and Donner 2008). A site whose interval holds 0 may not have changed.
+    A side has the columns `function` (each once), `flat`, `flat_low`, `flat_high`; for the rows see
+    `SITES`. The interval of a difference is made of the intervals of its two terms, which need not
+    be symmetric (Zou and Donner 2008). A site whose interval holds 0 may not have changed.
 
-    Args:
-        before: Columns `function` (each once), `flat`, `flat_low`, `flat_high`.
-        after: The same.
-        before_unseen_high: What a site may have that the profile before does not show: the upper
-            end of the 95 % interval of a count of 0, which is 3.7 samples, in the profile's unit.
-            0 for a profile that counts everything. One number, or one for each function.
-        after_unseen_high: The same, of the profile after.
-
-    Returns:
-        A row for each function of either side, the largest change first; see `SITES`.
-
-    Raises:
-        ValueError: A function stands in one profile twice.
+    What a site may have that a profile does not show is the upper end of the 95 % interval of a
+    count of 0: 3.7 samples, in the profile's unit; 0 for a profile that counts everything. It is
+    one number, or one for each function. ValueError where a function stands in one profile twice.
     """
     return compare_site_runs([before], [after], [before_unseen_high], [after_unseen_high])
 
@@ -69,23 +60,11 @@ def compare_site_runs(
     before_unseen_high: Sequence[float | pd.Series],
     after_unseen_high: Sequence[float | pd.Series],
 ) -> pd.DataFrame:
-    """Compare the flat values of several profiles a side: the mean of each, site by site.
+    """Compare several profiles a side as `compare_sites` does one: the mean of each, site by site.
 
     Samples of different runs are independent, so the interval of a mean is made of those of its
     terms as that of a difference is. It tells sampling noise and no more: what differs from run to
     run beside that, is another question.
-
-    Args:
-        before: Of each run, what `compare_sites` takes.
-        after: The same.
-        before_unseen_high: Of each run, likewise.
-        after_unseen_high: The same.
-
-    Returns:
-        As `compare_sites`.
-
-    Raises:
-        ValueError: A function stands in one profile twice.
     """
     old, new = ([run.set_index("function")[FLAT] for run in side] for side in (before, after))
     functions = _union([*old, *new])
@@ -135,17 +114,9 @@ def profile_changes(
 ) -> SiteChanges:
     """Find what changed between two profiles by more than their sampling can explain.
 
-    Args:
-        before: A heap profile.
-        after: Another.
-        sample_type: Which of their values; the default one of `after` if None.
-        granularity: What a row stands for; see `Profile.top`.
-        cum: Compare cum rather than flat values.
-        one_process: Both are of one process, so that what alloc_* counted before is part of what
-            it counted after, and the difference a sample of its own: surer than that of two runs.
-
-    Raises:
-        ValueError: A profile has not the sample type, or there is no such granularity.
+    If both are of one process, what alloc_* counted before is part of what it counted after, and
+    the difference a sample of its own: surer than that of two runs. ValueError where a profile has
+    not the sample type (by default that of `after`), or there is no such granularity.
     """
     chosen = after.sample_type(sample_type)
     old, new = (_measure(one, chosen.type, granularity, cum=cum) for one in (before, after))
@@ -165,12 +136,10 @@ def profile_changes(
 def unseen_high(
     rate_bytes: float | None, object_bytes: pd.Series | None = None
 ) -> float | pd.Series:
-    """What a site may have of which a sampled profile shows nothing: `compare_sites` asks for it.
+    """What a site may have of which a profile sampled at a rate shows nothing; unknown without one.
 
-    Args:
-        rate_bytes: MemProfileRate; unknown if None.
-        object_bytes: Mean size of an object by function, for a bound in objects instead of bytes.
-            Where it is 0 or unknown, so is the bound.
+    With the mean size of an object by function the bound is in objects instead of bytes; where that
+    is 0 or unknown, so is the bound.
     """
     unseen_bytes = UNSEEN_SIGHTINGS * (np.nan if rate_bytes is None else rate_bytes)
     if object_bytes is None:

@@ -10,16 +10,10 @@ IntArray = NDArray[np.int64]
 
 
 def flame_layout(parent: IntArray, depth: IntArray, width: FloatArray) -> dict[str, FloatArray]:
-    """Place each frame below its caller, the widest call first.
+    """Place each frame below its caller (-1 for frame 0, the whole), the widest call first.
 
-    Args:
-        parent: The caller of each frame by number, -1 for frame 0, which is the whole.
-        depth: Callers above each.
-        width: How wide each is; calls are together at most as wide as their caller.
-
-    Returns:
-        `start` and `width` as fractions of the whole, `depth`, and `order`: the frames' numbers in
-        the order in which they are listed, each caller before its calls.
+    Calls are together at most as wide as their caller. `start` and `width` are fractions of the
+    whole; `order` lists the frames' numbers, each caller before its calls.
     """
     calls: list[list[int]] = [[] for _ in width]
     for frame in np.argsort(-width, kind="stable").tolist():

@@ -96,15 +96,10 @@ class Series:
 
 
 def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space") -> Series:
-    """Lay periodic profiles of one process out as stacks over time.
+    """Lay periodic profiles of one process out as stacks over time; additions of alloc_*.
 
-    Args:
-        profiles: By moment; those that do not say when they were taken are left out. Of more than
-            `MOST_NAMED` stacks, those that never have most are taken together.
-        sample_type: Which of their values. Names beginning with `alloc_` give additions.
-
-    Raises:
-        ValueError: A profile has not the sample type, or none says when it was taken.
+    Of more than `MOST_NAMED` stacks, those that never have most are taken together. ValueError
+    where a profile has not the sample type, or none says when it was taken.
     """
     found = published(profiles)
     news = found.news
@@ -139,17 +134,10 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
 
 
 def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
-    """Find how each stack grows, and which of them are one leak.
+    """How each stack of levels grows, and which are one leak; see `GROWTH`, the largest first.
 
-    Args:
-        series: Levels: of a sample type that begins with `inuse_`.
-        horizon_seconds: How far beyond the last profile to project.
-
-    Returns:
-        Rows as in `GROWTH`, the largest growth first. No rows of less than four moments.
-
-    Raises:
-        ValueError: The series holds additions, not levels.
+    No rows of less than four moments. It is projected to a horizon beyond the last profile.
+    ValueError of additions, which are no levels.
     """
     if series.sample_type.startswith("alloc_"):
         raise ValueError(f"{series.sample_type} are additions, which have no level; wanted inuse_*")

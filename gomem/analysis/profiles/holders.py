@@ -44,16 +44,9 @@ HOLDERS = (
 def holders(
     after: Profile, before: Profile | None = None, sample_type: str = IN_USE
 ) -> pd.DataFrame:
-    """Sum a heap profile, or the difference of two, by the program's own functions.
+    """A heap profile, or what came since one before it, by the program's own functions.
 
-    Args:
-        after: The later profile, or the only one.
-        before: The earlier one of the same process; None for what there is, not what came.
-        sample_type: Which of their values.
-
-    Returns:
-        A row an own function, the largest change first; see `HOLDERS`. The changes add up to that
-        of the total.
+    The largest change first; see `HOLDERS`. The changes add up to that of the total.
     """
     new = _Owned(after, sample_type)
     old = None if before is None else _Owned(before, sample_type)

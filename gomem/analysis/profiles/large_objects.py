@@ -39,8 +39,7 @@ class LargeObject:
 def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
     """The largest object of each interval between two heap profiles that say something new.
 
-    Args:
-        profiles: By moment, of one process; those that do not count allocations are left out.
+    Profiles are of one process; those that do not count allocations are left out.
     """
     news = counting(
         {name: one for name, one in profiles.items() if OBJECTS in one.sample_type_names}

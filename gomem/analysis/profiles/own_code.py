@@ -84,14 +84,9 @@ class Stacks:
 def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
     """Sum stacks by the program's own innermost function, or what else is outside Go's library.
 
-    Args:
-        stacks: Of a profile of any kind, or of goroutines.
-        called: A pattern of functions: then only frames outside of the innermost of these count,
-            and stacks without one do not.
-
-    Returns:
-        A row a function, the largest first; see `OWN_CODE`. Without a pattern the rows add up to
-        the profile's total.
+    The largest first; see `OWN_CODE`. The rows add up to the profile's total, unless a pattern of
+    functions is `called`: then only frames outside of the innermost of these count, and stacks
+    without one do not.
     """
     frames, values = stacks.frames.assign(is_foreign=~stacks.own), pd.Series(stacks.values)
     wanted = stacks.which(can_be_mended)
@@ -109,14 +104,10 @@ def own_code(stacks: Stacks, called: str = "") -> pd.DataFrame:
 
 
 def recursing(stacks: Stacks) -> pd.DataFrame:
-    """Find functions of the program's own that stand in one stack several times.
+    """The program's own functions that stand several times in one of the goroutines' stacks.
 
-    Args:
-        stacks: Of goroutines.
-
-    Returns:
-        A row a function that calls itself, directly or through others, that of most frames over
-        all stacks first; see `OWN_CODE`. `value` is how often it stands in one stack at most.
+    That of most frames over all stacks first; see `OWN_CODE`. `value` is how often one stack has it
+    at most, called by itself directly or through others.
     """
     frames = stacks.frames[stacks.own]
     frames = frames.assign(value=stacks.values[frames["sample"]], called="")

@@ -56,11 +56,7 @@ class Publications:
 
 
 def published(profiles: Mapping[str, Profile]) -> Publications:
-    """Tell what is new in periodic profiles of one process.
-
-    Args:
-        profiles: By moment; those that do not say when they were taken are left out.
-    """
+    """What is new in periodic profiles of one process; those without a time are left out."""
     timed = sorted(
         ((name, one) for name, one in profiles.items() if one.columns.time_nanos),
         key=lambda pair: pair[1].columns.time_nanos,
@@ -105,10 +101,8 @@ def of_last_process(
 ) -> dict[str, Profile]:
     """The profiles since the counts of allocations last fell: before, it was another process.
 
-    Args:
-        profiles: By moment, in order; those that do not say when they were taken are left out, and
-            those that do not count allocations cannot show a restart.
-        by_moment: Whether the moments' order will do where none of them says a time.
+    They are in order; those without a time are left out, unless `by_moment` and none has one. Those
+    that do not count allocations cannot show a restart.
     """
     timed = {name: one for name, one in profiles.items() if one.columns.time_nanos}
     ordered = sorted(timed.items(), key=lambda pair: pair[1].columns.time_nanos)

@@ -36,21 +36,12 @@ MAIN = "main"  # how profiles call the package of a program, whatever its import
 def site_reasons(
     profile: Profile, verdicts: pd.DataFrame, sample_type: str | None = None, n: int | None = None
 ) -> pd.DataFrame:
-    """Join the allocation lines of a profile to the compiler's verdicts.
+    """Join the allocation lines of a heap profile to the compiler's verdicts, the largest first.
 
-    Args:
-        profile: A heap profile.
-        verdicts: `EscapeAnalysis.on_the_heap`; see `escapes.table.VERDICTS`.
-        sample_type: Which of the profile's values; the default one if None.
-        n: How many lines; all if None.
-
-    Returns:
-        Rows as in `REASONS`, the largest first. `why` is empty where the compiler said nothing: of
-        code built without -m, such as the standard library's (`-gcflags=all=-m` asks for all), and
-        of other versions of the source.
-
-    Raises:
-        ValueError: There is no such sample type.
+    Verdicts are `EscapeAnalysis.on_the_heap`; for the rows see `REASONS`. `why` is empty where the
+    compiler said nothing: of code built without -m, such as the standard library's
+    (`-gcflags=all=-m` asks for all), and of other versions of the source. ValueError where there is
+    no such sample type.
     """
     sites = _lines(profile, sample_type).head(len(profile.values()) if n is None else n)
     by_line = dict(list(verdicts.groupby("line")))

@@ -40,11 +40,7 @@ class Rename:
 
 
 def rename_of(text: str) -> Rename:
-    """A rename as somebody writes it.
-
-    Raises:
-        CaptureError: It is none; the message has an example.
-    """
+    """A rename as it is written; CaptureError, with an example, if it is none."""
     old, equals, new = text.partition("=")
     if not (old and equals and new):
         raise CaptureError(f"rename {text}: wanted OLD=NEW, such as main.handle=main.serve")

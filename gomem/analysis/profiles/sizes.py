@@ -54,18 +54,10 @@ LARGEST = max(CLASSES)
 def object_sizes(
     profile: Profile, held: str = "inuse", granularity: str = "functions"
 ) -> pd.DataFrame:
-    """Count the objects of each site by their size.
+    """Count each site's objects in use, or all that were allocated, by size; most bytes first.
 
-    Args:
-        profile: A heap profile.
-        held: `inuse` for what is in use, `alloc` for all that was allocated.
-        granularity: What a site is; see `Profile.top`.
-
-    Returns:
-        Rows as in `OBJECTS`, the most bytes first.
-
-    Raises:
-        ValueError: The profile does not count objects, or there is no such granularity.
+    See `OBJECTS`. ValueError where the profile does not count objects, or there is no such
+    granularity.
     """
     objects, space = profile.values(f"{held}_objects"), profile.values(f"{held}_space")
     there = np.flatnonzero((objects > 0) & (space > 0))

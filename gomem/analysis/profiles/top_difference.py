@@ -63,21 +63,11 @@ def top_difference(
     one_process: bool = False,
     normalized: bool = False,
 ) -> TopDifference:
-    """Lay a difference out as `top_sites` does a profile, with intervals and states.
+    """Lay `after.diff(before)` out as `top_sites` does a profile, with intervals and states.
 
-    Args:
-        difference: `after.diff(before)`, with the same filters as the two.
-        after: The profile.
-        before: The base.
-        sample_type: Which of their values; the default one if None.
-        n: How many rows; all if None.
-        granularity: What a row stands for; see `Profile.top`.
-        cum: Order by cum rather than by flat.
-        one_process: Both are of one process; see `profile_changes`.
-        normalized: One side was scaled, so that nothing is known of its sampling.
-
-    Raises:
-        ValueError: There is no such sample type or granularity.
+    The three have the same filters. Where one side was scaled (`normalized`), nothing is known of
+    its sampling; for `one_process` see `profile_changes`. ValueError where there is no such sample
+    type or granularity.
     """
     chosen = difference.sample_type(sample_type)
     top = difference.top(chosen.type, granularity, cum=cum, n=n)

@@ -39,17 +39,9 @@ TURNOVER = (
 
 
 def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFrame:
-    """Hold what is in use against what was allocated.
+    """Compare what is in use with what was allocated; see `TURNOVER`, the most freed first.
 
-    Args:
-        profile: A heap profile with both.
-        granularity: What a site is; see `Profile.top`.
-
-    Returns:
-        Rows as in `TURNOVER`, the most freed first.
-
-    Raises:
-        ValueError: The profile has not both, or there is no such granularity.
+    ValueError where the profile has not both, or there is no such granularity.
     """
     nodes = profile.nodes(granularity)
     allocated, objects, in_use = (

@@ -54,11 +54,8 @@ def paced_goal_bytes(
 ) -> int:
     """Retained heap at which the background scavenger stops, from Go 1.13.2 on.
 
-    Args:
-        peak_inuse_bytes: HeapInuse when marking ended, before sweeping.
-        goal_bytes: NextGC after the collection.
-        last_goal_bytes: NextGC before it; above 0.
-        page: The kernel's.
+    Of HeapInuse when marking ended, before sweeping; NextGC after the collection, and before it
+    (above 0); and the kernel's page.
     """
     kept = int(peak_inuse_bytes * (goal_bytes / last_goal_bytes))
     kept += kept // EXTRA_PART
@@ -78,9 +75,7 @@ def limit_goal_bytes(memory_limit_bytes: float) -> int:
 def goals_of(version: GoVersion, memory_limit_bytes: float | None) -> tuple[Goal, ...]:
     """Every rule that some release has, and whether this one does.
 
-    Args:
-        version: What is known of the release.
-        memory_limit_bytes: GOMEMLIMIT; infinite where none is set, None where nothing says.
+    GOMEMLIMIT is infinite where none is set, None where nothing says.
     """
     old = _applies(version, Fact.IDLE_SPANS_AGE)
     by_next_gc = _applies(version, Fact.GOAL_BY_NEXT_GC)

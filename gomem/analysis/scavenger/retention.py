@@ -84,13 +84,8 @@ def retention(
 ) -> pd.DataFrame:
     """What each moment keeps and has given back, and the goals that it is held against.
 
-    Args:
-        readings: A row a moment, in order; see `READINGS`.
-        version: What is known of the release; one that may have the background scavenger has it.
-        log: Collections of the process by number, where a log has them.
-
-    Returns:
-        See `RETENTION`. A moment without MemStats has its RSS and its state, and the rest missing.
+    See `READINGS` and `RETENTION`. A release that may have the background scavenger has it. A
+    moment without MemStats has its RSS and its state, and the rest missing.
     """
     rows = readings.reset_index(drop=True)
     kept = rows["HeapIdle"] - rows["HeapReleased"]

@@ -54,16 +54,10 @@ def heap_return(
     version: GoVersion | None = None,
     memory_limits: Mapping[str, int | None] | None = None,
 ) -> pd.DataFrame:
-    """What each moment keeps, has given back, and still has resident.
+    """What each moment keeps, has given back, and still has resident; see `HEAP_RETURN`.
 
-    Args:
-        memstats: Rows of the MemStats table with a `moment` column; the last row of each counts.
-        mappings: Classified mappings with a `moment` column, where there are any.
-        version: The release; one that is not known to be older is taken to have the scavenger.
-        memory_limits: GOMEMLIMIT by moment, in bytes; None, or no entry, where none is known.
-
-    Returns:
-        A row per moment, in the table's order; see `HEAP_RETURN`.
+    Of the MemStats of a moment the last row counts. A release that is not known to be older is
+    taken to have the scavenger; GOMEMLIMIT is in bytes by moment, as far as known.
     """
     version = version or GoVersion()
     rows = memstats.drop_duplicates("moment", keep="last").set_index("moment")
@@ -109,14 +103,9 @@ def _of_arenas(mappings: pd.DataFrame | None, field: str, moments: pd.Index) -> 
 def heap_steps(heap: pd.DataFrame, rss_bytes: Mapping[str, int | None]) -> pd.DataFrame:
     """How much more, or less, is in use, given back and resident from each moment to the next.
 
-    Args:
-        heap: Rows of `heap_return`, in order.
-        rss_bytes: RSS by moment; None, or no entry, where it is unknown.
-
-    Returns:
-        A row per moment but the first, in bytes: `before`, `after` (the moments),
-        `inuse_change_bytes`, `released_change_bytes` and `rss_change_bytes` (missing where either
-        RSS is unknown).
+    A row per moment of `heap_return` but the first, in bytes: `before`, `after` (the moments),
+    `inuse_change_bytes`, `released_change_bytes` and `rss_change_bytes` (missing where either RSS
+    is).
     """
     heap = heap.reindex(columns=["moment", "HeapInuse", "HeapReleased"])  # of no moment, too
     rss = pd.Series([rss_bytes.get(name) for name in heap["moment"]], heap.index, dtype="Int64")
@@ -202,16 +191,11 @@ def scavenger(
     *,
     has_no_limit: bool = False,
 ) -> Scavenger:
-    """Answer all of it.
+    """Answer all of it, of moments in order; see `retention.READINGS`.
 
-    Args:
-        readings: A row a moment, in order; see `memory.retention.READINGS`.
-        version: What is known of the release.
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        scavenges: The scavenger's lines, as `SCAVENGES` there does, with `seconds` on the clock of
-            the readings.
-        cpu: A row a moment with the metrics of `CPU_CLASSES`, missing where a moment has none.
-        has_no_limit: Whether it is known that no GOMEMLIMIT is set.
+    The scavenger's lines have `seconds` on the clock of the readings; `cpu` has the metrics of
+    `CPU_CLASSES` by moment, as far as known. `has_no_limit` where it is known that no GOMEMLIMIT is
+    set.
     """
     rows = retention(readings, version, _log_cycles(cycles))
     intervals = verdicts(rows, version)

@@ -60,14 +60,7 @@ BY = {
 
 
 def sentence_of(before: Row, after: Row, case: tuple[str, str], size: int | None) -> Text:
-    """The sentence of a verdict.
-
-    Args:
-        before: The row of `RETENTION` that the interval begins with; None for what is missing.
-        after: The one that it ends with.
-        case: The verdict's code and rule.
-        size: How much it is about, in bytes.
-    """
+    """The sentence of a verdict (code, rule) about so many bytes, between rows of `RETENTION`."""
     interval = _Interval(before, after, size)
     named = {name: value(interval) for name, value in VALUES.items() if f"{{{name}}}" in SAID[case]}
     fields = {name: Bytes(after[name]) for name in FIELDS if f"{{{name}}}" in SAID[case]}

@@ -98,14 +98,9 @@ class _Above:
 
 
 def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
-    """Why no more went back from each moment with MemStats to the next.
+    """Why no more went back from each moment with MemStats to the next; see `INTERVALS`.
 
-    Args:
-        retention: See `memory.retention.RETENTION`.
-        version: What is known of the release.
-
-    Returns:
-        See `INTERVALS`. Where no moment has MemStats, from each moment to the next: unknown.
+    Where no moment has MemStats, from each moment to the next: unknown.
     """
     rows = [_plain(row) for row in rows_of(retention)]
     told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
@@ -282,14 +277,9 @@ def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
 def _silent(
     above: int, gone: int, version: GoVersion, *, is_counted: bool, is_same: bool
 ) -> _Cause:
-    """Nothing has gone back for longer than the scavenger sleeps.
+    """Nothing has gone back for longer than the scavenger sleeps, of so much above the goal.
 
-    Args:
-        above: Heap above the goal.
-        gone: What has gone back since there is some.
-        version: What is known of the release.
-        is_counted: Whether collections are.
-        is_same: Whether there has been none since.
+    Some has gone since there is any above; collections are counted, or there was none since.
     """
     if not version.certainly(Fact.BACKGROUND_SCAVENGER):
         return _Cause("unknown", "no-release", above)

@@ -73,16 +73,7 @@ def limit_steps(container_bytes: int, source: str) -> pd.DataFrame:
 
 
 def fitting_gogc(tried: pd.DataFrame, gomemlimit_bytes: int, beside_bytes: float) -> int | None:
-    """The largest GOGC under which all that Go holds stays below the limit.
-
-    Args:
-        tried: Rows of the grid without a limit.
-        gomemlimit_bytes: GOMEMLIMIT.
-        beside_bytes: What the runtime has mapped beside the heap.
-
-    Returns:
-        In per cent; None if none does.
-    """
+    """The largest GOGC of a grid, in per cent, under which what Go holds stays below a limit."""
     held = tried["retained_bytes_high"].astype(float) + beside_bytes
     fits = tried.loc[held <= gomemlimit_bytes, "gogc"]
     return None if fits.empty else int(fits.max())

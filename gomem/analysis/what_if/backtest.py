@@ -68,12 +68,7 @@ class Made:
 
 
 def backtest(cycles: pd.DataFrame, made: Made) -> Backtest:
-    """Foretell what the log shows.
-
-    Args:
-        cycles: The part of the log that is looked at, of one run.
-        made: The settings that it was made with.
-    """
+    """Foretell what the part of a log that is looked at, of one run, shows."""
     goals, agree = _goal_errors(cycles, made)
     intervals = _interval_errors(cycles, made)
     return Backtest(

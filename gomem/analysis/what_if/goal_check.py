@@ -32,16 +32,10 @@ GOALS = (
 
 
 def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.DataFrame:
-    """Work out each goal from the collection before it.
+    """Work out each goal from the collection before it; see `GOALS`.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        gogc: GOGC of each run, 1.0 for 100.
-        era: The release's pacer.
-
-    Returns:
-        See `GOALS`: a row per collection that follows another of a run whose GOGC is known. Goals
-        that a memory limit made are among them, and do not agree.
+    A row per collection that follows another of a run whose GOGC (1.0 for 100) is known. Goals that
+    a memory limit made are among them, and do not agree.
     """
     sizes = {
         name: cycles[f"{name}_bytes"].to_numpy(float, na_value=np.nan)

@@ -85,32 +85,18 @@ def era_of(version: GoVersion, cycles: pd.DataFrame) -> tuple[Era, str]:
 
 
 def percent_goal(live: Array, scanned: Array | float, gogc: Array | float, era: Era) -> Array:
-    """The goal that GOGC makes.
+    """The goal in bytes that GOGC (1.0 for 100) makes; infinite where it is off.
 
-    Args:
-        live: What the collection before marked, bytes.
-        scanned: Stacks and globals, bytes; to 1.17 they do not count.
-        gogc: 1.0 for 100; infinite for off.
-        era: Which pacer.
-
-    Returns:
-        Bytes; infinite where GOGC is off.
+    Of what the collection before marked, and of stacks and globals: to 1.17 they do not count.
     """
     base = live + scanned if era.counts_stacks else live
     return np.maximum(live + base * gogc, LEAST_HEAP_BYTES * gogc)
 
 
 def limit_goal(live: Array, limit: Array | float, not_heap: Array | float, era: Era) -> Array:
-    """The goal that a memory limit makes.
+    """The goal in bytes that a memory limit makes; infinite without one, and before 1.19.
 
-    Args:
-        live: What the collection before marked, bytes.
-        limit: GOMEMLIMIT, bytes; infinite for none.
-        not_heap: What the runtime has mapped that neither holds objects nor could, bytes.
-        era: Which pacer; before 1.19 there is no limit.
-
-    Returns:
-        Bytes; infinite where there is no limit.
+    `not_heap` is what the runtime has mapped that neither holds objects nor could.
     """
     limited = np.isfinite(limit) & era.knows_limit
     left = np.where(limited, limit, 0.0) - not_heap
@@ -135,16 +121,9 @@ class Goals:
 
 
 def trigger(goals: Goals, runway: Array, gogc: Array | float, era: Era) -> Array:
-    """How large the heap is when a collection starts.
+    """How large the heap is when a collection starts, bytes; infinite where there is no goal.
 
-    Args:
-        goals: What it is paced for.
-        runway: How far before the goal the pacer wants to start, bytes; see `runway`.
-        gogc: 1.0 for 100; infinite for off.
-        era: Which pacer.
-
-    Returns:
-        Bytes; infinite where there is no goal.
+    The pacer wants to start a `runway` before its goal.
     """
     live, goal = goals.live, goals.goal
     room = goal - live

@@ -55,12 +55,7 @@ class Load:
 
     @classmethod
     def of(cls, cycles: pd.DataFrame, era: Era) -> Load:
-        """The load of collections of one run, as `gomem.inputs.gctrace.table.CYCLES` has them.
-
-        Args:
-            cycles: Two or more, all numbers known.
-            era: The release's pacer.
-        """
+        """The load of two or more collections of one run, all numbers known."""
         number = {
             name: cycles[name].to_numpy(float, na_value=np.nan)
             for name in ("at_seconds", "gomaxprocs", "cpu_assist_seconds", "cpu_idle_seconds")
@@ -177,17 +172,11 @@ REPLAYED = (
 
 
 def replay(load: Load, setting: Setting, era: Era) -> pd.DataFrame:
-    """Run the load under settings, all at once.
+    """Run the load under settings, all at once, a row each.
 
-    Args:
-        load: What the program did.
-        setting: The settings.
-        era: The release's pacer.
-
-    Returns:
-        A row per setting: `cycles_per_second`, `gc_cpu_cores`, `peak_heap_bytes` (the highest heap
-        at the end of marking), `goal_bytes` (the highest), and of its collections the shares that
-        had a limit's goal, no room at all, and that the two-minute timer or the program started.
+    `cycles_per_second`, `gc_cpu_cores`, `peak_heap_bytes` (the highest heap at the end of marking),
+    `goal_bytes` (the highest), and of its collections the shares that had a limit's goal, no room
+    at all, and that the two-minute timer or the program started.
     """
     run = _Run(load, setting, era)
     while run.step():

@@ -46,12 +46,7 @@ class Watched:
 
 
 def watched(cycles: Cycles) -> Watched:
-    """Choose the part, and say whether it is enough.
-
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them; of a long log
-            the last ones of the longest run are taken.
-    """
+    """Choose the part, of a long log the longest run's last, and say whether it is enough."""
     frame, runs = _longest_run(cycles)
     whole = frame.dropna(subset=list(KNOWN))
     notes = []

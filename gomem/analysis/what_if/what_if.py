@@ -117,16 +117,10 @@ def what_if(
     memory: MemoryNow | None = None,
     asked: Asked | None = None,
 ) -> WhatIf:
-    """Replay the load of a log under other settings.
+    """Replay the load of a log under the settings asked for.
 
-    Args:
-        cycles: Collections as `gomem.inputs.gctrace.table.CYCLES` describes them.
-        version: The release, as far as it is known.
-        gogc_fraction: GOGC that the log was made with, 1.0 for 100; infinite for off, None if it
-            is not known.
-        memory_limit_bytes: GOMEMLIMIT likewise; infinite for none.
-        memory: What is known of the memory beside the heap.
-        asked: Which settings to look at.
+    GOGC (1.0 for 100) and GOMEMLIMIT that the log was made with are infinite for off and unset,
+    None if not known.
     """
     asked = asked or Asked()
     part = watched(cycles)
