@@ -27,13 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from gomem.inputs.gctrace.columns import (
-    GcTraceColumns,
-    LogSoFar,
-    Readings,
-    join,
-    lay_out,
-)
+from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, join, lay_out
 from gomem.inputs.gctrace.excerpts import take_excerpts
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers

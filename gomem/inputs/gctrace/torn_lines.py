@@ -68,10 +68,7 @@ def shape(line: bytes) -> bytes:
 
 
 def mend(
-    window: tuple[bytes, int, int],
-    grammar: Grammar,
-    shapes: Container[bytes],
-    patience: Patience,
+    window: tuple[bytes, int, int], grammar: Grammar, shapes: Container[bytes], patience: Patience
 ) -> Mended | None:
     """Read a line of a known form although whole lines of other text stand in it.
 

@@ -142,9 +142,7 @@ def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
             pa.BufferReader(piece),
             arrow_json.ReadOptions(use_threads=False, block_size=max(len(piece), 1)),
             arrow_json.ParseOptions(
-                explicit_schema=schema,
-                newlines_in_values=False,
-                unexpected_field_behavior="ignore",
+                explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="ignore"
             ),
         ).combine_chunks()
     except pa.ArrowInvalid:

@@ -12,12 +12,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps
 from gomem.inputs.memstats.table import STATS, memstats_tables
 from gomem.inputs.metrics.names import PROCESS_NAMES
-from gomem.inputs.metrics.page import (
-    ends_before_go,
-    looks_like_page,
-    parse_page,
-    without_cut_line,
-)
+from gomem.inputs.metrics.page import ends_before_go, looks_like_page, parse_page, without_cut_line
 from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, Frames, build_rows, empty
 from gomem.inputs.unwrap import plain_texts, read_plain

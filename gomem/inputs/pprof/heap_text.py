@@ -239,9 +239,7 @@ class _HeapReader(TextReader):
         self.close(addresses, frames)
         max_rss = stats.get("MaxRSS")
         return HeapText(
-            self._columns(),
-            _memstats_json(stats),
-            max_rss if isinstance(max_rss, int) else None,
+            self._columns(), _memstats_json(stats), max_rss if isinstance(max_rss, int) else None
         )
 
     def _check_end(self, stats: dict[str, Any]) -> None:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.schema import Column, Frames, build, build_rows
-from gomem.inputs.status.parse import (
-    looks_like_statm,
-    looks_like_status,
-    parse_statm,
-    parse_status,
-)
+from gomem.inputs.status.parse import looks_like_statm, looks_like_status, parse_statm, parse_status
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source

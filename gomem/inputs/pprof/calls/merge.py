@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.pprof.columns import (
-    Functions,
-    Labels,
-    Locations,
-    Mappings,
-    PprofColumns,
-)
+from gomem.inputs.pprof.columns import Functions, Labels, Locations, Mappings, PprofColumns
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

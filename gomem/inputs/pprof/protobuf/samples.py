@@ -47,12 +47,7 @@ class Samples:
 
 
 def read_samples(
-    parts: Sequence[bytes],
-    size: int,
-    *,
-    types: int,
-    locations: Rows,
-    strings: int,
+    parts: Sequence[bytes], size: int, *, types: int, locations: Rows, strings: int
 ) -> Samples:
     """Read all samples of a profile.
 
