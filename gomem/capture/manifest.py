@@ -62,12 +62,9 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The manifests of a capture, as one.
+    """The manifests of a capture, as one."""
 
-    Attributes:
-        files: Path and content of each, the one nearest to the top first.
-    """
-
+    # Path and content of each, the one nearest to the top first.
     files: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def fact(self, name: str) -> Any:

@@ -40,23 +40,14 @@ GOROUTINE_PROFILE, GOROUTINE_DUMP, METRICS = "goroutine", "goroutines", "metrics
 
 @dataclass(frozen=True)
 class Artefact:
-    """One file of a capture, placed.
+    """One file of a capture, placed."""
 
-    Attributes:
-        source: Its bytes and its name.
-        kind: What it is.
-        moment: The moment it belongs to; empty for what belongs to the whole capture.
-        time: When it was taken, as far as known.
-        time_source: How that is known: manifest, name, its own clock, file.
-        parsed: What was read of it.
-    """
-
-    source: Source
-    kind: Kind
-    moment: str
-    time: datetime | None
-    time_source: str
-    parsed: Any
+    source: Source  # its bytes and its name
+    kind: Kind  # what it is
+    moment: str  # the moment it belongs to; empty for what belongs to the whole capture
+    time: datetime | None  # when it was taken, as far as known
+    time_source: str  # how that is known: manifest, name, its own clock, file
+    parsed: Any  # what was read of it
 
     @property
     def exact_time(self) -> datetime | None:

@@ -13,21 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Something that a capture should have.
+    """Something that a capture should have."""
 
-    Attributes:
-        name: What sentences call it.
-        tells: What it would tell.
-        how: The command that gets it, with the names of `command`'s arguments in braces.
-        is_missing: Whether a capture lacks it.
-        of_process: The command where the process is known, if that is another.
-    """
-
-    name: str
-    tells: str
-    how: str
-    is_missing: Callable[[Capture], bool]
-    of_process: str = ""
+    name: str  # what sentences call it
+    tells: str  # what it would tell
+    how: str  # the command that gets it, with the names of `command`'s arguments in braces
+    is_missing: Callable[[Capture], bool]  # whether a capture lacks it
+    of_process: str = ""  # the command where the process is known, if that is another
 
     def command(
         self,

@@ -42,32 +42,24 @@ METRICS_PAGE = "metrics-page"  # a slot of its own: a moment can have one beside
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of artefact.
+    """One kind of artefact."""
 
-    Attributes:
-        name: What tables, evidence and messages call it.
-        wanted: The same in the words of a message that says what gomem reads.
-        recognise: Whether content, with the file's name, is of this kind.
-        reader: The public function that reads it, below `gomem.inputs`.
-        frames: Its frames, by which `gomem table` prints them: the first unless another is named.
-        fills: Frames of a capture that it fills, each from which of its own. A capture's frame
-            that several kinds fill takes, in each moment, the first kind in this list's order.
-        scope: Whether it belongs to a moment or to the whole capture.
-        slot: What a moment has one of, where that is finer than the kind.
-        words: Words in file names that tell the kind, and so no moment, apart.
-        is_pasted: Whether it is text that its reader takes out of what people paste it in, such as
-            a fence; a log's reader has its own way.
-    """
-
-    name: str
-    wanted: str
+    name: str  # what tables, evidence and messages call it
+    wanted: str  # the same in the words of a message that says what gomem reads
+    # Whether content, with the file's name, is of this kind.
     recognise: Callable[[bytes, str], bool]
-    reader: str
+    reader: str  # the public function that reads it, below `gomem.inputs`
+    # Its frames, by which `gomem table` prints them: the first unless another is named.
     frames: tuple[str, ...]
+    # Frames of a capture that it fills, each from which of its own. A capture's frame that several
+    # kinds fill takes, in each moment, the first kind in this list's order.
     fills: Mapping[str, str] = field(default_factory=dict)
-    scope: str = OF_A_MOMENT
+    scope: str = OF_A_MOMENT  # whether it belongs to a moment or to the whole capture
+    # What a moment has one of, where that is finer than the kind.
     slot: Callable[[str, Any], str] | None = None
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # words in file names that tell the kind, and so no moment, apart
+    # Whether it is text that its reader takes out of what people paste it in, such as a fence; a
+    # log's reader has its own way.
     is_pasted: bool = True
 
     def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:

@@ -30,19 +30,12 @@ CORE = 4  # ELF's type of a core dump
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """What a file looks like.
+    """What a file looks like."""
 
-    Attributes:
-        what: A noun phrase, such as `a Git LFS pointer`.
-        way_out: What to do instead, as a clause; empty where nothing more is known.
-        known: Whether the file was recognised; else `what` only tells text from binary.
-        text: Its first line, where it is text of no known kind.
-    """
-
-    what: str
-    way_out: str = ""
-    known: bool = True
-    text: str = ""
+    what: str  # a noun phrase, such as `a Git LFS pointer`
+    way_out: str = ""  # what to do instead, as a clause; empty where nothing more is known
+    known: bool = True  # whether the file was recognised; else `what` only tells text from binary
+    text: str = ""  # its first line, where it is text of no known kind
 
     @property
     def is_unknown_binary(self) -> bool:

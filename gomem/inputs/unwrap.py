@@ -80,16 +80,12 @@ _UNREAD = "what follows another command is not read here; save it to a file of i
 
 @dataclass(frozen=True)
 class PlainText:
-    """A text without its wrapper.
+    """A text without its wrapper."""
 
-    Attributes:
-        data: The text.
-        numbers: Line of the file for each of its lines; None where they are the file's own.
-        left_out: Line of the file from which on another command's output follows, if one does.
-    """
-
-    data: bytes
+    data: bytes  # the text
+    # Line of the file for each of its lines; None where they are the file's own.
     numbers: NDArray[np.int64] | None = None
+    # Line of the file from which on another command's output follows, if one does.
     left_out: int | None = None
 
     def place(self, where: str) -> str:

@@ -47,39 +47,24 @@ GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReading:
-    """MemStats, as one of the endpoints gave them.
+    """MemStats, as one of the endpoints gave them."""
 
-    Attributes:
-        kind: What the manifest calls the file: `memstats`, `metrics` or `heap_text`.
-        answer: The file and when it was asked for.
-        collections: NumGC; None where it is not there.
-        last_gc_seconds: LastGC, since the epoch; None where it is not there.
-    """
-
-    kind: str
-    answer: Answer
-    collections: int | None
-    last_gc_seconds: float | None = None
+    kind: str  # what the manifest calls the file: `memstats`, `metrics` or `heap_text`
+    answer: Answer  # the file and when it was asked for
+    collections: int | None  # NumGC; None where it is not there
+    last_gc_seconds: float | None = None  # LastGC, since the epoch; None where it is not there
 
 
 @dataclass(frozen=True)
 class Doors:
-    """Where the process serves what, as far as it was found.
+    """Where the process serves what, as far as it was found."""
 
-    Attributes:
-        pprof: Whose `/debug/pprof/` answers.
-        expvar: Whose `/debug/vars` holds MemStats.
-        metrics: Whose `/metrics` is Prometheus text.
-        has_memstats: Whether the metrics page holds MemStats, too.
-        go_version: The release that the metrics page names; empty where it names none.
-        said: What was tried and did not answer, and why, by address and path.
-    """
-
-    pprof: Endpoints | None = None
-    expvar: Endpoints | None = None
-    metrics: Endpoints | None = None
-    has_memstats: bool = False
-    go_version: str = ""
+    pprof: Endpoints | None = None  # whose `/debug/pprof/` answers
+    expvar: Endpoints | None = None  # whose `/debug/vars` holds MemStats
+    metrics: Endpoints | None = None  # whose `/metrics` is Prometheus text
+    has_memstats: bool = False  # whether the metrics page holds MemStats, too
+    go_version: str = ""  # the release that the metrics page names; empty where it names none
+    # What was tried and did not answer, and why, by address and path.
     said: tuple[str, ...] = field(default=())
 
     @property

@@ -46,47 +46,31 @@ class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole.
+    """What came back, whole."""
 
-    Attributes:
-        data: The body, as it was sent.
-        time: When it was asked for.
-        seconds: How long it took.
-    """
-
-    data: bytes
-    time: datetime
-    seconds: float
+    data: bytes  # the body, as it was sent
+    time: datetime  # when it was asked for
+    seconds: float  # how long it took
 
 
 @dataclass(frozen=True)
 class Access:
-    """How to ask: with which headers, as whom, trusting whom, how long.
+    """How to ask: with which headers, as whom, trusting whom, how long."""
 
-    Attributes:
-        headers: Sent with each request; never shown.
-        user: Name and password for basic authentication; never shown.
-        authority: File of the certificates to trust in place of the machine's.
-        insecure: Whether any certificate will do.
-        timeout_seconds: For one answer, whole.
-    """
-
+    # Sent with each request; never shown.
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # Name and password for basic authentication; never shown.
     user: tuple[str, str] | None = field(default=None, repr=False)
-    authority: Path | None = None
-    insecure: bool = False
-    timeout_seconds: float = 10.0
+    authority: Path | None = None  # file of the certificates to trust in place of the machine's
+    insecure: bool = False  # whether any certificate will do
+    timeout_seconds: float = 10.0  # for one answer, whole
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """One address that is asked: everything below it, with one client.
+    """One address that is asked: everything below it, with one client."""
 
-    Attributes:
-        base: What all paths are put behind, without name, password or query.
-    """
-
-    base: str
+    base: str  # what all paths are put behind, without name, password or query
     _client: httpx.Client
     _timeout_seconds: float
 

@@ -34,19 +34,13 @@ HIDDEN = ".gomem-"
 
 @dataclass
 class CaptureFolder:
-    """Where one process's moments are written.
+    """Where one process's moments are written."""
 
-    Attributes:
-        path: The folder; it is made, with the folders above it, when the first file is written.
-        facts: What the capture's manifest says of the process.
-        redact: What a file's bytes become before they are written.
-        moments: How many are in it.
-    """
-
-    path: Path
-    facts: dict[str, Any]
+    path: Path  # the folder; it is made, with the folders above it, when the first file is written
+    facts: dict[str, Any]  # what the capture's manifest says of the process
+    # What a file's bytes become before they are written.
     redact: Callable[[str, bytes], bytes] = lambda _, data: data
-    moments: int = field(default=0, init=False)
+    moments: int = field(default=0, init=False)  # how many are in it
 
     def __post_init__(self) -> None:
         self.moments = self._moments_there()

@@ -18,15 +18,10 @@ LARGEST_LOG_BYTES = GIB
 
 @dataclass
 class LogTail:
-    """A log that grows; it may be cut or replaced meanwhile, as rotation does.
+    """A log that grows; it may be cut or replaced meanwhile, as rotation does."""
 
-    Attributes:
-        path: Where it is.
-        taken_bytes: How much of it was taken over.
-    """
-
-    path: Path
-    taken_bytes: int = field(default=0, init=False)
+    path: Path  # where it is
+    taken_bytes: int = field(default=0, init=False)  # how much of it was taken over
     _at: int = field(default=0, init=False)
     _inode: int = field(default=0, init=False)
 

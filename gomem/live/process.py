@@ -36,17 +36,11 @@ class NotRead(Exception):  # noqa: N818 - a reason, not a fault
 
 @dataclass(frozen=True)
 class Process:
-    """A process on this machine.
+    """A process on this machine."""
 
-    Attributes:
-        pid: Its number.
-        name: Its executable's name.
-        started: When it started; with `pid` it tells a process from all others.
-    """
-
-    pid: int
-    name: str
-    started: datetime
+    pid: int  # its number
+    name: str  # its executable's name
+    started: datetime  # when it started; with `pid` it tells a process from all others
     _process: psutil.Process
     _folder: int
 

@@ -33,49 +33,31 @@ MOST_EMPTY = 5  # moments in a row of which nothing came
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do, and until when.
+    """What to do, and until when."""
 
-    Attributes:
-        every_seconds: Between the beginnings of two moments, or of two looks at the trigger; None
-            for one moment.
-        for_seconds: How long; None until the process ends or somebody says stop.
-        trigger: On which occasions alone a moment is taken, beside the first.
-        pair: Whether a further moment follows the last, once a collection has ended.
-        profiles: Which to read.
-    """
-
+    # Between the beginnings of two moments, or of two looks at the trigger; None for one moment.
     every_seconds: float | None = None
-    for_seconds: float | None = None
-    trigger: Trigger | None = None
-    pair: bool = False
-    profiles: Sequence[str] = PROFILES
+    for_seconds: float | None = None  # how long; None until the process ends or somebody says stop
+    trigger: Trigger | None = None  # on which occasions alone a moment is taken, beside the first
+    pair: bool = False  # whether a further moment follows the last, once a collection has ended
+    profiles: Sequence[str] = PROFILES  # which to read
 
 
 @dataclass
 class Session:
-    """One run of `gomem capture`.
+    """One run of `gomem capture`."""
 
-    Attributes:
-        target: What is captured.
-        folder: Where to.
-        plan: How often, and until when.
-        tell: Is given a sentence on whatever somebody should know.
-        show: Is given the moments so far and the last RSS, for a person who watches.
-        log: The collector's log, if one is tailed.
-        skews: Seconds between MemStats and smaps, moment by moment.
-        crossed: In how many moments a collection ended between the two.
-        seconds: How long the moments took.
-    """
-
-    target: Target
-    folder: CaptureFolder
-    plan: Plan
-    tell: Callable[[str], None]
+    target: Target  # what is captured
+    folder: CaptureFolder  # where to
+    plan: Plan  # how often, and until when
+    tell: Callable[[str], None]  # is given a sentence on whatever somebody should know
+    # Is given the moments so far and the last RSS, for a person who watches.
     show: Callable[[int, int | None], None]
-    log: LogTail | None = None
+    log: LogTail | None = None  # the collector's log, if one is tailed
+    # Seconds between MemStats and smaps, moment by moment.
     skews: list[float] = field(default_factory=list)
-    crossed: int = 0
-    seconds: list[float] = field(default_factory=list)
+    crossed: int = 0  # in how many moments a collection ended between the two
+    seconds: list[float] = field(default_factory=list)  # how long the moments took
     _missed: dict[str, str] = field(default_factory=dict)
     _empty: int = 0
 

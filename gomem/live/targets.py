@@ -23,17 +23,11 @@ LARGEST_PID = 1 << 22  # the kernel's PID_MAX_LIMIT
 
 @dataclass(frozen=True)
 class Target:
-    """What is captured.
+    """What is captured."""
 
-    Attributes:
-        process: None where it is on another machine, or may not be known.
-        doors: What it serves.
-        said: What somebody should know about how it was found.
-    """
-
-    process: Process | None
-    doors: Doors
-    said: tuple[str, ...]
+    process: Process | None  # None where it is on another machine, or may not be known
+    doors: Doors  # what it serves
+    said: tuple[str, ...]  # what somebody should know about how it was found
 
 
 @contextmanager

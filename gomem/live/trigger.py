@@ -25,19 +25,13 @@ _CONDITION = re.compile(
 
 @dataclass
 class Trigger:
-    """A level of the process above which a moment is taken, and not again for a while.
+    """A level of the process above which a moment is taken, and not again for a while."""
 
-    Attributes:
-        level: `rss` in bytes, or `goroutines`.
-        factor: What the level is compared with, or with how many times the median of those seen.
-        of_median: Whether that is the median.
-        cool_down_seconds: For how long after a moment none is taken.
-    """
-
-    level: str
+    level: str  # `rss` in bytes, or `goroutines`
+    # What the level is compared with, or with how many times the median of those seen.
     factor: float
-    of_median: bool
-    cool_down_seconds: float
+    of_median: bool  # whether that is the median
+    cool_down_seconds: float  # for how long after a moment none is taken
     _seen: deque[int] = field(default_factory=lambda: deque(maxlen=MOST_VALUES))
     _last: float | None = None
 

@@ -34,21 +34,13 @@ PACKED_TWICE_BYTES = 64 * MIB
 
 @dataclass(frozen=True)
 class Source:
-    """One artefact's bytes, decompressed and in UTF-8, with its name and what is known of its time.
+    """One artefact's bytes, decompressed and in UTF-8, with its name and what is known of its time."""
 
-    Attributes:
-        name: How messages and tables call it; inside a capture its path there, with `/`.
-        data: The content, decompressed.
-        modified: Modification time (UTC), unknown for bytes and streams.
-        damage: What could not be read, such as the end of a cut gzip stream.
-        stored: The bytes as stored.
-    """
-
-    name: str
-    data: bytes
-    stored: bytes
-    modified: datetime | None = None
-    damage: tuple[Damage, ...] = ()
+    name: str  # how messages and tables call it; inside a capture its path there, with `/`
+    data: bytes  # the content, decompressed
+    stored: bytes  # the bytes as stored
+    modified: datetime | None = None  # modification time (UTC), unknown for bytes and streams
+    damage: tuple[Damage, ...] = ()  # what could not be read, such as the end of a cut gzip stream
 
     @property
     def stored_bytes(self) -> int:

@@ -20,21 +20,13 @@ STREAM_BYTES = 256 * GIB  # a compressed file that never ends must
 
 @dataclass
 class Bounds:
-    """What may be read of one capture, and how much of it was.
+    """What may be read of one capture, and how much of it was."""
 
-    Attributes:
-        artefact_bytes: Of one artefact, decompressed.
-        capture_bytes: Of all artefacts together, decompressed.
-        files: How many files are listed.
-        depth: How deep folders may lie in one another.
-        read_bytes: What was read so far.
-    """
-
-    artefact_bytes: int = 2 * GIB
-    capture_bytes: int = 4 * GIB
-    files: int = 100_000
-    depth: int = 16
-    read_bytes: int = 0
+    artefact_bytes: int = 2 * GIB  # of one artefact, decompressed
+    capture_bytes: int = 4 * GIB  # of all artefacts together, decompressed
+    files: int = 100_000  # how many files are listed
+    depth: int = 16  # how deep folders may lie in one another
+    read_bytes: int = 0  # what was read so far
 
     @classmethod
     def of_a_stream(cls) -> Bounds:

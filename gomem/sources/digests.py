@@ -17,17 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A file as it lies there.
+    """A file as it lies there."""
 
-    Attributes:
-        name: Its path from the folder that was named, which it begins with.
-        stored_bytes: Its size.
-        sha256: What `sha256sum` prints of it.
-    """
-
-    name: str
-    stored_bytes: int
-    sha256: str
+    name: str  # its path from the folder that was named, which it begins with
+    stored_bytes: int  # its size
+    sha256: str  # what `sha256sum` prints of it
 
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:

@@ -32,19 +32,13 @@ PIECE_BYTES = 4 * MIB  # many lines, and little beside what is made of them
 
 @dataclass
 class Stream:
-    """One artefact, to be read once from its beginning.
+    """One artefact, to be read once from its beginning."""
 
-    Attributes:
-        name: How messages call it.
-        stored_bytes: Size as stored, if it is known.
-        bounds: What may be read of it; what is left out is damage.
-        damage: What could not be read, as far as it has been met.
-    """
-
-    name: str
-    stored_bytes: int | None
-    bounds: Bounds
+    name: str  # how messages call it
+    stored_bytes: int | None  # size as stored, if it is known
+    bounds: Bounds  # what may be read of it; what is left out is damage
     _open: Callable[[], AbstractContextManager[IO[bytes]]]
+    # What could not be read, as far as it has been met.
     damage: list[Damage] = field(default_factory=list)
 
     def pieces(self, progress: Progress | None = None) -> Iterator[bytes]:

@@ -42,14 +42,10 @@ _LINE = re.compile(r"\t(path|mod|dep|=>|build)\t(.*)")
 
 @dataclass(frozen=True, slots=True)
 class BuildInfo:
-    """What an executable says of its build.
+    """What an executable says of its build."""
 
-    Attributes:
-        go_version: Such as `go1.24.2`.
-        modules: Lines as `go version -m` prints them, below `path`, `mod`, `dep` and `build`.
-    """
-
-    go_version: str
+    go_version: str  # such as `go1.24.2`
+    # Lines as `go version -m` prints them, below `path`, `mod`, `dep` and `build`.
     modules: str = ""
 
     @property

@@ -45,15 +45,11 @@ FIRST_FIELDS = (b"anon ", b"cache ", b"low ", b"oom_kill_disable ")
 
 @dataclass(frozen=True, slots=True)
 class CgroupFile:
-    """One file of a memory control group.
+    """One file of a memory control group."""
 
-    Attributes:
-        file: Its name, such as `memory.stat`; without a known one, what its fields show it to be.
-        values: By field, with the file's name before it where another file has the same field;
-            or by the file's name where it holds one number. None for no limit.
-    """
-
-    file: str
+    file: str  # its name, such as `memory.stat`; without a known one, what its fields show it to be
+    # By field, with the file's name before it where another file has the same field; or by the
+    # file's name where it holds one number. None for no limit.
     values: dict[str, int | None]
 
     @property

@@ -76,28 +76,21 @@ _Key = tuple[str, int, int | None, str]  # the same, and the variable
 
 @dataclass
 class Escapes:
-    """Verdicts in the order of the output, each once, one list a field.
+    """Verdicts in the order of the output, each once, one list a field."""
 
-    Attributes:
-        package: Import path, from the line before; empty if there is none.
-        file: As printed, without a leading `./`.
-        line: Of the file.
-        column: Of the line; None in code that the compiler made.
-        kind: moved, escapes, leaks, stays or other.
-        subject: The variable or expression.
-        function: In which function, where the compiler says so.
-        reason: Why, in words; empty where the compiler does not say.
-        flow: The steps of the explanation, each on a line; empty without -m=2.
-    """
-
+    # Import path, from the line before; empty if there is none.
     package: list[str] = field(default_factory=list)
-    file: list[str] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
+    file: list[str] = field(default_factory=list)  # as printed, without a leading `./`
+    line: list[int] = field(default_factory=list)  # of the file
+    # Of the line; None in code that the compiler made.
     column: list[int | None] = field(default_factory=list)
-    kind: list[str] = field(default_factory=list)
-    subject: list[str] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)  # moved, escapes, leaks, stays or other
+    subject: list[str] = field(default_factory=list)  # the variable or expression
+    # In which function, where the compiler says so.
     function: list[str] = field(default_factory=list)
+    # Why, in words; empty where the compiler does not say.
     reason: list[str] = field(default_factory=list)
+    # The steps of the explanation, each on a line; empty without -m=2.
     flow: list[str] = field(default_factory=list)
 
 

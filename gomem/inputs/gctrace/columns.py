@@ -42,20 +42,14 @@ class GcTraceColumns:
 
     Names and units are those of `gomem.inputs.gctrace.table`. Integers are masked, floats NaN,
     times NaT where the release prints nothing.
-
-    Attributes:
-        cycles: A collection each.
-        scavenges: A `scav` or `scvg` line each.
-        pacer: A `pacer` line each.
-        others: How many lines of each other kind there are.
-        go_releases: First and last release whose runtime prints these forms; None if no one
-            release prints all of them.
     """
 
-    cycles: Columns
-    scavenges: Columns
-    pacer: Columns
-    others: dict[str, int]
+    cycles: Columns  # a collection each
+    scavenges: Columns  # a `scav` or `scvg` line each
+    pacer: Columns  # a `pacer` line each
+    others: dict[str, int]  # how many lines of each other kind there are
+    # First and last release whose runtime prints these forms; None if no one release prints all of
+    # them.
     go_releases: tuple[Release, Release] | None
 
 
@@ -70,36 +64,24 @@ class _Lines:
 
 @dataclass
 class Broken:
-    """A line that is ours and cannot be read.
+    """A line that is ours and cannot be read."""
 
-    Attributes:
-        line: Its number, from 0.
-        text: From where it begins as ours.
-        length: Bytes of the whole line.
-        has_loose_pieces: Whether pieces that may be its own stand in later lines.
-    """
-
-    line: int
-    text: bytes
-    length: int
-    has_loose_pieces: bool = False
+    line: int  # its number, from 0
+    text: bytes  # from where it begins as ours
+    length: int  # bytes of the whole line
+    has_loose_pieces: bool = False  # whether pieces that may be its own stand in later lines
 
 
 @dataclass
 class Readings:
-    """Takes what is read of a piece of a log.
+    """Takes what is read of a piece of a log."""
 
-    Attributes:
-        lines_done: How many of its lines are done with.
-        others: Counts of other lines of the runtime.
-        gaps: Lines in which a person says that lines are left out.
-    """
-
-    lines_done: int = 0
-    others: Counter[str] = field(default_factory=Counter)
+    lines_done: int = 0  # how many of its lines are done with
+    others: Counter[str] = field(default_factory=Counter)  # counts of other lines of the runtime
     _lines: list[_Lines] = field(default_factory=list)
     _single: dict[Grammar, list[tuple[int, tuple[bytes, ...]]]] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
+    # Lines in which a person says that lines are left out.
     gaps: list[int] = field(default_factory=list)
 
     def add(self, grammar: Grammar, lines: np.ndarray, columns: Sequence[np.ndarray]) -> None:
@@ -142,27 +124,16 @@ class Readings:
 
 @dataclass
 class LogSoFar:
-    """What the next piece of a log must know of those before it.
+    """What the next piece of a log must know of those before it."""
 
-    Attributes:
-        source: What damage calls the log.
-        run: Which process, from 1, the last collection was of.
-        number: The last collection's number; None before the first.
-        at_seconds: When it began.
-        announced: Whether a `GC forced` still waits for its collection.
-        broken: Broken lines since the last collection.
-        gap: Whether somebody says that lines are left out since.
-        grammars: Forms met.
-    """
-
-    source: str
-    run: int = 1
-    number: int | None = None
-    at_seconds: float = 0.0
-    announced: bool = False
-    broken: int = 0
-    gap: bool = False
-    grammars: set[Grammar] = field(default_factory=set)
+    source: str  # what damage calls the log
+    run: int = 1  # which process, from 1, the last collection was of
+    number: int | None = None  # the last collection's number; None before the first
+    at_seconds: float = 0.0  # when it began
+    announced: bool = False  # whether a `GC forced` still waits for its collection
+    broken: int = 0  # broken lines since the last collection
+    gap: bool = False  # whether somebody says that lines are left out since
+    grammars: set[Grammar] = field(default_factory=set)  # forms met
 
     def go_on(self, cycles: Columns, announced: bool, readings: Readings) -> None:
         """Keep in mind how a piece ended."""

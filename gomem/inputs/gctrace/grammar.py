@@ -54,21 +54,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Grammar:
-    """One form of one line.
+    """One form of one line."""
 
-    Attributes:
-        event: `gc`, `scav`, `scvg`, `pacer`, or a kind of line that is only counted.
-        text: The line in the notation above, without its newline.
-        since: First release that prints it.
-        until: Last release that prints it.
-        flags: Columns whose value the form itself says.
-    """
-
-    event: str
-    text: str
-    since: Release
-    until: Release
-    flags: tuple[tuple[str, bool | str], ...] = ()
+    event: str  # `gc`, `scav`, `scvg`, `pacer`, or a kind of line that is only counted
+    text: str  # the line in the notation above, without its newline
+    since: Release  # first release that prints it
+    until: Release  # last release that prints it
+    flags: tuple[tuple[str, bool | str], ...] = ()  # columns whose value the form itself says
 
     @cached_property
     def parts(self) -> tuple[bytes | Field, ...]:

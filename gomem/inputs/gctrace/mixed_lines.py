@@ -90,22 +90,15 @@ def _is_in(text: bytes, regex: bytes) -> bool:
 
 @dataclass(frozen=True)
 class MixedLines:
-    """The lines of a chunk that did not stand alone.
+    """The lines of a chunk that did not stand alone."""
 
-    Attributes:
-        text: They themselves, one after the other.
-        numbers: Which line of the chunk each one is, from 0.
-        starts: Where each begins in `text`, and the end of the last.
-        runs: For each the index after the last that follows without a gap in the chunk: a torn
-            line does not reach past a line of the runtime's that stands alone.
-        trailing_lines: How many there are after the last line that stood alone.
-    """
-
-    text: bytes
-    numbers: np.ndarray
-    starts: np.ndarray
+    text: bytes  # they themselves, one after the other
+    numbers: np.ndarray  # which line of the chunk each one is, from 0
+    starts: np.ndarray  # where each begins in `text`, and the end of the last
+    # For each the index after the last that follows without a gap in the chunk: a torn line does
+    # not reach past a line of the runtime's that stands alone.
     runs: np.ndarray
-    trailing_lines: int
+    trailing_lines: int  # how many there are after the last line that stood alone
 
     @classmethod
     def of(cls, lines: pa.BinaryArray, alone: np.ndarray) -> MixedLines:
@@ -209,19 +202,14 @@ def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
 
 @dataclass
 class _Search:
-    """A pass over mixed lines, from the first to the last.
-
-    Attributes:
-        searched_to: Up to here everything is read or noted.
-        broken_line: The last line noted as broken, as long as pieces may follow that belong to it.
-        patience: How long torn lines may still take.
-    """
+    """A pass over mixed lines, from the first to the last."""
 
     lines: MixedLines
     readings: Readings
-    searched_to: int = 0
+    searched_to: int = 0  # up to here everything is read or noted
+    # The last line noted as broken, as long as pieces may follow that belong to it.
     broken_line: int | None = None
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience = field(default_factory=Patience)  # how long torn lines may still take
 
     def read_at(self, begin: _Beginning) -> int:
         """Read the line that may begin here; return where to look next."""

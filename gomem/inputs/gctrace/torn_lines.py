@@ -120,23 +120,17 @@ def _line_starts(text: bytes, start: int, end: int) -> list[int]:
 
 @dataclass
 class _Search:
-    """The cheapest readings from a piece and a position on.
-
-    Attributes:
-        line_starts: Where the lines of the window begin, but for the first.
-        most_steps: After so many it gives up.
-        steps: Places tried so far.
-    """
+    """The cheapest readings from a piece and a position on."""
 
     text: bytes
     end: int
     pieces: tuple[bytes | Field, ...]
     shapes: Container[bytes]
-    line_starts: list[int]
-    most_steps: int
+    line_starts: list[int]  # where the lines of the window begin, but for the first
+    most_steps: int  # after so many it gives up
     known: dict[tuple[int, int], tuple[Cost, list[Solution]]] = field(default_factory=dict)
     lines_with: dict[bytes | Field, list[int]] = field(default_factory=dict)
-    steps: int = 0
+    steps: int = 0  # places tried so far
 
     def best(self, piece: int, position: int) -> tuple[Cost, list[Solution]]:
         if piece == len(self.pieces):

@@ -81,21 +81,15 @@ class _Chained:
 
 @dataclass(frozen=True)
 class Unwrapped:
-    """A piece of a program's output, with what its wrapper knew of each line.
+    """A piece of a program's output, with what its wrapper knew of each line."""
 
-    Attributes:
-        text: The output.
-        wrapper: Which wrapper was taken off; None if there was none.
-        numbers: The line of the log, from 1, that each line of `text` began in.
-        stamps: Wall time of each line as written, if the wrapper writes it with its zone.
-        damage: Lines that the wrapper does not explain.
-    """
-
-    text: bytes = b""
-    wrapper: str | None = None
+    text: bytes = b""  # the output
+    wrapper: str | None = None  # which wrapper was taken off; None if there was none
+    # The line of the log, from 1, that each line of `text` began in.
     numbers: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    # Wall time of each line as written, if the wrapper writes it with its zone.
     stamps: Stamps | None = None
-    damage: tuple[Damage, ...] = ()
+    damage: tuple[Damage, ...] = ()  # lines that the wrapper does not explain
 
     def line_numbers_of(self, lines: np.ndarray) -> np.ndarray:
         """Lines of the log, from 1, for lines of `text`, from 0."""

@@ -53,29 +53,17 @@ SCALED_UNITS = {"ns": ("sec", 1e-9), "MB": ("B", 1e6)}
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """One entry for each result and unit, in the file's order; all of one length.
+    """One entry for each result and unit, in the file's order; all of one length."""
 
-    Attributes:
-        name: Without the word Benchmark and without the GOMAXPROCS suffix.
-        procs: GOMAXPROCS; masked where the name has no such suffix.
-        unit: In base units: `sec/op`, `B/s`.
-        value: In that unit.
-        printed_unit: As the line has it: `ns/op`, `MB/s`.
-        printed_value: In that unit.
-        iterations: Runs that the value is an average of.
-        config: Place of its configuration in `GoBench.configurations`.
-        line: Line of the numbers, from 1.
-    """
-
-    name: list[str]
-    procs: np.ma.MaskedArray
-    unit: list[str]
-    value: NDArray[np.float64]
-    printed_unit: list[str]
-    printed_value: NDArray[np.float64]
-    iterations: NDArray[np.int64]
-    config: NDArray[np.int64]
-    line: NDArray[np.int64]
+    name: list[str]  # without the word Benchmark and without the GOMAXPROCS suffix
+    procs: np.ma.MaskedArray  # GOMAXPROCS; masked where the name has no such suffix
+    unit: list[str]  # in base units: `sec/op`, `B/s`
+    value: NDArray[np.float64]  # in that unit
+    printed_unit: list[str]  # as the line has it: `ns/op`, `MB/s`
+    printed_value: NDArray[np.float64]  # in that unit
+    iterations: NDArray[np.int64]  # runs that the value is an average of
+    config: NDArray[np.int64]  # place of its configuration in `GoBench.configurations`
+    line: NDArray[np.int64]  # line of the numbers, from 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,25 +58,15 @@ SYSTEM_STACK = b"0"  # goroutine 0 is a thread's own stack
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What goroutines have in common that are counted together.
+    """What goroutines have in common that are counted together."""
 
-    Attributes:
-        state: What they wait for, as the runtime says it: `chan receive`.
-        minutes: For how many full minutes; None if for less than one, or nothing says.
-        locked: Whether they are locked to a thread.
-        leaked: Whether the runtime found that nothing can ever wake them.
-        stack: Functions, innermost first.
-        elided: Frames that the dump left out; -1 if it does not say how many.
-        created_by: The function that started them; empty if nothing did.
-    """
-
-    state: str
-    minutes: int | None
-    locked: bool
-    leaked: bool
-    stack: tuple[str, ...]
-    elided: int
-    created_by: str
+    state: str  # what they wait for, as the runtime says it: `chan receive`
+    minutes: int | None  # for how many full minutes; None if for less than one, or nothing says
+    locked: bool  # whether they are locked to a thread
+    leaked: bool  # whether the runtime found that nothing can ever wake them
+    stack: tuple[str, ...]  # functions, innermost first
+    elided: int  # frames that the dump left out; -1 if it does not say how many
+    created_by: str  # the function that started them; empty if nothing did
 
     @property
     def of_the_runtime(self) -> bool:

@@ -21,34 +21,21 @@ _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGT]?)i?B")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run of a load generator; None for what it does not say.
+    """One run of a load generator; None for what it does not say."""
 
-    Attributes:
-        tool: Which.
-        line: Where it begins, from 1.
-        requests: Answered or failed.
-        errors: Of them, failed: no answer, or one of another status than 2xx and 3xx.
-        seconds: How long it took.
-        requests_per_second: As the tool says.
-        received_bytes: As the tool says.
-        connections: At a time.
-        mean_seconds: Of an answer.
-        min_seconds: The fastest.
-        max_seconds: The slowest.
-        latencies: Seconds by quantile, of those that the tool prints.
-    """
-
-    tool: str
-    line: int = 1
-    requests: int | None = None
+    tool: str  # which
+    line: int = 1  # where it begins, from 1
+    requests: int | None = None  # answered or failed
+    # Of them, failed: no answer, or one of another status than 2xx and 3xx.
     errors: int | None = None
-    seconds: float | None = None
-    requests_per_second: float | None = None
-    received_bytes: float | None = None
-    connections: int | None = None
-    mean_seconds: float | None = None
-    min_seconds: float | None = None
-    max_seconds: float | None = None
+    seconds: float | None = None  # how long it took
+    requests_per_second: float | None = None  # as the tool says
+    received_bytes: float | None = None  # as the tool says
+    connections: int | None = None  # at a time
+    mean_seconds: float | None = None  # of an answer
+    min_seconds: float | None = None  # the fastest
+    max_seconds: float | None = None  # the slowest
+    # Seconds by quantile, of those that the tool prints.
     latencies: dict[float, float] = field(default_factory=dict)
 
 

@@ -45,20 +45,15 @@ HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 
 @dataclass(frozen=True, slots=True)
 class MemStatsDumps:
-    """Dumps in the file's order, one array a field, all of one length.
+    """Dumps in the file's order, one array a field, all of one length."""
 
-    Attributes:
-        counters: Bytes, counts or nanoseconds by Go's names; masked where a dump lacks one.
-        gc_cpu_fraction: GCCPUFraction; NaN where a dump lacks it.
-        place: Where each dump began: `line 3`, or empty for the only one.
-        pauses: A row per pause of the ring: dump, number of the collection, end and length in ns.
-        size_classes: A row per entry of BySize: dump, Size, Mallocs, Frees.
-    """
-
+    # Bytes, counts or nanoseconds by Go's names; masked where a dump lacks one.
     counters: dict[str, np.ma.MaskedArray]
-    gc_cpu_fraction: np.ndarray
-    place: list[str]
+    gc_cpu_fraction: np.ndarray  # GCCPUFraction; NaN where a dump lacks it
+    place: list[str]  # where each dump began: `line 3`, or empty for the only one
+    # A row per pause of the ring: dump, number of the collection, end and length in ns.
     pauses: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
+    # A row per entry of BySize: dump, Size, Mallocs, Frees.
     size_classes: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
 
     def __len__(self) -> int:

@@ -114,17 +114,11 @@ MARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name on the page stands for.
+    """What a name on the page stands for."""
 
-    Attributes:
-        of: `memstats`, `runtime`, `histogram`, `process`, `release` or `quantiles`.
-        name: The field of MemStats, the name in runtime/metrics, or the name itself.
-        scale: What the page's number is multiplied by.
-    """
-
-    of: str
-    name: str
-    scale: float = 1.0
+    of: str  # `memstats`, `runtime`, `histogram`, `process`, `release` or `quantiles`
+    name: str  # the field of MemStats, the name in runtime/metrics, or the name itself
+    scale: float = 1.0  # what the page's number is multiplied by
 
 
 def prometheus_name(metric: str, *, counter: bool = False) -> str:

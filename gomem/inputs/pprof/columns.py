@@ -99,31 +99,21 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class PprofColumns:
-    """A profile, one array a field.
+    """A profile, one array a field."""
 
-    Attributes:
-        sample_types: What each column of `value` counts.
-        value: Samples by sample types, in the units of `sample_types`.
-        stack_offsets: Sample i has the stack `stack_offsets[i]` to `stack_offsets[i + 1]`.
-        stack: Rows of `locations`, leaf first.
-        time_nanos: When it was taken, in nanoseconds since 1970, 0 if it does not say.
-        duration_nanos: For how long, 0 if it does not say.
-        period: Events between samples, in the unit of `period_type`; 0 if it does not say.
-    """
-
-    sample_types: tuple[ValueType, ...]
-    value: IntArray
-    stack_offsets: IntArray
-    stack: RowArray
+    sample_types: tuple[ValueType, ...]  # what each column of `value` counts
+    value: IntArray  # samples by sample types, in the units of `sample_types`
+    stack_offsets: IntArray  # sample i has the stack `stack_offsets[i]` to `stack_offsets[i + 1]`
+    stack: RowArray  # rows of `locations`, leaf first
     labels: Labels
     locations: Locations
     functions: Functions
     mappings: Mappings
     strings: list[str]
-    time_nanos: int = 0
-    duration_nanos: int = 0
+    time_nanos: int = 0  # when it was taken, in nanoseconds since 1970, 0 if it does not say
+    duration_nanos: int = 0  # for how long, 0 if it does not say
     period_type: ValueType = NO_TYPE
-    period: int = 0
+    period: int = 0  # events between samples, in the unit of `period_type`; 0 if it does not say
     default_sample_type: str = ""
     comments: tuple[str, ...] = ()
     doc_url: str = ""

@@ -71,17 +71,11 @@ Frame = tuple[bytes, bytes, int]  # function, file, line
 
 @dataclass(frozen=True)
 class HeapText:
-    """A heap profile in text.
+    """A heap profile in text."""
 
-    Attributes:
-        columns: The profile, its values scaled to what the samples stand for.
-        memstats: The MemStats after it, as JSON; None if there are none.
-        max_rss_bytes: The peak RSS after it; None if there is none.
-    """
-
-    columns: PprofColumns
-    memstats: bytes | None
-    max_rss_bytes: int | None
+    columns: PprofColumns  # the profile, its values scaled to what the samples stand for
+    memstats: bytes | None  # the MemStats after it, as JSON; None if there are none
+    max_rss_bytes: int | None  # the peak RSS after it; None if there is none
 
 
 def looks_like_heap_text(data: bytes) -> bool:

@@ -37,21 +37,14 @@ PAIRING = tuple(
 
 @dataclass(frozen=True, slots=True)
 class UniformEntries:
-    """The parts of a file of one shape.
+    """The parts of a file of one shape."""
 
-    Attributes:
-        headers: The header line of each mapping.
-        fields: The numbers as printed, by the kernel's name, one a mapping.
-        in_kib: Names of the fields that say kB.
-        flags: The VmFlags line of each mapping; empty if the kernel does not print it.
-        stride: Lines of an entry.
-    """
-
-    headers: list[bytes]
+    headers: list[bytes]  # the header line of each mapping
+    # The numbers as printed, by the kernel's name, one a mapping.
     fields: dict[bytes, NDArray[np.int64]]
-    in_kib: frozenset[bytes]
-    flags: list[bytes]
-    stride: int
+    in_kib: frozenset[bytes]  # names of the fields that say kB
+    flags: list[bytes]  # the VmFlags line of each mapping; empty if the kernel does not print it
+    stride: int  # lines of an entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,32 +63,21 @@ NO_HEADER = next(HEADER.finditer(b"0-0 ---p 00000000 00:00 0 [header lost]"))
 
 @dataclass(frozen=True, slots=True)
 class Mappings:
-    """Mappings in the file's order, one array a field, all of one length.
+    """Mappings in the file's order, one array a field, all of one length."""
 
-    Attributes:
-        start: First address.
-        end: Address behind the last byte.
-        perms: Four letters, such as `rw-p`.
-        offset: Place in the file in bytes.
-        device: Device of the file, `major:minor`.
-        inode: 0 for anonymous memory.
-        path: File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
-        fields: By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
-        flags: VmFlags, as words; empty where there are none.
-        words: Other fields that hold no number, by the kernel's name; empty where there is none.
-        line: Line of the header, from 1.
-    """
-
-    start: NDArray[np.uint64]
-    end: NDArray[np.uint64]
-    perms: list[str]
-    offset: NDArray[np.uint64]
-    device: list[str]
-    inode: NDArray[np.uint64]
+    start: NDArray[np.uint64]  # first address
+    end: NDArray[np.uint64]  # address behind the last byte
+    perms: list[str]  # four letters, such as `rw-p`
+    offset: NDArray[np.uint64]  # place in the file in bytes
+    device: list[str]  # device of the file, `major:minor`
+    inode: NDArray[np.uint64]  # 0 for anonymous memory
+    # File, `[heap]`, `[anon: Go: heap]` and so on; empty for plain anonymous memory.
     path: list[str]
+    # By the kernel's name; bytes where it says kB. Masked where an entry lacks it.
     fields: dict[str, np.ma.MaskedArray]
-    flags: list[str]
-    line: NDArray[np.int64]
+    flags: list[str]  # VmFlags, as words; empty where there are none
+    line: NDArray[np.int64]  # line of the header, from 1
+    # Other fields that hold no number, by the kernel's name; empty where there is none.
     words: dict[str, list[str]] = field(default_factory=dict)
 
 

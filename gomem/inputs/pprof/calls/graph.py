@@ -40,27 +40,17 @@ class Frames:
 
 @dataclass(frozen=True)
 class Tree:
-    """Nodes with their callers and callees, one array a field, a row each.
+    """Nodes with their callers and callees, one array a field, a row each."""
 
-    Attributes:
-        function: The node that the row is about, as pprof prints it.
-        relation: What `other` is to it, one of `RELATIONS`.
-        other: A node that calls it or is called by it, or it itself.
-        of_itself: Whether `other` is itself.
-        flat: What has the node for its innermost frame, in the profile's unit.
-        cum: What passes through the call or, in the row of itself, through the node.
-        cum_fraction: Cum by the total or, of a call, by the node's cum.
-        inlined: The call is inlined wherever it is counted.
-    """
-
-    function: list[str]
-    relation: list[str]
-    other: list[str]
-    of_itself: NDArray[np.bool_]
-    flat: NDArray[np.int64]
+    function: list[str]  # the node that the row is about, as pprof prints it
+    relation: list[str]  # what `other` is to it, one of `RELATIONS`
+    other: list[str]  # a node that calls it or is called by it, or it itself
+    of_itself: NDArray[np.bool_]  # whether `other` is itself
+    flat: NDArray[np.int64]  # what has the node for its innermost frame, in the profile's unit
+    # What passes through the call or, in the row of itself, through the node.
     cum: NDArray[np.int64]
-    cum_fraction: NDArray[np.float64]
-    inlined: NDArray[np.bool_]
+    cum_fraction: NDArray[np.float64]  # cum by the total or, of a call, by the node's cum
+    inlined: NDArray[np.bool_]  # the call is inlined wherever it is counted
 
 
 def frames_of(nodes: Nodes, first: int, last: int) -> Frames:

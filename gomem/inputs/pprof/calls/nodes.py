@@ -40,25 +40,18 @@ CHUNK_FRAMES = 1 << 18  # sorted at a time: they stay in the CPU's cache
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a profile at one granularity.
+    """The nodes of a profile at one granularity."""
 
-    Attributes:
-        columns: The profile.
-        granularity: One of `GRANULARITIES`.
-        node_of_frame: The node of each frame of each location.
-        frame_offsets: Location i has the frames `frame_offsets[i]` to `frame_offsets[i + 1]`,
-            innermost first, at least one.
-        keys: What tells the nodes apart, a row each: name, file, line, column, address, binary,
-            start line; texts are indices into `texts`.
-        texts: The names and paths.
-    """
-
-    columns: PprofColumns
-    granularity: str
-    node_of_frame: NDArray[np.int32]
+    columns: PprofColumns  # the profile
+    granularity: str  # one of `GRANULARITIES`
+    node_of_frame: NDArray[np.int32]  # the node of each frame of each location
+    # Location i has the frames `frame_offsets[i]` to `frame_offsets[i + 1]`, innermost first, at
+    # least one.
     frame_offsets: IntArray
+    # What tells the nodes apart, a row each: name, file, line, column, address, binary, start line;
+    # texts are indices into `texts`.
     keys: IntArray
-    texts: list[str]
+    texts: list[str]  # the names and paths
 
     def __len__(self) -> int:
         return len(self.keys)

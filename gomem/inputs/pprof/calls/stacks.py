@@ -35,13 +35,9 @@ MOST_LOOKED_AT = 2000  # stacks, the largest: whoever allocates most is among th
 
 @dataclass(frozen=True)
 class Stacks:
-    """The stacks of one profile.
+    """The stacks of one profile."""
 
-    Attributes:
-        columns: The profile.
-    """
-
-    columns: PprofColumns
+    columns: PprofColumns  # the profile
 
     @cached_property
     def keys(self) -> KeyArray:

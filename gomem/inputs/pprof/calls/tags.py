@@ -44,21 +44,13 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Tags:
-    """Values of labels, one array a field, a row each.
+    """Values of labels, one array a field, a row each."""
 
-    Attributes:
-        key: The label's name.
-        text: Its value, if that is text, else None.
-        number: Its value, if that is a number, else 0.
-        unit: The number's unit; None for a text.
-        value: What the samples with it add up to, in the profile's unit.
-    """
-
-    key: list[str]
-    text: list[str | None]
-    number: NDArray[np.int64]
-    unit: list[str | None]
-    value: NDArray[np.int64]
+    key: list[str]  # the label's name
+    text: list[str | None]  # its value, if that is text, else None
+    number: NDArray[np.int64]  # its value, if that is a number, else 0
+    unit: list[str | None]  # the number's unit; None for a text
+    value: NDArray[np.int64]  # what the samples with it add up to, in the profile's unit
 
 
 def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:

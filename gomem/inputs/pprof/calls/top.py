@@ -16,19 +16,12 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Top:
-    """Nodes that are not 0, one array a field, in pprof's order.
+    """Nodes that are not 0, one array a field, in pprof's order."""
 
-    Attributes:
-        node: Which of the profile's nodes each row is.
-        function: The node's name, as pprof prints it.
-        flat: Of samples whose innermost frame it is, in the profile's unit.
-        cum: Of samples in whose stack it is, each counted once.
-    """
-
-    node: IntArray
-    function: list[str]
-    flat: IntArray
-    cum: IntArray
+    node: IntArray  # which of the profile's nodes each row is
+    function: list[str]  # the node's name, as pprof prints it
+    flat: IntArray  # of samples whose innermost frame it is, in the profile's unit
+    cum: IntArray  # of samples in whose stack it is, each counted once
 
 
 def top_of(

@@ -34,17 +34,11 @@ NARROW = 8  # numbers of a run: up to here, reading one of each run at a time is
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one type in one buffer, in ascending order and without overlap.
+    """Messages of one type in one buffer, in ascending order and without overlap."""
 
-    Attributes:
-        raw: The buffer, with `PADDING` zeros before and after the messages.
-        starts: First byte of each message.
-        stops: One past the last byte of each.
-    """
-
-    raw: bytes
-    starts: IntArray
-    stops: IntArray
+    raw: bytes  # the buffer, with `PADDING` zeros before and after the messages
+    starts: IntArray  # first byte of each message
+    stops: IntArray  # one past the last byte of each
 
     @classmethod
     def join(cls, parts: Sequence[bytes]) -> Messages:
@@ -79,22 +73,16 @@ class Messages:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Fields that were found, one each: a round's, or those of many rounds.
+    """Fields that were found, one each: a round's, or those of many rounds."""
 
-    Attributes:
-        message: The message of each.
-        tag: Field number and wire type, as encoded: `number << 3 | type`; one for all if they
-            have the same.
-        start: First byte of the field's content: of the number, or of what its length announces.
-        stop: One past the content's last byte.
-        number: The number, or the length.
-    """
-
-    message: IntArray
+    message: IntArray  # the message of each
+    # Field number and wire type, as encoded: `number << 3 | type`; one for all if they have the
+    # same.
     tag: NDArray[np.int16] | int
+    # First byte of the field's content: of the number, or of what its length announces.
     start: IntArray
-    stop: IntArray
-    number: IntArray
+    stop: IntArray  # one past the content's last byte
+    number: IntArray  # the number, or the length
 
     def __len__(self) -> int:
         return len(self.message)
@@ -143,15 +131,10 @@ class Records:
 
 @dataclass(frozen=True)
 class Fields:
-    """The wanted fields of many messages, those of a message by place.
+    """The wanted fields of many messages, those of a message by place."""
 
-    Attributes:
-        messages: Where they were read.
-        rounds: The records, those of a round or of many.
-    """
-
-    messages: Messages
-    rounds: list[Records]
+    messages: Messages  # where they were read
+    rounds: list[Records]  # the records, those of a round or of many
 
     def one(self, number: int) -> IntArray:
         """The number that each message has for a field, 0 where it has none.
