@@ -92,11 +92,7 @@ class Capture(WithDamage):
     manifest: Manifest = field(default_factory=Manifest)
 
     def __getitem__(self, moment: str) -> Moment:
-        """The moment of a name.
-
-        Raises:
-            KeyError: There is none; the message lists the moments there are.
-        """
+        """The moment of a name; KeyError, with the moments there are, where there is none."""
         if moment not in self.by_moment:
             names = ", ".join(self.by_moment) or "none"
             near = did_you_mean(moment, self.by_moment)

@@ -41,10 +41,7 @@ def time_of(source: Source, parsed: Any) -> tuple[datetime | None, str]:
 
 
 def time_in_name(name: str) -> datetime | None:
-    """The time stamp in a name: ISO 8601 in its usual spellings, or Unix seconds to nanoseconds.
-
-    UTC, unless it names another zone.
-    """
+    """The time in a name (UTC unless it says): usual ISO 8601, or Unix seconds to nanoseconds."""
     if iso := ISO.search(name):
         year, month, day, hour, minute, second = (int(iso[group]) for group in (1, 3, 4, 5, 6, 7))
         microsecond = int((iso[8] or "0").ljust(6, "0")[:6])

@@ -32,12 +32,7 @@ _WAY_OUT = "the file is cut between two mappings; copy it again in one read"
 
 
 def cut_mappings(artefacts: Sequence[Artefact], damaged: Iterable[str]) -> Iterator[Damage]:
-    """Damage for each file of mappings that ends early, and is not known as damaged.
-
-    Args:
-        artefacts: The files of a capture, with their moments.
-        damaged: Those of which damage is known already.
-    """
+    """Damage for each file of mappings that ends early, and is not `damaged` as far as known."""
     known = set(damaged)
     files = [
         one

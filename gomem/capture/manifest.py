@@ -74,8 +74,7 @@ class Manifest:
     def places(self, present: Collection[str]) -> dict[str, Place]:
         """Where each file that is named belongs, by path; of one compressed since, by its new one.
 
-        Args:
-            present: Names of all files of the capture, readable or not.
+        `present` has the names of all files of the capture, readable or not.
         """
         compressed = {uncompressed_name(name): name for name in present}
         places: dict[str, Place] = {}

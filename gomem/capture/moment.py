@@ -98,8 +98,7 @@ class Moment:
     def times(self) -> list[datetime]:
         """When its artefacts were taken, by the best clock that any of them has.
 
-        The manifest's is the best, then a time in the name, then the artefact's own; a file's date
-        is none.
+        The manifest's, then a time in the name, then the artefact's own; a file's date is none.
         """
         for clock in (MANIFEST_TIME, BY_NAME, OWN_CLOCK):
             times = [one.time for one in self.artefacts if one.time_source == clock and one.time]

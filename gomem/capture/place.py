@@ -43,15 +43,9 @@ _SAMPLE_TYPES = re.compile(
 def place(
     artefacts: Sequence[Artefact], manifest: Manifest, present: Collection[str]
 ) -> tuple[list[Artefact], list[Damage]]:
-    """Give every artefact its moment.
+    """Give every artefact its moment and time, in order; and say what the manifest gets wrong.
 
-    Args:
-        artefacts: As they were read, in the capture's order.
-        manifest: The capture's manifests, if it has any.
-        present: Names of all files of the capture, readable or not.
-
-    Returns:
-        The artefacts with moment and time, in the same order, and what the manifest gets wrong.
+    `present` has the names of all files of the capture, readable or not.
     """
     of_manifest = manifest.places(present)
     damage = [

@@ -29,11 +29,9 @@ def is_json(data: bytes) -> bool:
 
 
 def first_value(data: bytes) -> tuple[bool, Any]:
-    """The first value of a JSON text, of an array its first item.
+    """Whether a JSON text has a first value, and the value; of an array its first item.
 
-    Returns:
-        Whether there is one, and the value. `(True, None)` for a text that is not JSON at all:
-        then its beginning says nothing either.
+    `(True, None)` for a text that is not JSON at all: then its beginning says nothing either.
     """
     if not is_json(data):
         return True, None

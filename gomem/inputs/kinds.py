@@ -67,11 +67,7 @@ class Kind:
         return kind_named, (self.name,)
 
     def read(self, readable: Readable, **options: Any) -> Any:
-        """What the artefact holds: a frozen object whose frames are attributes.
-
-        Raises:
-            FormatError: It cannot be read at all.
-        """
+        """A frozen object whose frames are attributes; FormatError if it cannot be read at all."""
         module, _, name = self.reader.rpartition(".")
         return getattr(import_module(f"gomem.inputs.{module}"), name)(readable, **options)
 

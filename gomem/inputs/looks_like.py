@@ -206,11 +206,9 @@ _SOURCES = {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml": "
 
 
 def looks_like(head: bytes, name: str) -> Resemblance:
-    """What a file that is of no kind that gomem reads looks like.
+    """What a file of no kind that gomem reads looks like, by its first `HEAD_BYTES`.
 
-    Args:
-        head: Its content, or the first `HEAD_BYTES` of it.
-        name: Its name: for a command that the way out gives, and where content says too little.
+    The name is for a command that the way out gives, and where content says too little.
     """
     head = head[:HEAD_BYTES]
     seen = next((found for look in _LOOKS if (found := look(head, name)) is not None), None)

@@ -14,16 +14,11 @@ if TYPE_CHECKING:
 class PackedFrame:
     """Rows of a frame, packed without loss; they come out again in pieces, or all together.
 
-    A log's columns repeat themselves: ten million collections take 200 MB packed, and 2 GB as a
-    frame.
+    A log's columns repeat themselves: ten million collections take 200 MB packed, 2 GB as a frame.
     """
 
     def __init__(self, like: pd.DataFrame) -> None:
-        """Begin without a row.
-
-        Args:
-            like: A frame with the columns and types of the pieces.
-        """
+        """Begin without a row, with the columns and types of a frame."""
         self._like = like.iloc[:0]
         self._pieces: list[tuple[int, dict[str, pa.Buffer]]] = []
         self._rows = 0
@@ -60,11 +55,7 @@ class PackedFrame:
         return pd.concat([piece[column] for piece in self.pieces([column])])
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
-        """The rows piece by piece, in order, under their numbers from 0; at least one piece.
-
-        Args:
-            columns: Those wanted; by default all.
-        """
+        """The rows (or columns of them) piece by piece, numbered from 0; at least one piece."""
         import pandas as pd
 
         like = self._like if columns is None else self._like[list(columns)]

@@ -17,16 +17,10 @@ if TYPE_CHECKING:
 
 
 def read(readable: Readable) -> WithDamage:
-    """Read an artefact of any kind; what it is, its content says.
+    """Read an artefact of any kind: a path, bytes, or a binary file object.
 
-    Args:
-        readable: A path, bytes, or a binary file object.
-
-    Returns:
-        What the kind's own reader gives, such as `Profile` or `Smaps`.
-
-    Raises:
-        FormatError: It is of no kind that gomem reads, or cannot be read at all.
+    What it is, its content says; so it gives what that kind's reader does, such as `Profile` or
+    `Smaps`. FormatError where it is of no kind that gomem reads, or cannot be read at all.
     """
     source = open_source(readable)
     kind = kind_of(source.data, source.name)
@@ -37,16 +31,10 @@ def read(readable: Readable) -> WithDamage:
 
 
 def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
-    """Read one artefact of a known kind.
+    """Read one artefact of a known kind, with its reader's own options, such as `progress`.
 
-    Args:
-        kind: What it is.
-        source: Where it is read from.
-        options: What the kind's reader takes besides, such as a long log's `progress`.
-
-    Raises:
-        FormatError: It cannot be read at all; also where its reader fails unforeseen, so that one
-            file never takes the others with it.
+    FormatError where it cannot be read at all; also where its reader fails unforeseen, so that one
+    file never takes the others with it.
     """
     try:
         return kind.read(source, **options)

@@ -65,8 +65,7 @@ COLUMNS = (
 def columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What the columns of a frame mean: `column`, `dtype`, `unit`, `means`, in the frame's order.
 
-    A frame that gomem made carries its dictionary through pandas' operations, as far as these keep
-    `attrs`.
+    A frame of gomem's carries its dictionary through pandas' operations, as these keep `attrs`.
     """
     told = frame.attrs.get("columns", {})
     nothing = {"unit": "", "means": ""}
@@ -82,14 +81,8 @@ def build(
 ) -> pd.DataFrame:
     """Lay columns out as a typed frame; a column that the artefact does not have is all `<NA>`.
 
-    Args:
-        columns: Arrays by name, all of one length: NumPy, masked where values can be missing,
-            or lists.
-        schema: The columns wanted, in order.
-        copy: Whether arrays stay the caller's; else the frame takes those that fit.
-
-    Raises:
-        ValueError: There is a column that the schema does not name.
+    Columns are of one length: NumPy arrays, masked where values can be missing, or lists. Without
+    `copy` the frame takes the arrays that fit. ValueError over one that the schema does not name.
     """
     import pandas as pd  # half a second: what names columns need not make a frame of them
 
@@ -108,12 +101,7 @@ def build(
 
 
 def build_rows(rows: Iterable[Sequence[Any]], schema: Iterable[Column]) -> pd.DataFrame:
-    """Lay rows out as a typed frame.
-
-    Args:
-        rows: Values in the order of the schema; None for what is missing.
-        schema: The columns wanted, in order.
-    """
+    """Lay rows, in the schema's order and with None for what is missing, out as a typed frame."""
     rows, schema = list(rows), tuple(schema)
     columns = {column.name: [row[place] for row in rows] for place, column in enumerate(schema)}
     return build(columns, schema)
@@ -174,11 +162,7 @@ class WithDamage:
 
 @dataclass(frozen=True)
 class Frames(WithDamage):
-    """The frames of one artefact, the most telling first.
-
-    Attributes:
-        damaged: What could not be read.
-    """
+    """The frames of one artefact, the most telling first; `damaged` is what could not be read."""
 
     damaged: tuple[Damage, ...] = field(default=(), kw_only=True)
 

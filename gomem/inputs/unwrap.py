@@ -149,17 +149,8 @@ def read_plain(
 ) -> tuple[Parsed, tuple[Damage, ...], PlainText]:
     """Parse a text; without its wrapper if it is of its kind only so, or has less damage.
 
-    Args:
-        source: The artefact as it lies there.
-        looks_like: Whether a text is of the kind.
-        parse: Its parser, which takes the text, and what damage calls it as `source`.
-
-    Returns:
-        What the parser gives, the artefact's damage and the parser's, which is placed in the file,
-        and the text that was parsed.
-
-    Raises:
-        FormatError: The parser's, over the artefact as it lies there.
+    What the parser gives; the artefact's damage, and the parser's placed in the file; and the text
+    that was parsed. FormatError is the parser's, over the artefact as it lies there.
     """
     best: tuple[Parsed, list[Damage], PlainText] | None = None
     refused: FormatError | None = None

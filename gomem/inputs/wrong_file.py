@@ -25,14 +25,10 @@ OF_ELF = frozenset({"buildinfo"})  # which an executable may lack
 
 
 def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
-    """Let a reader name a file that is none of its own, where it is recognised.
+    """Let a reader of `wanted`, of these kinds, name a file that is none of its own.
 
     That is asked where the reader refuses a file, or finds damage in it. So a text of another kind
     is not taken for a damaged one of this kind.
-
-    Args:
-        wanted: What the reader reads, in the words of a message.
-        kinds: Its kinds, by their names in `gomem.inputs.kinds`.
     """
 
     def with_names(read: Read) -> Read:
@@ -54,16 +50,9 @@ def reads(wanted: str, *kinds: str) -> Callable[[Read], Read]:
 
 
 def name_another(source: Source, wanted: str, kinds: Sequence[str], *, refused: bool) -> None:
-    """Say what a file is, if it is recognised and of none of these kinds.
+    """Raise a FormatError that says what a file is, if it is recognised and of none of these kinds.
 
-    Args:
-        source: The file.
-        wanted: What was to be read.
-        kinds: The kinds that this can be.
-        refused: Whether the reader could read nothing of it: then also that it is some text.
-
-    Raises:
-        FormatError: It is another file.
+    Where the reader `refused` it, that is also said of some text that nobody knows.
     """
     from gomem.inputs.kinds import kind_of  # which names this reader's kinds among the others
     from gomem.inputs.looks_like import looks_like  # whose patterns nobody else waits for

@@ -43,14 +43,9 @@ class Mount:
 
 
 def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
-    """The memory files of a process's control group that are there.
+    """The memory files that are there of the control group that /proc/PID/cgroup names.
 
-    Args:
-        own: /proc/PID/cgroup.
-        mounts: mountinfo of whoever reads.
-
-    Raises:
-        NotRead: No memory controller is mounted here, or the group is outside of what is.
+    NotRead where no memory controller is mounted here, or the group is outside of what is.
     """
     groups = dict(_groups(own.decode("utf-8", "surrogateescape")))
     found = [mount for mount in _mounts(mounts) if mount.version in groups]
@@ -65,11 +60,7 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
 
 
 def read_file(path: Path) -> bytes:
-    """A control group's file, whole.
-
-    Raises:
-        NotRead: It cannot be read.
-    """
+    """A control group's file, whole; NotRead where it cannot be read."""
     try:
         file = os.open(path, os.O_RDONLY)
         try:

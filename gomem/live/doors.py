@@ -95,11 +95,7 @@ class Doors:
         return {"memstats": self.expvar, "metrics": self.metrics}.get(kind, self.pprof)
 
     def runtime(self) -> RuntimeReading:
-        """MemStats now, of the cheapest endpoint that has them.
-
-        Raises:
-            NoAnswer: None answers.
-        """
+        """MemStats now, of the cheapest endpoint that has them; NoAnswer where none answers."""
         if self.expvar is not None:
             answer = self.expvar.get(VARS)
             stats = memstats_of_expvar(answer.data)
@@ -121,11 +117,7 @@ class Doors:
         raise NoAnswer("nothing serves MemStats: no /debug/vars, /metrics or /debug/pprof/")
 
     def read_metrics(self) -> Answer:
-        """The metrics page.
-
-        Raises:
-            NoAnswer: There is none.
-        """
+        """The metrics page; NoAnswer where there is none."""
         if self.metrics is None:
             raise NoAnswer("no /metrics is served")
         answer = self.metrics.get(METRICS)
@@ -134,11 +126,7 @@ class Doors:
         return answer
 
     def read_profile(self, name: str) -> Answer:
-        """A profile, without a collection for it.
-
-        Raises:
-            NoAnswer: There is none.
-        """
+        """A profile, without a collection for it; NoAnswer where there is none."""
         if self.pprof is None:
             raise NoAnswer("no /debug/pprof/ is served")
         answer = self.pprof.get(f"{INDEX}{name}")
@@ -153,11 +141,7 @@ class Doors:
         return answer
 
     def goroutines(self) -> int:
-        """How many goroutines there are.
-
-        Raises:
-            NoAnswer: Nobody says.
-        """
+        """How many goroutines there are; NoAnswer where nobody says."""
         if self.metrics is not None:
             found = _number((_METRIC_GOROUTINES,), self.read_metrics().data)
             if found is not None:
@@ -192,9 +176,7 @@ class Doors:
 def find_doors(addresses: Sequence[Endpoints], *, wanted: bool = False) -> Doors:
     """Ask each address what it serves; the first that serves a thing is the one to ask for it.
 
-    Args:
-        addresses: Where to ask.
-        wanted: Whether these were named by a person, so that silence is worth a word.
+    Of addresses `wanted`, named by a person, silence is worth a word.
     """
     doors, said, unheard = Doors(), list[str](), list[str]()
     for one in addresses[:MOST_ADDRESSES]:
@@ -240,12 +222,9 @@ def _enter_metrics(doors: Doors, address: Endpoints, page: bytes) -> Doors:
 
 
 def memstats_of_expvar(data: bytes) -> dict[str, Any]:
-    """MemStats alone, as expvar's page has them, with a NumGC that is a number.
+    """MemStats alone, with a NumGC that is a number, of expvar's page; NoAnswer without them.
 
     The rest of the page is left there: it has the command line, and what the program publishes.
-
-    Raises:
-        NoAnswer: They are not in it.
     """
     try:
         stats: dict[str, Any] = json.loads(data)["memstats"]

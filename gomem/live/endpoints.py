@@ -35,8 +35,7 @@ _AUTHORIZE = "give --header 'Authorization: Bearer …', --header @FILE, or --us
 class NoAnswer(Exception):  # noqa: N818 - a reason, not a fault
     """Nothing usable came; the message says what, and the way out.
 
-    Attributes:
-        silent: Whether nothing came at all, so that asking again at once is no use.
+    `silent` where nothing came at all, so that asking again at once is no use.
     """
 
     def __init__(self, what: str, *, silent: bool = False) -> None:
@@ -81,14 +80,9 @@ class Endpoints:
         self._client.close()
 
     def get(self, path: str, *, timeout_seconds: float | None = None) -> Answer:
-        """What stands at a path, whole.
+        """What stands at a path behind the base, whole; a shorter wait than the given one counts.
 
-        Args:
-            path: Behind the base, with its query.
-            timeout_seconds: For how long to wait, where that is less than what was given.
-
-        Raises:
-            NoAnswer: It did not come, was refused, or is too large.
+        NoAnswer where it did not come, was refused, or is too large.
         """
         seconds = min(timeout_seconds or self._timeout_seconds, self._timeout_seconds)
         began, at = time.perf_counter(), datetime.now(UTC)
@@ -107,14 +101,10 @@ class Endpoints:
 
 
 def open_endpoints(url: str, access: Access) -> Endpoints:
-    """An address to ask.
+    """The address of a service, of one of its endpoints, or of a folder that they lie in, to ask.
 
-    Args:
-        url: Of the service, of one of its endpoints, or of a folder that they lie in.
-        access: How to ask; a name and password in the URL come before its own.
-
-    Raises:
-        CaptureError: It is no HTTP URL, or the certificates to trust cannot be read.
+    A name and password in the URL come before `access`'s own. CaptureError where it is no HTTP URL,
+    or the certificates to trust cannot be read.
     """
     base, user = split_url(url)
     context = ssl.create_default_context()
@@ -140,11 +130,7 @@ def open_endpoints(url: str, access: Access) -> Endpoints:
 
 
 def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
-    """The base of a URL that names it or one of its endpoints, and the name and password in it.
-
-    Raises:
-        CaptureError: It is no HTTP URL.
-    """
+    """The base of a URL of it or of an endpoint, name and password; CaptureError if it is none."""
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname

@@ -46,11 +46,7 @@ class CaptureFolder:
         self.moments = self._moments_there()
 
     def _moments_there(self) -> int:
-        """The highest number of a moment in the folder, which must be of the same process.
-
-        Raises:
-            CaptureError: It holds something else.
-        """
+        """The highest number of a moment in the folder; CaptureError if it is of something else."""
         shown = readable_name(str(self.path))
         if not self.path.exists():
             return 0
@@ -79,11 +75,7 @@ class CaptureFolder:
             self._replace(MANIFEST, _text(self.facts))
 
     def add(self, moment: Moment) -> str:
-        """Write a moment and return its name.
-
-        Raises:
-            CaptureError: It cannot be written; then nothing of it is there.
-        """
+        """Write a moment and return its name; CaptureError, and nothing of it, where that fails."""
         time = min((one.time for one in moment.readings), default=datetime.now(UTC))
         number, utc = self.moments + 1, time.astimezone(UTC)
         name = f"{number}-{utc:%H%M%S}"

@@ -37,11 +37,7 @@ class LogTail:
             return  # there is none, or reading the log will say why not
 
     def new(self) -> Iterator[bytes]:
-        """Whole lines that were added since the last time, from the beginning the first time.
-
-        Raises:
-            OSError: It cannot be read.
-        """
+        """Whole lines added since the last time, at first all; OSError where it is unreadable."""
         with self.path.open("rb") as file:
             known = os.fstat(file.fileno())
             if known.st_ino != self._inode or known.st_size < self._at:

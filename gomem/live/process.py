@@ -46,11 +46,7 @@ class Process:
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """The process with this number.
-
-        Raises:
-            CaptureError: There is none, or the machine has no /proc.
-        """
+        """The process with this number; CaptureError without it, or where there is no /proc."""
         try:
             process = psutil.Process(pid)
             started = datetime.fromtimestamp(process.create_time(), UTC)
@@ -101,22 +97,16 @@ class Process:
 
     @property
     def rss_bytes(self) -> int:
-        """Its resident memory, by statm.
-
-        Raises:
-            Ended: It ended.
-        """
+        """Its resident memory, by statm; Ended where it ended."""
         try:
             return int(self._process.memory_info().rss)
         except psutil.Error as error:
             raise Ended from error
 
     def read(self, name: str) -> bytes:
-        """One of the kernel's files about it, such as `smaps`, whole.
+        """One of the kernel's files about it, such as `smaps`, whole; Ended where it ended.
 
-        Raises:
-            Ended: The process ended.
-            NotRead: It may not be read, is not there, or is too large.
+        NotRead where the file may not be read, is not there, or is too large.
         """
         try:
             file = os.open(name, os.O_RDONLY, dir_fd=self._folder)
@@ -132,11 +122,7 @@ class Process:
             raise NotRead(error.strerror or "cannot be read") from error
 
     def open(self, name: str) -> int:
-        """A descriptor of one of the kernel's files about it, such as `exe`, to be closed.
-
-        Raises:
-            OSError: It cannot be opened.
-        """
+        """A descriptor, to be closed, of a file of the kernel's such as `exe`; or OSError."""
         return os.open(name, os.O_RDONLY, dir_fd=self._folder)
 
     @property
@@ -191,12 +177,7 @@ class Process:
 
 
 def read_whole(file: int) -> bytes:
-    """All that a descriptor gives.
-
-    Raises:
-        OSError: It cannot be read.
-        NotRead: It is too large.
-    """
+    """All that a descriptor gives, or OSError; NotRead where it is too large."""
     pieces, size = [], 0
     while piece := os.read(file, PIECE_BYTES):
         pieces.append(piece)
@@ -212,11 +193,7 @@ def shown_address(host: str, port: int) -> str:
 
 
 def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
-    """The processes that listen on a port at one of these addresses of this machine.
-
-    Returns:
-        Their PIDs, and whether somebody listens of whom the PID may not be known.
-    """
+    """PIDs that listen on a port at one of these addresses; whether any does that is not known."""
     try:
         found = psutil.net_connections(kind="tcp")
     except psutil.Error:

@@ -111,11 +111,7 @@ def fill(
 ) -> None:
     """Read all there is of a moment, in the order above; what is read stays if this is cut short.
 
-    Args:
-        moment: An empty one, to be filled.
-        process: None where it runs on another machine, or may not be known.
-        doors: What it serves.
-        profiles: Which profiles to read.
+    The process is None where it runs on another machine, or may not be known.
     """
     try:
         if process is None:
@@ -200,13 +196,10 @@ def _keep(moment: Moment, runtime: RuntimeReading | None) -> None:
 
 
 def _kernel(moment: Moment, process: Process) -> None:
-    """The kernel's files, nearest to MemStats first.
+    """The kernel's files, nearest to MemStats first; Ended where the process ended.
 
     The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
     unless the process has memory behind them, too.
-
-    Raises:
-        Ended: It ended.
     """
     before = list(moment.readings)
     try:

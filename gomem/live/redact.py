@@ -27,12 +27,7 @@ _LINKER_FLAGS = re.compile(rb"(?m)^\tbuild\t\"?-ldflags=[^\n]*\n")
 
 
 def redacted(name: str, data: bytes) -> bytes:
-    """A file as it may be handed on.
-
-    Args:
-        name: What it is called in the capture.
-        data: Its bytes.
-    """
+    """A file of this name in the capture, as it may be handed on."""
     if name.endswith(".pb.gz"):
         return _profile(data)
     if name == "smaps":
@@ -56,11 +51,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _profile(data: bytes) -> bytes:
-    """A profile whose strings name no home directory; one that cannot be taken apart is left out.
-
-    Raises:
-        ValueError: It is no profile.
-    """
+    """A profile whose strings name no home directory; ValueError if it cannot be taken apart."""
     profile = gzip.decompress(data)
     out = bytearray()
     try:

@@ -64,8 +64,7 @@ class Session:
     def run(self) -> str:
         """Take moments, and return why no more follow; what was taken is on disk by then.
 
-        Raises:
-            CaptureError: Nothing could be captured, or the folder cannot be written to.
+        CaptureError where nothing could be captured, or the folder cannot be written to.
         """
         why = "stopped"
         try:
@@ -161,11 +160,7 @@ class Session:
             self.tell(f"no {what}: {why}" if what != "trigger" else why)
 
     def _wait_until(self, due: float) -> None:
-        """Sleep, and notice where the process ends.
-
-        Raises:
-            Ended: It did.
-        """
+        """Sleep; Ended as soon as the process has."""
         process = self.target.process
         while (left := due - time.monotonic()) > 0:
             time.sleep(min(left, LOOK_SECONDS))

@@ -32,14 +32,9 @@ class Target:
 
 @contextmanager
 def found_target(named: Sequence[str], access: Access) -> Iterator[Target]:
-    """The process that is meant, and what it serves; let go of at the end.
+    """The process meant by a PID, by URLs of its endpoints, or by both; let go of at the end.
 
-    Args:
-        named: A PID, URLs of endpoints of one process, or both.
-        access: How to ask for what is served.
-
-    Raises:
-        CaptureError: There is no such process, or several are named.
+    CaptureError where there is no such process, or several are named.
     """
     pids = sorted({_pid(one) for one in named if one.isdecimal()})
     if len(pids) > 1:

@@ -37,11 +37,7 @@ class Trigger:
 
     @classmethod
     def of(cls, condition: str, cool_down_seconds: float) -> Trigger:
-        """The trigger that a person wrote.
-
-        Raises:
-            CaptureError: It is none.
-        """
+        """The trigger that a person wrote; CaptureError where it is none."""
         match = _CONDITION.fullmatch(condition)
         unit = (match["unit"] or "").lower() if match else ""
         if match is None or match["level"] not in LEVELS or unit not in SIZES:
@@ -55,9 +51,7 @@ class Trigger:
     def fires(self, value: int, now: float) -> bool:
         """Whether a moment is to be taken at this value; it counts for later medians.
 
-        Args:
-            value: The level.
-            now: Seconds of a clock that only goes forward.
+        `now` is seconds of a clock that only goes forward.
         """
         above = self._is_above(value)
         self._seen.append(value)

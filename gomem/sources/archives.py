@@ -42,11 +42,7 @@ UNREADABLE = (
 
 
 def list_zip(root: Path, bounds: Bounds) -> Listing:
-    """List a zip; it stays open until its last entry is forgotten.
-
-    Raises:
-        CaptureError: It is not a readable zip.
-    """
+    """List a zip, open until its last entry is forgotten; CaptureError where it is unreadable."""
     shown = readable_name(str(root))
     try:
         archive = zipfile.ZipFile(root)
@@ -78,11 +74,7 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
 
 
 def list_tar(root: Path, bounds: Bounds) -> Listing:
-    """List a tar, which is decompressed in memory.
-
-    Raises:
-        CaptureError: It is not a readable tar.
-    """
+    """List a tar, which is decompressed in memory; CaptureError where it is unreadable."""
     whole = open_source(root, bounds=Bounds(bounds.artefact_bytes, bounds.artefact_bytes))
     damage = list(whole.damage)
     try:

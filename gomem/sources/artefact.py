@@ -34,7 +34,7 @@ PACKED_TWICE_BYTES = 64 * MIB
 
 @dataclass(frozen=True)
 class Source:
-    """One artefact's bytes, decompressed and in UTF-8, with its name and what is known of its time."""
+    """One artefact's bytes, decompressed and in UTF-8, its name, what is known of its time."""
 
     name: str  # how messages and tables call it; inside a capture its path there, with `/`
     data: bytes  # the content, decompressed
@@ -56,15 +56,10 @@ class Source:
 def open_source(
     readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
 ) -> Source:
-    """Read one artefact whole.
+    """Read one artefact whole: a path, which names itself, bytes, or a binary file object.
 
-    Args:
-        readable: A path, bytes, or a binary file object.
-        name: What messages call it; a path names itself.
-        bounds: What may be read; by default, what may be read of a capture.
-
-    Raises:
-        CaptureError: The path does not exist, is a folder, or cannot be opened.
+    By default within the bounds of a capture. CaptureError where the path does not exist, is a
+    folder, or cannot be opened.
     """
     if isinstance(readable, Source):
         return readable
@@ -83,10 +78,7 @@ def open_source(
 def source_of(
     chunks: Iterable[bytes], name: str, modified: datetime | None, bounds: Bounds
 ) -> Source:
-    """An artefact from its bytes as stored, decompressed within the bounds.
-
-    An `OSError` while reading becomes damage, and so does what the bounds cut off.
-    """
+    """An artefact from its bytes as stored; what cannot be read or is out of bounds is damage."""
     damage: list[Damage] = []
     if not bounds.left_bytes:
         read = format_bytes(bounds.capture_bytes)
@@ -122,11 +114,7 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def open_path(path: Path) -> IO[bytes]:
-    """Open a file that holds one artefact.
-
-    Raises:
-        CaptureError: It does not exist, is a folder, or cannot be opened.
-    """
+    """Open a file; CaptureError where it does not exist, is a folder, or cannot be opened."""
     shown = readable_name(str(path))
     if path.is_dir():
         raise CaptureError(f"{shown}: is a folder, wanted one artefact; name a file in it")

@@ -41,13 +41,9 @@ class Bounds:
     def within(
         self, chunks: Iterable[bytes], name: str, damage: list[Damage], how: str = ""
     ) -> Iterator[bytes]:
-        """The chunks of an artefact's content as far as the bounds reach, counted.
+        """An artefact's chunks as far as the bounds reach, counted; what is cut off is damage.
 
-        Args:
-            chunks: The content.
-            name: What damage calls the artefact.
-            damage: Takes what is cut off.
-            how: Ends the sentence `more than 2.00 GiB`.
+        `how` ends the sentence `more than 2.00 GiB`.
         """
         room = min(self.artefact_bytes, self.left_bytes)
         of_the_capture = room < self.artefact_bytes

@@ -24,9 +24,7 @@ ZSTD_CHUNK_BYTES = 128 * KIB  # a block; what shares a chunk with a corrupt bloc
 class Tape:
     """A binary file that counts what was read of it, and takes back what was read too far.
 
-    Attributes:
-        position: Bytes read so far.
-        closed: Whether whoever read it is done; the file itself is not the tape's to close.
+    The file itself is not the tape's to close: `closed` says that whoever read it is done.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -65,15 +63,9 @@ def is_compressed(beginning: bytes) -> bool:
 
 
 def decompressed(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
-    """Undo gzip (all members) or zstd; other bytes come as they are.
+    """Undo gzip (all members) or zstd, in chunks of `CHUNK_BYTES`; other bytes come as they are.
 
-    Args:
-        tape: The bytes as stored.
-        name: What damage calls the artefact.
-        damage: Takes what could not be read, once the chunks before it were taken.
-
-    Yields:
-        The content, in chunks of at most `CHUNK_BYTES`.
+    What could not be read becomes damage once the chunks before it were taken.
     """
     if tape.peek(2) == GZIP_MAGIC:
         yield from _gunzip(tape, name, damage)

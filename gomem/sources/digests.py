@@ -25,11 +25,7 @@ class Digest:
 
 
 def digests_of(path: str | PathLike[str]) -> list[Digest]:
-    """The files behind a path or a pattern, in natural order; an archive is one file.
-
-    Raises:
-        CaptureError: Nothing is there.
-    """
+    """The files behind a path or pattern, in natural order; an archive is one. Or CaptureError."""
     return [one for name in matching(path) for one in _of_one(Path(name))]
 
 

@@ -13,7 +13,7 @@ LATEST = datetime(2262, 1, 1, tzinfo=UTC)
 
 
 def known_time(time: datetime) -> datetime | None:
-    """The time, unless it lies where no frame can hold it: then nothing was taken at it either.
+    """The time, unless no frame can hold it: then nothing was taken at it either.
 
     Go's zero time, which stands for a time that is not known, is in the year 1.
     """

@@ -19,10 +19,7 @@ def matching(path: str | PathLike[str]) -> list[str]:
     """What a path names: itself, or, in natural order, what a pattern such as `run-*` matches.
 
     Something that has the name as it stands is meant itself, though it looks like a pattern; and a
-    URL's `?` is none.
-
-    Raises:
-        CaptureError: Nothing matches the pattern.
+    URL's `?` is none. CaptureError where nothing matches.
     """
     name = os.fspath(path)
     if not has_magic(name) or name.startswith(URLS) or os.path.lexists(name):

@@ -30,14 +30,8 @@ ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
 def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Listing:
     """List the files of a capture: a folder, a `.tar` (gzip, zstd), a `.zip`, or one file.
 
-    Hidden files and folders are left out. Links are not followed.
-
-    Args:
-        path: Where it lies.
-        bounds: What may be read; to be given where several listings are one capture.
-
-    Raises:
-        CaptureError: There is nothing at the path, or the archive cannot be opened.
+    Hidden files and folders are left out. Links are not followed. Several listings that are one
+    capture share their bounds. CaptureError where there is nothing, or no archive can be opened.
     """
     from gomem.sources.archives import list_tar, list_zip
 

@@ -44,8 +44,7 @@ class Stream:
     def pieces(self, progress: Progress | None = None) -> Iterator[bytes]:
         """The content, decompressed, in pieces of at most `PIECE_BYTES` or a little more.
 
-        Args:
-            progress: Called after each piece with the stored bytes read and how many there are.
+        `progress` is called after each with the stored bytes read and how many there are.
         """
         with self._open() as file:
             tape = Tape(file)
@@ -109,15 +108,9 @@ def long_source(entry: Entry) -> LongSource | None:
 def open_stream(
     readable: Readable, *, name: str | None = None, bounds: Bounds | None = None
 ) -> Stream:
-    """Open an artefact to be read piece by piece.
+    """Open an artefact to be read piece by piece; see `open_source`.
 
-    Args:
-        readable: A path, bytes, or a binary file object.
-        name: What messages call it; a path names itself.
-        bounds: What may be read; by default, what is left of its capture or of a capture's.
-
-    Raises:
-        CaptureError: The path does not exist, is a folder, or cannot be opened.
+    By default, within what is left of the bounds of its capture, or of a capture's.
     """
     if isinstance(readable, LongSource):
         bounds = bounds or readable.bounds

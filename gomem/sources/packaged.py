@@ -15,12 +15,10 @@ IN_A_CHECKOUT = {
 
 
 def packaged(name: str) -> Path:
-    """A folder that ships with gomem: `demo`, `demo-baseline`, `captures` or `notebooks`.
+    """A folder that ships with gomem (`demo`, `demo-baseline`, `captures`, `notebooks`).
 
-    In a wheel it lies inside the package; in a checkout it is the project's own folder.
-
-    Raises:
-        CaptureError: It is not there.
+    In a wheel it lies inside the package; in a checkout it is the project's own folder, else a
+    CaptureError.
     """
     package = Path(str(resources.files("gomem")))
     inside = package / "packaged" / name
@@ -38,11 +36,7 @@ def text_beside(package: str, *path: str) -> str:
 
 
 def recorded(name: str) -> Path:
-    """One of the captures that the notebooks tell their stories of.
-
-    Raises:
-        CaptureError: None has this name.
-    """
+    """A capture that the notebooks tell their stories of; CaptureError where none has the name."""
     folder = packaged("captures")
     names = sorted(one.name for one in folder.iterdir() if one.is_dir())
     if name not in names:

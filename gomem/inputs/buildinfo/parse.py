@@ -119,11 +119,7 @@ class _Elf:
 def build_info_of_elf(read: ReadAt) -> BuildInfo | None:
     """The build information of an executable, of which a few parts are read.
 
-    Args:
-        read: Reads so many bytes at an offset of the file, or fewer at its end.
-
-    Returns:
-        What it says; None if it is no ELF executable, or has none that is known.
+    None if it is no ELF executable, or has none that is known.
     """
     try:
         elf = _Elf.of(read)
@@ -195,11 +191,7 @@ def looks_like_build_info(data: bytes) -> bool:
 
 
 def parse_build_info(data: bytes, *, source: str) -> tuple[BuildInfo, list[Damage]]:
-    """Parse build information out of an executable, or out of what `go version -m` prints.
-
-    Raises:
-        FormatError: There is none in it.
-    """
+    """Parse an executable, or what `go version -m` prints; FormatError where it says nothing."""
     if data.startswith(ELF):
         build = build_info_of_elf(lambda offset, length: data[offset : offset + length])
         if build is None:

@@ -99,8 +99,7 @@ def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
 def read_buildinfo(readable: Readable) -> Build:
     """Read build information: what `go version -m` prints, or an ELF executable itself.
 
-    Raises:
-        FormatError: There is none in it; Go 1.12 and older wrote none.
+    FormatError where there is none in it; Go 1.12 and older wrote none.
     """
     source = open_source(readable)
     if source.data.startswith(ELF):

@@ -26,22 +26,14 @@ CGROUP = (
 
 @dataclass(frozen=True)
 class Cgroup(Frames):
-    """One memory file of a control group.
-
-    Attributes:
-        cgroup: A row per number; see `CGROUP`.
-    """
+    """One memory file of a control group: `cgroup`, a row per number; see `CGROUP`."""
 
     cgroup: pd.DataFrame
 
 
 @reads("a memory file of a cgroup, such as memory.current or memory.stat", "cgroup")
 def read_cgroup(readable: Readable) -> Cgroup:
-    """Read one memory file of a control group, of version 1 or 2.
-
-    Raises:
-        FormatError: There is no number in it.
-    """
+    """Read one memory file of a control group, of version 1 or 2; FormatError without a number."""
     source = open_source(readable)
     parsed, damaged, _ = read_plain(
         source, lambda data: looks_like_cgroup(data, source.name), parse_cgroup

@@ -105,15 +105,9 @@ def looks_like_escapes(data: bytes) -> bool:
 
 
 def parse_escapes(output: bytes, *, source: str) -> tuple[Escapes, list[Damage]]:
-    """Parse the compiler's output.
+    """Parse the compiler's output; a verdict that has no place is damage.
 
-    Args:
-        output: What `go build -gcflags=-m` printed, on stderr as a rule.
-        source: What damage calls it.
-
-    Returns:
-        The verdicts, and lines that have no place where one was to be. Messages that the compiler
-        prints beside them, such as errors, are of the kind `other`.
+    Messages that the compiler prints beside them, such as errors, are of the kind `other`.
     """
     reading = _Reading()
     damage = []

@@ -33,11 +33,7 @@ ON_THE_HEAP = ("moved", "escapes")
 
 @dataclass(frozen=True)
 class EscapeAnalysis(Frames):
-    """What the compiler decided.
-
-    Attributes:
-        verdicts: A row each; see `VERDICTS`.
-    """
+    """What the compiler decided: `verdicts`, a row each; see `VERDICTS`."""
 
     verdicts: pd.DataFrame
 
@@ -54,10 +50,9 @@ class EscapeAnalysis(Frames):
 
 @reads("the output of go build -gcflags=-m", "escapes")
 def read_escapes(readable: Readable) -> EscapeAnalysis:
-    """Read what `go build -gcflags=-m` or `-m=2` printed: what goes to the heap, and why.
+    """What goes to the heap, and why: the output of `go build -gcflags=-m` or `-m=2`.
 
-    Raises:
-        FormatError: There is no verdict in it.
+    FormatError where there is no verdict in it.
     """
     source = open_source(readable)
     plain = replace(source, data=plain_characters(source.data))  # `&amp;u`, an address, is no name

@@ -298,9 +298,9 @@ def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
 def _periodic(
     cycles: Columns, announced: Sequence[_Lines], so_far: LogSoFar
 ) -> tuple[np.ndarray, bool]:
-    """Collections that `GC forced` announced: the next one, unless the program asked for that.
+    """Collections that `GC forced` announced, and whether one announced is still to come.
 
-    Also whether one that was announced is still to come.
+    It announces the next one, unless the program asked for that.
     """
     numbers = [np.array([-1])] if so_far.announced else []
     numbers += [lines.numbers for lines in announced]

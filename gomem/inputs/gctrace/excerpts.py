@@ -52,11 +52,9 @@ _PARTS = tuple(Grammar("gc", text, OLDEST, NEWEST) for text in (_BEGIN, *_GROUPS
 
 
 def take_excerpts(readings: Readings, longest_line: int) -> None:
-    """Read what is whole in the broken lines that a person cut or shortened.
+    """Read what is whole in the broken lines that a person cut or shortened; they become fewer.
 
-    Args:
-        readings: What was read of a piece of the log; its broken lines become fewer.
-        longest_line: Bytes of the longest line of the piece, where columns are cut.
+    Columns are cut where the longest line of the piece ends.
     """
     ends = Counter(one.length for one in readings.broken if _is_beginning(one))
     left = []

@@ -42,9 +42,8 @@ def missing_cycles(
 ) -> list[Damage]:
     """Collections whose numbers are skipped, where nothing accounts for them.
 
-    Broken lines may be theirs, and a person who quotes a log may say that lines are left out.
-
-    A log may begin late; so nothing is missing before the first collection of its first run.
+    Broken lines may be theirs, and a person who quotes a log may say that lines are left out. A log
+    may begin late; so nothing is missing before the first collection of its first run.
     """
     if not len(cycles["line"]):
         return []

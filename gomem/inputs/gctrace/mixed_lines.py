@@ -138,10 +138,7 @@ class _Beginning:
 
 @dataclass
 class _Beginnings:
-    """Finds where lines may begin.
-
-    Where these are rare, a `bytes.find` for each text is far faster than one regular expression.
-    """
+    """Finds where lines may begin: where that is rare, far faster by `bytes.find` than by `re`."""
 
     text: bytes
     stop: int
@@ -170,16 +167,10 @@ class _Reading:
 
 
 def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
-    """Read what can be read of the lines that do not stand alone.
+    """Read what can be read of the lines that do not stand alone; none is begun from `before_line`.
 
-    Args:
-        lines: The lines.
-        before_line: Lines of the chunk from this one on are not begun with.
-        readings: Takes what is found.
-
-    Returns:
-        How many lines of the chunk are done with: `before_line`, or more where the last torn line
-        reached further.
+    How many lines of the chunk are done with: `before_line`, or more where the last torn line
+    reached further.
     """
     stop = int(lines.starts[np.searchsorted(lines.numbers, before_line)])
     searched = _Search(lines, readings)
@@ -289,8 +280,7 @@ class _Search:
     def shapes(self) -> frozenset[bytes]:
         """How the program's own lines begin, as far as it is how many of them do.
 
-        A torn line's pieces can make a line of their own look like one of the program's; they are
-        few.
+        A torn line's pieces can make a line look like one of the program's; they are few.
         """
         counts = Counter(
             shape(line)

@@ -23,12 +23,8 @@ def read_gctrace(
     """Read a GODEBUG=gctrace=1 log, as the program wrote it or as a log collector wrapped it.
 
     A log without any line of the collector gives empty frames. The log itself is never whole in
-    memory, only what is read of it.
-
-    Args:
-        readable: A path, bytes, or a binary file object.
-        progress: Called with the stored bytes read and how many there are.
-        packed: Whether its collections are kept packed, as those of a very long log must be.
+    memory, only what is read of it; a very long log must be kept `packed`. `progress` is called
+    with the stored bytes read and how many there are.
     """
     if packed:
         return packed_log(iter_gctrace(readable, progress=progress))
@@ -41,13 +37,8 @@ def read_gctrace(
 def iter_gctrace(readable: Readable, *, progress: Progress | None = None) -> Iterator[GcLog]:
     """Read a gctrace log of any length in the memory of a few pieces of it.
 
-    Args:
-        readable: A path, bytes, or a binary file object.
-        progress: Called with the stored bytes read and how many there are.
-
-    Yields:
-        Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what
-        came before go on from one to the next.
+    Logs of 4 MiB each, at least one, that together are the whole: runs, line numbers, and what came
+    before go on from one to the next. `progress` is called as by `read_gctrace`.
     """
     stream = open_stream(readable, bounds=Bounds.of_a_stream())
     for columns, damage in parse_pieces(stream.pieces(progress), source=stream.name):

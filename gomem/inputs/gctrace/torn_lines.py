@@ -72,14 +72,9 @@ def mend(
 ) -> Mended | None:
     """Read a line of a known form although whole lines of other text stand in it.
 
-    Args:
-        window: The log, where in it the line begins, and how far its pieces may lie.
-        grammar: The form.
-        shapes: How the program's own lines begin; see `shape`.
-        patience: How many steps it may take; what it takes is taken off.
-
-    Returns:
-        The reading with the fewest lines of other text; None if there is none, or no single one.
+    The window is the log, where in it the line begins, and how far its pieces may lie; the shapes
+    say how the program's own lines begin, see `shape`; the steps it takes are taken off `patience`.
+    The reading has the fewest lines of other text; None if there is none, or no single one.
     """
     text, start, end = window
     if not _pieces_present(text, start, end, grammar):
@@ -106,10 +101,7 @@ def _pieces_present(text: bytes, start: int, end: int, grammar: Grammar) -> bool
 
 
 def _line_starts(text: bytes, start: int, end: int) -> list[int]:
-    """Where later lines begin: behind what stands in front of the first, if it does there, too.
-
-    So lines may be quoted or indented.
-    """
+    """Where later lines begin: behind a quote mark or blanks that stand before the first, too."""
     before = text.rfind(b"\n", max(0, start - WINDOW_BYTES), start) + 1
     prefix, starts = text[before:start], []
     while (newline := text.find(b"\n", start, end)) >= 0:

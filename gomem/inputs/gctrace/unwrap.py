@@ -112,11 +112,7 @@ class Unwrapped:
         return Unwrapped(self.text[size:], self.wrapper, self.numbers[lines:], stamps)
 
     def followed_by(self, later: Unwrapped) -> Unwrapped:
-        """Both together.
-
-        If this text lacks its last newline, the later one goes on in that line, and has no number
-        for it.
-        """
+        """Both together; the later has no number for a line of this one that it goes on in."""
         if not self.text:
             return later
         numbers = np.concatenate((self.numbers, later.numbers))

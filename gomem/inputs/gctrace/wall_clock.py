@@ -22,8 +22,7 @@ _EARLIEST, _LATEST = np.datetime64("1678-01-01", "s"), np.datetime64("2262-01-01
 def parse_stamps(stamps: Sequence[str | None]) -> np.ndarray:
     """Times of many lines as UTC, in nanoseconds; NaT where there is none.
 
-    A collector writes all its stamps alike, so that those in UTC are converted together; those of
-    another kind one by one.
+    A collector writes all its stamps alike: those in UTC are converted together, others one by one.
     """
     try:
         return np.array([_in_utc(stamp) for stamp in stamps], "datetime64[ns]")

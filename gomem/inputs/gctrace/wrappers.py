@@ -44,20 +44,14 @@ _ALSO_PROGRAMS = frozenset({"timestamps", "syslog-rfc3164", "klog", "bare-stamps
 
 
 def unwrap(log: bytes, *, source: str) -> Unwrapped:
-    """Take off what a log collector put around each line of a whole log.
-
-    Args:
-        log: The log as stored.
-        source: What damage calls it.
-    """
+    """Take off what a log collector put around each line of a whole log."""
     return Unwrapper(source).unwrap(log)
 
 
 class Unwrapper:
-    """Takes the wrapper off a log that comes in pieces.
+    """Takes the wrapper off a log that comes in pieces, and leaves lines without it as they are.
 
-    Which one is decided by its first lines of the collector's; lines that it did not wrap stay as
-    they are.
+    Its first lines of the collector's decide which one it is.
     """
 
     def __init__(self, source: str) -> None:

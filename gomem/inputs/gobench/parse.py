@@ -91,20 +91,11 @@ def looks_like_gobench(data: bytes) -> bool:
 
 
 def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
-    """Parse the results out of the output of `go test -bench`.
+    """Parse the results out of the output of `go test -bench`, to base units.
 
-    Lines that are not of the format (PASS, ok, the program's own) are passed over.
-
-    Args:
-        data: The whole output.
-        source: What damage calls it: as a rule, its path.
-
-    Returns:
-        The results in base units, and what could not be read: a result line with a part missing
-        or not a number, a benchmark that failed, numbers whose name is lost.
-
-    Raises:
-        FormatError: There is no result in it.
+    Damage is a result line with a part missing or not a number, a benchmark that failed, numbers
+    whose name is lost. Lines that are not of the format (PASS, ok, the program's own) are passed
+    over. FormatError where there is no result in it.
     """
     reader = _Reader(source)
     lines = _undented(plain_characters(data)).split(b"\n")

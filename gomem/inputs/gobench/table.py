@@ -113,11 +113,8 @@ def matched_samples(before: Bench, after: Bench) -> tuple[pd.DataFrame, pd.DataF
 
     GOMAXPROCS is part of the name, unless each file has one value of its own. The import path and
     any other setting are, where a file holds several of it, as under `note: before` and
-    `note: after`: benchstat makes tables of their own of them.
-
-    Returns:
-        Columns `name`, `unit`, `value`, and what the files' `Unit` lines say: `better` (missing if
-        nothing) and `exact`.
+    `note: after`: benchstat makes tables of their own of them. Columns are `name`, `unit`, `value`,
+    and what the files' `Unit` lines say: `better` (missing if nothing) and `exact`.
     """
     sides = before.results, after.results
     procs = [set(side["procs"].fillna(1)) for side in sides]
@@ -153,11 +150,7 @@ def _samples(
 
 @reads("the output of go test -bench", "gobench")
 def read_bench(readable: Readable) -> Bench:
-    """Read the output of `go test -bench`.
-
-    Raises:
-        FormatError: There is no benchmark result in it.
-    """
+    """Read the output of `go test -bench`; FormatError where there is no benchmark result in it."""
     source = open_source(readable)
     parsed, damaged, text = read_plain(source, looks_like_gobench, parse_gobench)
     in_file = replace(parsed.measurements, line=text.lines(parsed.measurements.line))

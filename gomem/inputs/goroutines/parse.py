@@ -80,11 +80,7 @@ class Waiting:
 
 
 def finalizer_of(stack: Sequence[str]) -> str:
-    """The finalizer or cleanup that a goroutine runs; empty if it runs none.
-
-    Args:
-        stack: Functions, innermost first.
-    """
+    """The finalizer or cleanup that a goroutine of a stack, innermost first, runs; else empty."""
     begin = next((place for place, name in enumerate(stack) if name in FINALIZING), 0)
     called = [name for name in stack[:begin] if not name.startswith(("runtime.", "reflect."))]
     return called[-1] if called else ""
@@ -125,19 +121,10 @@ def looks_like_goroutines(data: bytes) -> bool:
 
 
 def parse_goroutines(data: bytes, *, source: str) -> tuple[Counter[Waiting], list[Damage]]:
-    """Count the goroutines of a dump, those together that differ in nothing that it says.
+    """Count the goroutines of a dump, in its order, those together that differ in nothing it says.
 
-    What is around them, such as a crash's message and the registers behind it, is passed over.
-
-    Args:
-        data: The dump.
-        source: What damage calls it: as a rule, its path.
-
-    Returns:
-        How many there are of each, in the dump's order; and a dump's cut end, as damage.
-
-    Raises:
-        FormatError: There is no goroutine in it.
+    What is around them, such as a crash's message and the registers behind it, is passed over; a
+    dump's cut end is damage. FormatError where there is no goroutine in it.
     """
     found: Counter[Waiting] = Counter()
     names: dict[bytes, str] = {}

@@ -36,11 +36,7 @@ GOROUTINES = (
 
 @dataclass(frozen=True)
 class Goroutines(Frames):
-    """The goroutines of one dump.
-
-    Attributes:
-        goroutines: A row for those that are alike, in the dump's order; see `GOROUTINES`.
-    """
+    """The goroutines of a dump: `goroutines`, a row for those that are alike; see `GOROUTINES`."""
 
     goroutines: pd.DataFrame
 
@@ -75,8 +71,7 @@ def innermost_own(stack: Sequence[str]) -> str:
 def read_goroutines(readable: Readable) -> Goroutines:
     """Read goroutines with their stacks: goroutine?debug=2, or the dump of a panic or SIGQUIT.
 
-    Raises:
-        FormatError: There is no goroutine in it.
+    FormatError where there is no goroutine in it.
     """
     source = open_source(readable)
     found, damaged, _ = read_plain(source, looks_like_goroutines, parse_goroutines)

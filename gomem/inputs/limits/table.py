@@ -27,22 +27,14 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class ResourceLimits(Frames):
-    """The limits of one process.
-
-    Attributes:
-        limits: A row per resource; see `LIMITS`.
-    """
+    """The limits of one process: `limits`, a row per resource; see `LIMITS`."""
 
     limits: pd.DataFrame
 
 
 @reads("/proc/PID/limits", "limits")
 def read_limits(readable: Readable) -> ResourceLimits:
-    """Read /proc/PID/limits, a row a resource.
-
-    Raises:
-        FormatError: There is no limit in it.
-    """
+    """Read /proc/PID/limits, a row a resource; FormatError where there is no limit in it."""
     source = open_source(readable)
     limits, damaged, _ = read_plain(source, looks_like_limits, parse_limits)
     if not limits:

@@ -42,12 +42,9 @@ def looks_like_loadtest(data: bytes) -> bool:
 
 
 def parse_loadtest(data: bytes, *, source: str) -> tuple[list[Report], list[Damage]]:
-    """Parse the reports of load generators out of a text, or out of JSON.
+    """Parse the reports of load generators out of a text, or out of JSON; FormatError without one.
 
     Lines between them are passed over. A report that lacks what makes it one is damage.
-
-    Raises:
-        FormatError: There is no report in it.
     """
     if len(data) > LARGEST_BYTES:
         raise FormatError(source, "", f"larger than {LARGEST_BYTES} bytes; wanted a summary")

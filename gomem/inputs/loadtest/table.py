@@ -70,11 +70,7 @@ def latencies_table(reports: Sequence[Report]) -> pd.DataFrame:
 
 @reads("what a load generator printed", "loadtest")
 def read_loadtest(readable: Readable) -> LoadTest:
-    """Read what ab, wrk, hey, `vegeta report` or k6 printed.
-
-    Raises:
-        FormatError: There is no report in it.
-    """
+    """Read what ab, wrk, hey, `vegeta report` or k6 printed; FormatError without a report."""
     source = open_source(readable)
     reports, damaged, _ = read_plain(source, looks_like_loadtest, parse_loadtest)
     if not reports:

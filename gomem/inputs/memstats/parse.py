@@ -85,17 +85,10 @@ def looks_like_memstats(data: bytes, _: str = "") -> bool:
 
 
 def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Damage]]:
-    """Parse every MemStats dump in a JSON text, or of those that were printed with %+v or %#v.
+    """Parse every MemStats dump, and what could not be read of it.
 
-    Args:
-        data: One object, several after one another (JSON Lines), or an array; or printed.
-        source: What damage calls the file.
-
-    Returns:
-        The dumps, and what could not be read.
-
-    Raises:
-        FormatError: There is no dump in it; the message names the keys found.
+    The text is JSON (one object, several after one another, or an array), or was printed with %+v
+    or %#v. FormatError, with the keys found, where there is no dump in it.
     """
     read = printed_values if looks_like_printed(data[:HEAD_BYTES]) else json_values
     values, damage = read(data, source)

@@ -38,12 +38,7 @@ def looks_like_printed(data: bytes) -> bool:
 
 
 def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[Damage]]:
-    """Every printed MemStats with its place, as the object that JSON would have of it.
-
-    Args:
-        data: The text; what stands around the dumps is passed over.
-        source: What damage calls it.
-    """
+    """Every printed MemStats in a text with its place, as the object that JSON would have of it."""
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
     for number, line in enumerate(data.split(b"\n"), start=1):

@@ -130,10 +130,7 @@ def _times(nanoseconds: np.ndarray, unknown: np.ndarray) -> pd.Series:
 def read_memstats(readable: Readable) -> MemStats:
     """Read runtime.MemStats from JSON: one object, one a line, an array, or expvar's /debug/vars.
 
-    The MemStats at the end of a heap profile in text are read, too.
-
-    Raises:
-        FormatError: There is no MemStats dump in it.
+    Those at the end of a heap profile in text are read, too; FormatError where there are none.
     """
     source = open_source(readable)
     profile = heap_text_in(source.data)

@@ -157,10 +157,7 @@ _STARTS = ("go_", "process_", RUNTIME_PREFIX)
 
 
 def meaning_of(name: str) -> tuple[str, Meaning] | None:
-    """The prefix before a name of Go's, and what the rest stands for; None of any other name.
-
-    go-metrics' names have a prefix always: `consul_runtime_alloc_bytes`.
-    """
+    """The prefix before a name of Go's (go-metrics' always have one), and its meaning; or None."""
     table = meanings()
     if name in table and not name.startswith(RUNTIME_PREFIX):
         return "", table[name]

@@ -172,20 +172,12 @@ def without_cut_line(data: bytes) -> tuple[bytes, str]:
 
 
 def parse_page(data: bytes, *, source: str) -> tuple[list[Page], list[Damage]]:
-    """Parse what a page says of one Go process; the lines of other families are passed over.
+    """Parse what one page, or several behind one another, say of one Go process: a page a scrape.
 
-    Args:
-        data: The page, or several behind one another.
-        source: What damage calls it.
-
-    Returns:
-        A page for each scrape, and what could not be read: lines of Go's that are no samples, an
-        end that is missing, fields of MemStats that come together and do not, and processes beside
-        the one that was taken.
-
-    Raises:
-        FormatError: There is no number of Go's on it, or there are several processes and nothing
-            says which is meant.
+    Damage is lines of Go's that are no samples, an end that is missing, fields of MemStats that
+    come together and do not, and processes beside the one that was taken. Lines of other families
+    are passed over. FormatError where there is no number of Go's, or there are several processes
+    and nothing says which is meant.
     """
     damage: list[Damage] = []
     is_open = _OPEN.search(data) is not None
@@ -223,13 +215,10 @@ def _samples(
 
 
 def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:
-    """The samples of the one process that is meant.
+    """The samples of the one process that is meant; FormatError without one, or if nothing says.
 
     It is the only one with numbers of Go's heap, or of its goroutines if none has; of several, the
     one without labels, which is the process that wrote the page.
-
-    Raises:
-        FormatError: Nothing says which is meant, or there is none.
     """
     found = _processes(samples)
     if not found:

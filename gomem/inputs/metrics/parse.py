@@ -52,11 +52,7 @@ def looks_like_readings(data: bytes) -> bool:
 
 
 def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Damage]]:
-    """Parse every reading in a JSON text: one object, or one a line.
-
-    Raises:
-        FormatError: There is no reading in it.
-    """
+    """Parse every reading in a JSON text: one object, or one a line; FormatError without one."""
     values, damage = json_values(data, source)
     readings = [
         _reading(value, source, place, damage) for place, value in values if is_metrics(value)

@@ -237,11 +237,8 @@ def read_metrics(readable: Readable) -> RuntimeMetrics:
 
     A page gives MemStats, the release, RSS and the number of goroutines besides, as far as it has
     them. Its numbers are floats: bytes and counts are exact below 2^53, times to 256 ns; those of
-    go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million.
-
-    Raises:
-        FormatError: There is no reading in it; or it is a page of several processes, and nothing
-            says which is meant.
+    go-metrics (`consul_runtime_alloc_bytes`) to one part in 16 million. FormatError where there is
+    no reading, or a page has several processes and nothing says which is meant.
     """
     source = open_source(readable)
     if not looks_like_readings(source.data):

@@ -36,18 +36,10 @@ def looks_like_count_text(data: bytes) -> bool:
 
 
 def parse_count_text(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]]:
-    """Read a profile of counts in text.
+    """Read a profile of counts in text, and what could not be read.
 
-    Args:
-        data: The whole text.
-        source: What damage calls it: as a rule, its path.
-
-    Returns:
-        The profile, and what could not be read. Records that count less than the header says are
-        damage: the text is cut.
-
-    Raises:
-        FormatError: It does not begin with the header of such a profile.
+    Records that count less than the header says are damage: the text is cut. FormatError where it
+    does not begin with the header of such a profile.
     """
     reader = _CountReader(data, source)
     return reader.read(), reader.damage

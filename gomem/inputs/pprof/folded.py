@@ -27,16 +27,7 @@ _LINE = re.compile(r"(.+?)[ \t]+(-?\d{1,18})\s*")
 def parse_folded(
     data: bytes, *, source: str, sample_type: ValueType
 ) -> tuple[PprofColumns, list[Damage]]:
-    """Read folded stacks as a profile of one sample type.
-
-    Args:
-        data: The whole text.
-        source: What damage calls it: as a rule, its path.
-        sample_type: What the numbers count, and their unit.
-
-    Raises:
-        FormatError: There is no stack in it.
-    """
+    """Read folded stacks as a profile of one sample type; FormatError where there is no stack."""
     reader = TextReader(data, source, strings={"": 0})
     for number, text in enumerate(data.decode("utf-8", "backslashreplace").splitlines(), start=1):
         line = _LINE.fullmatch(text)

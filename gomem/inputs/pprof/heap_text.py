@@ -92,30 +92,18 @@ def heap_text_in(data: bytes) -> bytes | None:
 
 
 def parse_heap_text(data: bytes, *, source: str) -> tuple[HeapText, list[Damage]]:
-    """Read a heap profile in text with the MemStats at its end.
+    """Read a heap profile in text with the MemStats at its end, and what could not be read.
 
-    Args:
-        data: The whole text.
-        source: What damage calls it: as a rule, its path.
-
-    Returns:
-        The profile, with four sample types as in protobuf, its values scaled up and truncated as
-        the runtime does it there, its innermost frames in the runtime left out as there; and
-        the lines that could not be read. A text without its end is damage, too.
-
-    Raises:
-        FormatError: It does not begin with the header of such a profile.
+    The profile has four sample types as in protobuf, its values scaled up and truncated as the
+    runtime does it there, its innermost frames in the runtime left out as there. A text without
+    its end is damage; FormatError where it does not begin with the header of such a profile.
     """
     reader = _HeapReader(data, source)
     return reader.read(), reader.damage
 
 
 def memstats_of(data: bytes, *, source: str) -> bytes:
-    """The MemStats at the end of such a text, as JSON that `parse_memstats` reads.
-
-    Raises:
-        FormatError: The text ends without them.
-    """
+    """The MemStats at the end of a text, as JSON that `parse_memstats` reads; else FormatError."""
     memstats = _memstats_json(_stats(data.partition(MEMSTATS)[2]))
     if memstats is None:
         what = "a heap profile in text without MemStats at its end: it is cut"
@@ -325,10 +313,7 @@ def _scaled(raw: np.ndarray, rate: int) -> np.ndarray:
 
 
 def _stands_for_too_much(record: re.Match[bytes], rate: int) -> bool:
-    """Whether scaling makes a number that 64 bits do not hold; one object stands for rate / size.
-
-    The runtime's own counts come nowhere near.
-    """
+    """Whether scaling, by rate / size at most, goes beyond 64 bits; the runtime's own never do."""
     numbers = [abs(int(number)) for number in record.groups()[:4]]
     return max(numbers) * (rate + 1) >= LARGEST
 

@@ -67,19 +67,11 @@ START_FIELDS = 32
 
 
 def parse_pprof(data: bytes, *, source: str) -> tuple[PprofColumns, list[Damage]]:
-    """Read a profile.
+    """Read a decompressed profile: base columns, and what of it could not be read.
 
-    Args:
-        data: The profile, decompressed.
-        source: What messages call it: as a rule, its path.
-
-    Returns:
-        The profile in base columns, and what of it could not be read: lines without their
-        function and locations without their mapping, which stay in the stacks.
-
-    Raises:
-        FormatError: It is not a profile, or not a whole one: it is cut, its samples do not fit
-            its sample types, or they name locations or strings that it does not hold.
+    Lines without their function and locations without their mapping are damage, and stay in the
+    stacks. FormatError where it is no profile, or not a whole one: it is cut, its samples do not
+    fit its sample types, or they name locations or strings that it does not hold.
     """
     return _Reader(data, source).columns()
 

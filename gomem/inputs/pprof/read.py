@@ -27,8 +27,7 @@ OF_PROFILES = ("pprof", "heap_text", "count_text")
 def read_pprof(readable: Readable) -> Profile:
     """Read a pprof profile of any kind, compressed or not, or one of heap or counts in text.
 
-    Raises:
-        FormatError: It is not a profile, or not a whole one.
+    FormatError where it is no profile, or not a whole one.
     """
     source = open_source(readable)
     if looks_like_heap_text(source.data):
@@ -54,13 +53,8 @@ def read_pprof(readable: Readable) -> Profile:
 def read_folded(readable: Readable, sample_type: str = "samples", unit: str = "count") -> Profile:
     """Read folded stacks, such as `main.main;main.work 120`, as a profile.
 
-    Args:
-        readable: A path, a file or bytes.
-        sample_type: What the numbers count,
-        unit: and their unit: the format does not say.
-
-    Raises:
-        FormatError: There is no stack in it.
+    What the numbers count, and their unit, the format does not say. FormatError where there is no
+    stack in it.
     """
     source = open_source(readable)
     kind = ValueType(sample_type, unit)

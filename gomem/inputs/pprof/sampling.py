@@ -27,12 +27,7 @@ BYTES_TOLERANCE = 2.0
 
 
 def sampling_of(profile: Profile, sample_type: str) -> Sampling | str:
-    """Recover what was seen behind each sample, or say why that cannot be.
-
-    Args:
-        profile: A profile of any kind.
-        sample_type: One of a heap profile's four.
-    """
+    """Recover what was seen behind each sample of one of a heap profile's types, or say why not."""
     reason = _not_sampled(profile, sample_type)
     if reason:
         return reason

@@ -141,15 +141,8 @@ def top_sites(
 ) -> AllocationSites:
     """Find who has the most, and between which bounds the truth lies in 95 of 100 cases.
 
-    Args:
-        profile: A profile of any kind; only sampled heap profiles have intervals.
-        sample_type: Which of its values; the default one if None.
-        n: How many rows; all if None.
-        granularity: What a row stands for; see `Profile.top`.
-        cum: Order by cum rather than by flat.
-
-    Raises:
-        ValueError: There is no such sample type or granularity.
+    Only sampled heap profiles have intervals. Without a sample type it is the default one, without
+    n all rows; see `Profile.top` for what a row stands for, and for errors.
     """
     chosen = profile.sample_type(sample_type)
     nodes, sampling = profile.nodes(granularity), sampling_of(profile, chosen.type)

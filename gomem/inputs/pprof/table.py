@@ -90,10 +90,7 @@ class Profile(WithDamage):
 
     @cached_property
     def kind(self) -> str:
-        """What was profiled.
-
-        One of heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block and other.
-        """
+        """heap, allocs, goroutine, goroutineleak, threadcreate, cpu, mutex, block or other."""
         return kind_of(self)
 
     @cached_property
@@ -127,13 +124,9 @@ class Profile(WithDamage):
         return frames.labels_table(self.columns)
 
     def sample_type(self, name: str | None = None) -> ValueType:
-        """The sample type of a name, by pprof's rules.
+        """The sample type of a name, by pprof's rules: `inuse_space` also finds `space`.
 
-        Args:
-            name: A type's name; `inuse_space` also finds `space`. The default one if None.
-
-        Raises:
-            ValueError: The profile has no such sample type.
+        The default one without a name; ValueError if the profile has no such sample type.
         """
         return self.sample_types[self._column(name)]
 
@@ -144,8 +137,7 @@ class Profile(WithDamage):
     def total(self, sample_type: str | None = None) -> int:
         """What pprof's percentages are of: the sum of the samples' magnitudes.
 
-        Of a part of a profile it is that of the whole; of a difference as `diff_base`, that of
-        the base.
+        Of a part of a profile it is that of the whole; of a `diff_base`, that of the base.
         """
         if self.totals is not None:
             return self.totals[self._column(sample_type)]
@@ -159,12 +151,7 @@ class Profile(WithDamage):
         return kept[granularity]
 
     def leaves(self, samples: NDArray[np.int64], granularity: str = "functions") -> list[str]:
-        """The innermost function of these samples, as pprof prints it; empty without a stack.
-
-        Args:
-            samples: Their numbers: rows of `samples`.
-            granularity: See `top`.
-        """
+        """The innermost function of these samples, as pprof prints it; empty without a stack."""
         nodes, columns = self.nodes(granularity), self.columns
         starts, ends = columns.stack_offsets[samples], columns.stack_offsets[samples + 1]
         names = [*nodes.names, ""]
@@ -348,8 +335,7 @@ class Profile(WithDamage):
     def merge(self, *others: Profile) -> Profile:
         """This profile and others as one: samples of one stack and one set of labels are added.
 
-        Raises:
-            ValueError: They do not count the same.
+        ValueError where they do not count the same.
         """
         from gomem.inputs.pprof.calls.filters import without_dropped
         from gomem.inputs.pprof.calls.merge import merged

@@ -103,15 +103,10 @@ def _first_header_lost(lines: Sequence[bytes]) -> bool:
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
-    """Parse smaps, smaps_rollup or maps.
+    """Parse smaps, smaps_rollup or maps: the mappings, and what could not be read.
 
-    Args:
-        data: The whole file.
-        source: What damage calls the file.
-
-    Returns:
-        The mappings, and what could not be read: lines of neither shape, fields that do not end
-        as the kernel ends them, and entries with fewer fields than the first, as a cut file has.
+    That is lines of neither shape, fields that do not end as the kernel ends them, and entries with
+    fewer fields than the first, as a cut file has.
     """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n")

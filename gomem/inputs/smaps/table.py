@@ -70,10 +70,7 @@ MAPPINGS = (*HEADER, *FIELDS)
 
 
 def mappings_table(mappings: Mappings) -> pd.DataFrame:
-    """Lay mappings out as rows, in the file's order.
-
-    Fields of the kernel's that the dictionary does not know stand behind it under their own names.
-    """
+    """Mappings as rows, in the file's order; fields unknown to the dictionary come last."""
     known = {column.name for column in MAPPINGS}
     columns = {
         **{column.name: getattr(mappings, column.name) for column in HEADER},
@@ -92,10 +89,9 @@ def mappings_table(mappings: Mappings) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Smaps(Frames):
-    """One process's mappings at one time.
+    """One process's mappings at one time: `mappings`, a row per VMA; see `MAPPINGS`.
 
-    Attributes:
-        mappings: A row per VMA; see `MAPPINGS`. `Rss` and its like are missing from `maps`.
+    `Rss` and its like are missing from `maps`.
     """
 
     mappings: pd.DataFrame
@@ -114,11 +110,7 @@ class Smaps(Frames):
 
 @reads("/proc/PID/smaps", "smaps", "maps", "smaps_rollup")
 def read_smaps(readable: Readable) -> Smaps:
-    """Read /proc/PID/smaps, smaps_rollup or maps.
-
-    Raises:
-        FormatError: There is no mapping in it.
-    """
+    """Read /proc/PID/smaps, smaps_rollup or maps; FormatError where there is no mapping in it."""
     source = open_source(readable)
     mappings, damaged, text = read_plain(source, _is_of_mappings, parse_smaps)
     if not len(mappings.start):

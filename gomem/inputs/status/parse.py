@@ -86,8 +86,7 @@ def parse_status(data: bytes, *, source: str) -> tuple[Status, list[Damage]]:
 def parse_statm(data: bytes, *, source: str) -> tuple[list[int], list[Damage]]:
     """Parse /proc/PID/statm: seven numbers of pages; how large a page is, it does not say.
 
-    Raises:
-        FormatError: It is not seven numbers, or not of pages.
+    FormatError where it is not seven numbers, or not of pages.
     """
     if STATM.fullmatch(data) is None:
         raise FormatError(source, "", "not the seven numbers of /proc/PID/statm", excerpt(data))

@@ -52,22 +52,14 @@ STATM = (
 
 @dataclass(frozen=True)
 class ProcessStatus(Frames):
-    """What the kernel counts for one process.
-
-    Attributes:
-        status: One row; see `STATUS`.
-    """
+    """What the kernel counts for one process: `status`, one row; see `STATUS`."""
 
     status: pd.DataFrame
 
 
 @dataclass(frozen=True)
 class ProcessPages(Frames):
-    """The same in pages, as statm has it.
-
-    Attributes:
-        statm: One row; see `STATM`.
-    """
+    """The same in pages, as statm has it: `statm`, one row; see `STATM`."""
 
     statm: pd.DataFrame
 
@@ -87,11 +79,7 @@ def status_table(status: Status) -> pd.DataFrame:
 
 @reads("/proc/PID/status", "status")
 def read_status(readable: Readable) -> ProcessStatus:
-    """Read /proc/PID/status.
-
-    Raises:
-        FormatError: It has no field of status.
-    """
+    """Read /proc/PID/status; FormatError where it has no field of status."""
     source = open_source(readable)
     status, damaged, _ = read_plain(source, looks_like_status, parse_status)
     if not status.sizes and not status.counts:
@@ -101,10 +89,6 @@ def read_status(readable: Readable) -> ProcessStatus:
 
 @reads("/proc/PID/statm", "statm")
 def read_statm(readable: Readable) -> ProcessPages:
-    """Read /proc/PID/statm: in pages, whose size is not in it.
-
-    Raises:
-        FormatError: It is not seven numbers.
-    """
+    """Read /proc/PID/statm: seven numbers (else FormatError) of pages, whose size is not in it."""
     pages, damaged, _ = read_plain(open_source(readable), looks_like_statm, parse_statm)
     return ProcessPages(build_rows([pages], STATM), damaged=damaged)

@@ -28,11 +28,7 @@ _OPENING = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 def matches(texts: Sequence[str], pattern: str) -> BoolArray:
-    """In which texts a pattern is found.
-
-    Raises:
-        ValueError: RE2 refuses the pattern.
-    """
+    """In which texts a pattern is found; ValueError where RE2 refuses it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -53,14 +49,10 @@ def by_name(
     hide: str | None = None,
     show: str | None = None,
 ) -> PprofColumns:
-    """Keep samples and frames by name.
+    """Keep samples in whose stack `focus` is found and `ignore` is not.
 
-    Args:
-        columns: A profile.
-        focus: Keep only samples in whose stack it is found,
-        ignore: and of them only those in whose stack this one is not found.
-        hide: Leave out frames in which it is found,
-        show: and those in which this one is not found. Samples that lose all frames go, too.
+    Of their frames, those in which `hide` is found and those in which `show` is not are left out;
+    samples that lose all frames go, too.
     """
     if focus is None and ignore is None and hide is None and show is None:
         return columns
@@ -77,10 +69,7 @@ def by_name(
 
 
 def show_from(columns: PprofColumns, pattern: str) -> PprofColumns:
-    """Leave out all frames outside of the outermost one in which a pattern is found.
-
-    Samples without one go.
-    """
+    """Leave out the frames outside of the outermost with a pattern, and samples without one."""
     of_mapping = _mappings_matching(columns, pattern)
     place = _places(columns)
     last = _last(np.where(_lines_matching(columns, pattern), place, -1), columns)
@@ -114,10 +103,7 @@ def drop_uninteresting(columns: PprofColumns) -> PprofColumns:
     """Leave out the frames that the profile itself asks to leave out: its `drop_frames`.
 
     The outermost such frame and all inside of it go, but not before a frame that stays: a stack
-    of nothing else is kept whole.
-
-    Raises:
-        ValueError: RE2 refuses a pattern of the profile.
+    of nothing else is kept whole. ValueError where RE2 refuses a pattern of the profile.
     """
     if not columns.drop_frames:
         return columns

@@ -118,17 +118,10 @@ def tree_of(
     total: int,
     pattern: str | None = None,
 ) -> Tree:
-    """Each node with those that call it above and those that it calls below.
+    """Each of some nodes, in order, with those that call it above and those that it calls below.
 
-    Args:
-        nodes: A profile's nodes.
-        weights: One number a sample.
-        rows: Which nodes, in order.
-        total: What fractions of the nodes are of.
-        pattern: Only nodes in whose name it is found.
-
-    Raises:
-        ValueError: RE2 refuses the pattern.
+    Weights are one number a sample; `total` is what the nodes' fractions are of. With a pattern,
+    only nodes in whose name it is found; ValueError where RE2 refuses it.
     """
     names = nodes.names
     if pattern is not None and len(rows):

@@ -24,11 +24,7 @@ LIMIT = 2.0**63
 
 
 def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
-    """The sum of some profiles.
-
-    Raises:
-        ValueError: There is none, or their sample types or period types differ.
-    """
+    """The sum of some profiles; ValueError without one, or where they do not count the same."""
     if not profiles:
         raise ValueError("no profiles to merge")
     for other in profiles[1:]:
@@ -40,11 +36,7 @@ def merged(profiles: Sequence[PprofColumns]) -> PprofColumns:
 
 
 def difference(own: PprofColumns, base: PprofColumns, *, normalize: bool) -> PprofColumns:
-    """What a profile has more than a base; scaled first, if asked, so that both have the same sums.
-
-    Raises:
-        ValueError: The two do not count the same.
-    """
+    """What a profile has more than a base; scaled first, if asked, to have the same sums."""
     check_alike(own, base)
     if normalize:
         own = scaled(own, normalizing(own, base))
@@ -52,11 +44,7 @@ def difference(own: PprofColumns, base: PprofColumns, *, normalize: bool) -> Ppr
 
 
 def scaled(columns: PprofColumns, factors: Sequence[float]) -> PprofColumns:
-    """A profile with its values times a factor for each sample type, rounded, halves away from 0.
-
-    Raises:
-        ValueError: A value leaves the range of 64 bits.
-    """
+    """Values times a factor for each sample type, rounded, halves away from 0, within 64 bits."""
     value = columns.value.copy()
     for index, factor in enumerate(factors):
         if factor == -1:
@@ -76,11 +64,7 @@ def normalizing(columns: PprofColumns, base: PprofColumns) -> list[float]:
 
 
 def check_alike(first: PprofColumns, other: PprofColumns) -> None:
-    """Refuse profiles whose numbers do not count the same.
-
-    Raises:
-        ValueError: Their sample types or period types differ.
-    """
+    """Raise a ValueError over profiles whose sample types or period types differ."""
     for word in ("sample_types", "period_type"):
         have, want = getattr(first, word), getattr(other, word)
         if have != want:

@@ -136,8 +136,7 @@ def module_of(function: str, file: str) -> str:
 def in_standard_library(function: str) -> bool:
     """Whether a function is of Go's own library, as far as its name tells.
 
-    The first element of an import path decides: the library's are known, and a program's own module
-    may be called without a dot, too.
+    The path's first element decides: a program's own module may be called without a dot, too.
     """
     return package_of(function).partition("/")[0] in _STANDARD
 
@@ -148,15 +147,11 @@ def can_be_mended(function: str) -> bool:
 
 
 def of_others(functions: Sequence[str], files: Sequence[str]) -> frozenset[str]:
-    """The functions of a program that are of modules of others, as far as their files tell.
+    """The functions of a profile that are of modules of others, as far as the file of each tells.
 
     Such a file lies in the module cache, has module and version in its path where the program was
     built with -trimpath, or lies under `vendor`. A program that `go install` built lies in the
     cache itself: its own module is main's.
-
-    Args:
-        functions: All functions of a profile.
-        files: The file of each.
     """
     modules = [_module_in(file) for file in files]
     own = {
@@ -175,14 +170,10 @@ def _module_in(file: str) -> str:
 
 
 def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
-    """Of a stack, the program's own innermost function; empty if all are of Go's own library.
+    """Of a stack, innermost first, the program's own innermost function: none of `of_others`.
 
     Where none is the program's own, as in a goroutine that a library started, it is the innermost
-    that is not of Go's library.
-
-    Args:
-        functions: Innermost first.
-        others: Those that are of modules of others; see `of_others`.
+    that is not of Go's library; empty if all are.
     """
     outside = [one for one in functions if can_be_mended(one)]
     return next((one for one in outside if one not in others), next(iter(outside), ""))

@@ -84,11 +84,7 @@ class Nodes:
         return _sum_by(leaf, weights.take(samples), len(self))
 
     def cum(self, weights: NDArray[Any]) -> NDArray[Any]:
-        """What the samples weigh in whose stack each node is.
-
-        Args:
-            weights: One number a sample; whole ones add up exactly.
-        """
+        """What the samples weigh in whose stack each node is; whole numbers add up exactly."""
         return self.cum_of_each([weights])[0]
 
     def cum_of_each(self, weights: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -155,11 +151,7 @@ class Nodes:
 
 
 def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
-    """Find a profile's nodes.
-
-    Raises:
-        ValueError: There is no such granularity.
-    """
+    """Find a profile's nodes; ValueError where there is no such granularity."""
     if granularity not in GRANULARITIES:
         wanted = f"{', '.join(GRANULARITIES)}{did_you_mean(granularity, GRANULARITIES)}"
         raise ValueError(f"granularity {granularity!r}, wanted one of {wanted}")
@@ -171,10 +163,7 @@ def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
 
 
 def _frames(columns: PprofColumns) -> tuple[IntArray, IntArray, IntArray]:
-    """Line and location of each frame, and the locations' offsets into them.
-
-    A location without lines has one frame all the same, of line -1.
-    """
+    """Line of each frame (-1 of a location without lines), its location, the locations' offsets."""
     counts = np.diff(columns.locations.line_offsets)
     offsets = np.concatenate(([0], np.cumsum(np.maximum(counts, 1)))).astype(np.int64)
     location = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))

@@ -78,10 +78,7 @@ class Stacks:
 
     @cached_property
     def _frames(self) -> tuple[list[str], IntArray]:
-        """Functions of all places, innermost first, and where those of each place begin.
-
-        A place of which no function is known has its address.
-        """
+        """Functions of all places, innermost first, else the address; and where each begins."""
         locations, names = self.columns.locations, function_names(self.columns)
         functions = locations.line_function.tolist()
         ends = locations.line_offsets.tolist()
@@ -106,10 +103,7 @@ def _shown(name: str) -> str:
 def caller_of(profile: Profile, function: str, sample_type: str) -> str:
     """The program's own function for which a function allocates most; see `own_function`.
 
-    Args:
-        profile: A profile.
-        function: The innermost of the stacks to look at, as `top` names it.
-        sample_type: Which of the profile's values says most.
+    The function is the innermost of the stacks to look at, as `top` names it.
     """
     stacks = Stacks(profile.columns)
     for sample in np.argsort(-profile.values(sample_type), kind="stable")[:MOST_LOOKED_AT].tolist():

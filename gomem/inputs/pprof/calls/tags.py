@@ -56,15 +56,10 @@ class Tags:
 def samples_with(columns: PprofColumns, expression: str) -> NDArray[np.bool_]:
     """Which samples have a label that an expression asks for, as pprof's `tagfocus` does.
 
-    Args:
-        columns: A profile.
-        expression: `key=value` or a value of any key. A number or a range of numbers, with units
-            or without (`32kb`, `32kb:64kb`, `:1mb`, `1mb:`), is of numeric labels. Else it is a
-            pattern of texts, or several with commas between; without a key each of them must be
-            found in some `key:text` of the sample, with one any of them in the key's text.
-
-    Raises:
-        ValueError: RE2 refuses a pattern in it.
+    It is `key=value` or a value of any key. A number or a range of numbers, with units or without
+    (`32kb`, `32kb:64kb`, `:1mb`, `1mb:`), is of numeric labels. Else it is a pattern of texts, or
+    several with commas between; without a key each of them must be found in some `key:text` of the
+    sample, with one any of them in the key's text. ValueError where RE2 refuses a pattern.
     """
     key, equals, value = expression.partition("=")
     if not equals:
@@ -80,10 +75,6 @@ def tags_of(columns: PprofColumns, values: NDArray[np.int64]) -> Tags:
     """Each value of each label with what its samples add up to, in pprof's order: largest first.
 
     Keys are in order of their names: as in pprof, which does not add up keys to sort them.
-
-    Args:
-        columns: A profile.
-        values: One number a sample.
     """
     labels, units, strings = columns.labels, units_of(columns), columns.strings
     rows = np.flatnonzero(_says_something(columns))

@@ -27,15 +27,7 @@ class Top:
 def top_of(
     nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool = False, n: int | None = None
 ) -> Top:
-    """Find who has the most.
-
-    Args:
-        nodes: A profile's nodes.
-        flat: The flat sum of each.
-        cum: The cum sum of each.
-        by_cum: Order by cum rather than by flat.
-        n: How many rows; all if None.
-    """
+    """Find who has the most by flat, or by cum; at most n rows."""
     node = _in_order(nodes, flat, cum, by_cum=by_cum)[:n]
     return Top(node, [nodes.names[one] for one in node.tolist()], flat[node], cum[node])
 

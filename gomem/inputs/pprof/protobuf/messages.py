@@ -137,10 +137,7 @@ class Fields:
     rounds: list[Records]  # the records, those of a round or of many
 
     def one(self, number: int) -> IntArray:
-        """The number that each message has for a field, 0 where it has none.
-
-        Unsigned numbers from 2**63 on come out negative: view them as uint64.
-        """
+        """Each message's number for a field, 0 without one; view those from 2**63 on as uint64."""
         count = len(self.messages)
         values: IntArray | None = None
         # Of two numbers for one message the later counts: it stands later in the records.
@@ -155,13 +152,10 @@ class Fields:
     def many(self, number: int) -> tuple[NDArray[Any], IntArray]:
         """The numbers that each message has for a repeated field, packed or not.
 
-        Returns:
-            All values in order, as unsigned numbers of two or four bytes if all were written in
-            as many and as int64 otherwise, and the offsets that divide them: message i has
-            `values[offsets[i]:offsets[i + 1]]`.
-
-        Raises:
-            WireError: A packed field ends within a number, or holds one that is too long.
+        All values in order, as unsigned numbers of two or four bytes if all were written in as
+        many and as int64 otherwise, and the offsets that divide them: message i has
+        `values[offsets[i]:offsets[i + 1]]`. WireError where a packed field ends within a number,
+        or holds one that is too long.
         """
         offsets = np.zeros(len(self.messages) + 1, np.int64)
         # An unpacked number is a run of one: its content looks no different.
@@ -183,10 +177,8 @@ class Fields:
     def of_width(self, number: int, width: int) -> IntArray | None:
         """The numbers of a repeated field of which every message has just so many, in one run.
 
-        Where these are few, to read the first of all runs, then the second, is faster than `many`.
-
-        Returns:
-            A row a message; None if the field is not laid out so, or cannot be read.
+        A row a message; None if the field is not laid out so, or cannot be read. Where these are
+        few, to read the first of all runs, then the second, is faster than `many`.
         """
         runs = self._by_place((number << 3 | BYTES, number << 3 | VARINT))
         if width > NARROW or runs is None or not runs.is_of_all(len(self.messages)):

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 class Rows:
-    """The rows of a table, to be found by id.
-
-    Args:
-        ids: The id of each row; no two are the same.
-    """
+    """The rows of a table, to be found by id; no two ids are the same."""
 
     def __init__(self, ids: IntArray) -> None:
         self.ids = ids

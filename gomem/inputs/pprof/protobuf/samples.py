@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class SampleError(ValueError):
-    """A sample that cannot be read, or that names what the profile does not hold.
-
-    Attributes:
-        sample: Which one, from 0.
-    """
+    """A sample, counted from 0, that cannot be read or names what the profile does not hold."""
 
     def __init__(self, sample: int, what: str) -> None:
         self.sample = sample
@@ -49,18 +45,10 @@ class Samples:
 def read_samples(
     parts: Sequence[bytes], size: int, *, types: int, locations: Rows, strings: int
 ) -> Samples:
-    """Read all samples of a profile.
+    """Read all samples of a profile, `types` values each, whose messages have at most `size` bytes.
 
-    Args:
-        parts: The sample messages.
-        size: How many bytes they have at most, all together.
-        types: How many values each sample has to have.
-        locations: The profile's locations.
-        strings: How many strings the profile has.
-
-    Raises:
-        SampleError: A sample cannot be read, has another number of values, or names a location or
-            a string that is not there.
+    SampleError where one cannot be read, has another number of values, or names a location or a
+    string that is not there.
     """
     count = len(parts)
     reader = _Reader(count, size, types, locations, strings)

@@ -40,15 +40,11 @@ _LEGAL = np.isin(np.arange(8), (VARINT, FIXED64, BYTES, FIXED32))
 
 
 def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
-    """Find the fields of all messages.
+    """Find the fields of all messages of one type.
 
-    Args:
-        messages: The messages, all of one type.
-        wanted: The wire types that each field may have, by field number: a number's or a
-            message's. Other fields are passed over.
-
-    Raises:
-        WireError: A message is cut, or is not one, or a wanted field has another wire type.
+    `wanted` has the wire types that each field may have, by its number: a number's or a message's.
+    Other fields are passed over. WireError where a message is cut, or is not one, or a wanted field
+    has another wire type.
     """
     verdicts = _verdicts(tuple(wanted.items()))
     active = (messages.starts < messages.stops).nonzero()[0]

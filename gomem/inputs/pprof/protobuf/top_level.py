@@ -27,12 +27,7 @@ PLAIN = frozenset(range(8 | BYTES, MARK, 8))  # tags of one byte with a length
 
 
 class TopLevel:
-    """The fields of a profile's top level, each in the order of the file.
-
-    Args:
-        data: The profile.
-        message: The same, split.
-    """
+    """The fields of a profile's top level, each in the order of the file."""
 
     def __init__(self, data: bytes, message: Any) -> None:
         self.data = data
@@ -64,11 +59,7 @@ class TopLevel:
 
 
 def split(data: bytes, source: str) -> TopLevel:
-    """Split a profile's top level.
-
-    Raises:
-        FormatError: Its fields are not a profile's, or it is cut.
-    """
+    """Split a profile's top level; FormatError where it is cut, or its fields are no profile's."""
     if len(data) > SHORTEST * FIELDS_LIMIT:
         _refuse_many(data, source)
     message = _parsed(data, source)
@@ -104,11 +95,7 @@ def _refuse_many(data: bytes, source: str) -> None:
 
 
 def _plain_fields(data: bytes, place: int) -> tuple[int, int]:
-    """Walk over messages of one byte of tag and one or two of length, as nearly all are.
-
-    Returns:
-        Where they end, perhaps past the data, and how many they are.
-    """
+    """Walk over messages of one byte of tag and one or two of length: their end, how many."""
     plain, mark = PLAIN, MARK
     count = 0
     try:

@@ -31,12 +31,7 @@ TOO_LONG = f"a number of more than {LONGEST} bytes"
 
 
 class VarintError(ValueError):
-    """A number that cannot be read.
-
-    Attributes:
-        index: Which of the places or runs that were asked for.
-        place: Where it begins, in the buffer.
-    """
+    """A number that cannot be read: which of those asked for, and where in the buffer it begins."""
 
     def __init__(self, index: int, place: int, what: str) -> None:
         self.index = index
@@ -45,17 +40,10 @@ class VarintError(ValueError):
 
 
 def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
-    """Read the number at each of some places.
+    """Read the number at each of some places of a buffer padded with `PADDING` zeros.
 
-    Args:
-        data: The buffer, padded with `PADDING` zeros.
-        at: Where each number begins.
-
-    Returns:
-        The numbers, as the 64 bits that were written, and where each one has ended.
-
-    Raises:
-        VarintError: A number has more than ten bytes.
+    The numbers, as the 64 bits that were written, and where each one has ended; VarintError where
+    one has more than ten bytes.
     """
     byte = data.take(at)
     value = byte.astype(np.int64)
@@ -77,9 +65,8 @@ def read_each(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
 class Numbers:
     """All numbers of a buffer: what they have in common is found once, however often it is asked.
 
-    Args:
-        data: The buffer, padded with `PADDING` zeros before and after. Its arrays take about ten
-            times its size, so a large one is better read with `read_runs`.
+    The buffer is padded with `PADDING` zeros before and after. Its arrays take about ten times its
+    size, so a large one is better read with `read_runs`.
     """
 
     def __init__(self, data: ByteArray) -> None:
@@ -87,19 +74,12 @@ class Numbers:
         self._ends_here = data < MARK
 
     def runs(self, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
-        """Read all numbers of some runs, each of them numbers and nothing else.
+        """Read all numbers of some runs, which are nothing but numbers, and how many each has.
 
-        Args:
-            starts: Where each run begins; runs ascend and do not overlap, and the byte before each
-                is not marked: it is the last one of a length, or of what announces a number.
-            stops: One past the end of each run.
-
-        Returns:
-            All numbers in order, and how many each run has. They are uint16 if none has more than
-            two bytes, uint32 if none has more than four, else int64 with the 64 bits written.
-
-        Raises:
-            VarintError: A number is cut off by its run's end, or has more than ten bytes.
+        Runs ascend and do not overlap, and the byte before each is not marked: it is the last one
+        of a length, or of what announces a number. Numbers are uint16 if none has more than two
+        bytes, uint32 if none has more than four, else int64 with the 64 bits written. VarintError
+        where one is cut off by its run's end, or has more than ten bytes.
         """
         self._refuse_cut(starts, stops)
         inside = _inside(starts, stops, len(self.data))
@@ -129,9 +109,8 @@ class Numbers:
     def _short(self) -> NDArray[np.uint16]:
         """For every byte the number that ends there, if it has one or two bytes.
 
-        Most of these are never asked for. It is still faster than to ask, as long as there is no
-        choice to be made: a byte counts 128 times if the one before it is marked, hence of the
-        same number.
+        Most are never asked for. It is still faster than to ask, as long as there is no choice to
+        be made: a byte counts 128 times if the one before it is marked, hence of the same number.
         """
         before = self.data[:-1]
         low_bits = (before >> 7) * np.uint8(0x7F)  # of a marked byte; none of another
@@ -142,11 +121,7 @@ class Numbers:
 
 
 def read_runs(data: ByteArray, starts: IntArray, stops: IntArray) -> tuple[NDArray[Any], IntArray]:
-    """Read runs of a buffer of any size, a chunk at a time; see `Numbers.runs`.
-
-    Returns:
-        All numbers in order, as uint32 or int64, and how many each run has.
-    """
+    """Numbers of runs of any size, a chunk at a time, as uint32 or int64; see `Numbers.runs`."""
     counts = np.zeros(len(starts), np.int64)
     piece_starts, piece_stops, run_of = _pieces(data, starts, stops)
     # There are no more numbers than bytes. What is not filled costs no memory: no page is touched.

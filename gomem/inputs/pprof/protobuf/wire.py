@@ -24,12 +24,7 @@ CUT_FIELD = "a field runs past the end of its message"
 
 
 class WireError(ValueError):
-    """Bytes that are not a protobuf message.
-
-    Attributes:
-        message: Which of the messages, from 0.
-        offset: Where in it, in bytes.
-    """
+    """Bytes that are no protobuf message: of which message, from 0, and where in it, in bytes."""
 
     def __init__(self, message: int, offset: int, what: str) -> None:
         self.message = message
@@ -38,10 +33,9 @@ class WireError(ValueError):
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int, int, int]]:
-    """Go through the fields of one message: number, wire type, place, content's start and stop.
+    """The fields of one message: number, wire type, place, content's start and stop.
 
-    Raises:
-        WireError: The message is cut or cannot be read; its offset is that of the field.
+    WireError, with the field's offset, where the message is cut or cannot be read.
     """
     cursor = 0
     limit = len(data)
