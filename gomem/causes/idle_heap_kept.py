@@ -134,14 +134,17 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
     return CAUSE.finding(
         Severity.INFO,
         f"{format_bytes(idle)} of heap is idle and kept on purpose: GOMEMLIMIT makes a heap goal "
-        f"of {format_bytes(goal.goal_bytes)}, with {format_bytes(goal.live_bytes)} live",
+        f"of {format_bytes(goal.goal_bytes)}, with {'' if goal.live_is_marked else 'at most '}"
+        f"{format_bytes(goal.live_bytes)} live",
         moment=moment.name,
         size=idle,
         evidence=(
             Evidence(moment.path("memstats"), "HeapIdle less HeapReleased", idle, "B"),
             Evidence(moment.path("memstats"), "NextGC", goal.goal_bytes, "B"),
-            Evidence(moment.path("metrics"), GOMEMLIMIT, goal.limit_bytes, "B"),
-            Evidence(moment.path("metrics"), LIVE, goal.live_bytes, "B"),
+            _limit_evidence(moment, goal),
+            Evidence(moment.path("metrics"), LIVE, goal.live_bytes, "B")
+            if goal.live_is_marked
+            else Evidence(moment.path("memstats"), "HeapAlloc", goal.live_bytes, "B"),
             *rss_evidence(moment),
         ),
         mechanism=f"{_KEPT}The scavenger leaves what lies below the heap goal, and where GOGC is "
@@ -151,6 +154,13 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
         "call debug.FreeOSMemory after the peak.",
         confidence=_confidence(moment),
     )
+
+
+def _limit_evidence(moment: MomentFacts, goal: LimitedGoal) -> Evidence:
+    """What says the limit: runtime/metrics, or the environment."""
+    if goal.limit_is_in_force or moment.started is None:
+        return Evidence(moment.path("metrics"), GOMEMLIMIT, goal.limit_bytes, "B")
+    return Evidence(moment.started.source, "GOMEMLIMIT", goal.limit_bytes, "B")
 
 
 def _kept_unused(told: list[MomentFacts], case: Case) -> list[Finding]:

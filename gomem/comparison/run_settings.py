@@ -1,16 +1,13 @@
-"""How the runtime of a capture was set: by its metrics, the manifest, the build, or its log.
+"""How the settings of two sides differ: those of `facts.settings`, the build, the profiles.
 
-A setting is taken from what knows it best: runtime/metrics of the moments, then the environment in
-the manifest, then the log. A manifest that holds the environment and not the variable means the
-default.
+A setting that is only assumed, or that only moments' goals bound, differs from none.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gomem.analysis.collector.steps import pieces_of
+from gomem.capture.manifest import MANIFEST
 from gomem.comparison.settings import (
     DIFFERING,
     GO_RELEASE,
@@ -21,16 +18,15 @@ from gomem.comparison.settings import (
     INFERRED,
     LOG,
     MEM_PROFILE_RATE,
-    OFF,
     Setting,
     setting_row,
 )
-from gomem.facts.what_if import inferred_gogc
+from gomem.facts import settings as facts
+from gomem.facts.settings import environment_of
 from gomem.inputs.schema import build_rows
-from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
@@ -39,19 +35,13 @@ if TYPE_CHECKING:
 
     Row = tuple[str, str, str, str]
 
-METRIC_OF = {
-    GOGC: "/gc/gogc:percent",
-    GOMEMLIMIT: "/gc/gomemlimit:bytes",
-    GOMAXPROCS: "/sched/gomaxprocs:threads",
-}
-DEFAULTS = {GOGC: "100", GOMEMLIMIT: "none"}
 UNSET = "unset"
-NO_LIMIT_BYTES = 1 << 62
 # GODEBUG's words that make the runtime print, and change nothing that is measured.
 PRINTING = frozenset(
     {"gctrace", "gcpacertrace", "scavtrace", "schedtrace", "scheddetail", "inittrace"}
 )
-METRICS, MANIFEST, NOT_SET = "runtime/metrics", "gomem.json", "gomem.json, not set"
+# What says a setting, in words; of the environment it is the file.
+SAID_BY = {facts.METRICS: "runtime/metrics", facts.LOG: LOG, facts.ENVIRONMENT: ""}
 BUILD, HEAP_PROFILE = "build info", "heap profile"
 
 
@@ -92,30 +82,25 @@ def _release_source(evidence: str) -> str:
     return MANIFEST if evidence.startswith(MANIFEST) else evidence
 
 
-def _gogc(diagnosis: Diagnosis) -> Iterator[Setting]:
-    known = [*_of_metrics(diagnosis, GOGC, _percent)] or [*_of_environment(diagnosis, GOGC)]
-    if not known and diagnosis.collector is not None:
-        fraction = inferred_gogc(diagnosis.collector)
-        known = [] if fraction is None else [Setting(_percent(100 * fraction), INFERRED)]
-    yield from known
+def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
+    """What a capture says of one of its `Settings`, each value once."""
+
+    def read(diagnosis: Diagnosis) -> Iterator[Setting]:
+        known = getattr(diagnosis.facts.settings, name)
+        if known is None or known.known_by not in SAID_BY:
+            return
+        source = SAID_BY[known.known_by] or _file(known.source)
+        if known.name == GOGC and known.known_by == facts.LOG:
+            source = INFERRED
+        yield Setting(known.text, source if known.is_set else f"{source}, not set")
+        yield from (Setting(value, source) for value, said in known.others if said in SAID_BY)
+
+    return read
 
 
-def _memory_limit(diagnosis: Diagnosis) -> Iterator[Setting]:
-    by_metrics = [*_of_metrics(diagnosis, GOMEMLIMIT, _limit)]
-    yield from by_metrics or _of_environment(diagnosis, GOMEMLIMIT)
-
-
-def _gomaxprocs(diagnosis: Diagnosis) -> Iterator[Setting]:
-    if told := list(_of_metrics(diagnosis, GOMAXPROCS, _count)):
-        yield from told
-        return
-    noted = diagnosis.capture.manifest.fact("gomaxprocs")
-    if type(noted) is int:
-        yield Setting(str(noted), MANIFEST)
-    elif diagnosis.collector is not None:
-        pieces = pieces_of(diagnosis.collector.cycles, ["gomaxprocs"])
-        procs = {int(n) for piece in pieces for n in piece["gomaxprocs"].dropna().unique()}
-        yield from (Setting(str(n), LOG) for n in sorted(procs))
+def _file(source: str) -> str:
+    """The manifest, or whatever file of the environment a side has."""
+    return MANIFEST if source == MANIFEST else "environ"
 
 
 def _mem_profile_rate(diagnosis: Diagnosis) -> Iterator[Setting]:
@@ -125,43 +110,17 @@ def _mem_profile_rate(diagnosis: Diagnosis) -> Iterator[Setting]:
 
 
 READERS: dict[str, Callable[[Diagnosis], Iterator[Setting]]] = {
-    GOGC: _gogc,
-    GOMEMLIMIT: _memory_limit,
-    GOMAXPROCS: _gomaxprocs,
+    GOGC: _of("gogc"),
+    GOMEMLIMIT: _of("memory_limit"),
+    GOMAXPROCS: _of("gomaxprocs"),
     MEM_PROFILE_RATE: _mem_profile_rate,
 }
 
 
-def _of_metrics(
-    diagnosis: Diagnosis, name: str, words: Callable[[float], str]
-) -> Iterator[Setting]:
-    """What runtime/metrics say at the moments that have it, each value once."""
-    metric = METRIC_OF[name]
-    values = [facts.metrics[metric] for facts in diagnosis.moments if metric in facts.metrics]
-    yield from (Setting(words(value), METRICS) for value in dict.fromkeys(values))
-
-
-def _of_environment(diagnosis: Diagnosis, name: str) -> Iterator[Setting]:
-    """What the manifest's environment says; the default where it says nothing of it."""
-    environment = _environment(diagnosis)
-    if environment is None:
-        return
-    value = environment.get(name)
-    if value is not None:
-        yield Setting(str(value), MANIFEST)
-    elif name in DEFAULTS:
-        yield Setting(DEFAULTS[name], NOT_SET)
-
-
-def _environment(diagnosis: Diagnosis) -> Mapping[str, Any] | None:
-    environment = diagnosis.capture.manifest.fact("environment")
-    return environment if isinstance(environment, dict) else None
-
-
 def _environment_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
-    environment = _environment(diagnosis)
+    environment = environment_of(diagnosis.capture)
     if environment is not None:
-        yield Setting(_changing(str(environment.get(GODEBUG, ""))), MANIFEST)
+        yield Setting(_changing(environment.variables.get(GODEBUG, "")), _file(environment.source))
 
 
 def _default_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
@@ -176,17 +135,3 @@ def _changing(godebug: str) -> str:
     words = {word.strip() for word in godebug.split(",")} - {""}
     kept = sorted(word for word in words if word.partition("=")[0] not in PRINTING)
     return ",".join(kept) or UNSET
-
-
-def _percent(value: float) -> str:
-    return OFF if math.isinf(value) else f"{value:.0f}"
-
-
-def _limit(value: float) -> str:
-    if math.isinf(value) or value >= NO_LIMIT_BYTES:
-        return DEFAULTS[GOMEMLIMIT]
-    return f"{int(value) // MIB}MiB" if value % MIB == 0 else f"{int(value)}B"
-
-
-def _count(value: float) -> str:
-    return f"{value:.0f}"

@@ -6,7 +6,6 @@ depends on a threshold or on a baseline, so whoever judges by others shares them
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
 from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
 from gomem.analysis.mappings.regions import address_regions
 from gomem.analysis.memory.groups import side_by_side
-from gomem.analysis.memory.live_heap import DEFAULT_GOGC
 from gomem.analysis.scavenger.scavenger import heap_steps
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown
 from gomem.analysis.series.level import Level
@@ -45,9 +44,18 @@ from gomem.facts.goroutines import (
 )  # fmt: skip
 from gomem.facts.limits import growth_to_limit
 from gomem.facts.live_heap import live_heap_of
-from gomem.facts.moment import GOGC, GOMEMLIMIT, LIVE, NO_GOMEMLIMIT, MomentFacts, seconds_of
+from gomem.facts.moment import LIVE, MomentFacts, seconds_of
 from gomem.facts.profiles import ProfileFacts
 from gomem.facts.retention import scavenger_of
+from gomem.facts.settings import (
+    ASSUMED,
+    ENVIRONMENT,
+    GOALS,
+    LOG,
+    METRICS,
+    settings_of,
+    stated_settings,
+)
 from gomem.facts.sides import facts_of_moments
 from gomem.facts.what_if import what_if_of
 from gomem.releases import Fact
@@ -64,6 +72,7 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.capture.capture import Capture
     from gomem.errors import Damage
+    from gomem.facts.settings import Settings, Stated
     from gomem.releases import GoVersion
 
 
@@ -74,6 +83,7 @@ FINALIZERS = (
     ("/gc/cleanups/queued:cleanups", 1),
     ("/gc/cleanups/executed:cleanups", -1),
 )
+SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
 QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
@@ -161,7 +171,9 @@ class CaptureFacts:
     @cached_property
     def scavenger(self) -> Scavenger | None:
         """What goes back to the kernel, and why not more; None where nothing says."""
-        return scavenger_of(self.capture, self.moments)
+        limit = self._stated.memory_limit
+        told = None if limit is None or limit.known_by == ASSUMED else float(limit.value)
+        return scavenger_of(self.capture, self.moments, told)
 
     @property
     def largest_rss_bytes(self) -> int | None:
@@ -204,16 +216,25 @@ class CaptureFacts:
         """What the log says; settings are from runtime/metrics, if every moment has the same."""
         if self.capture.gc is None:
             return None
-        gogc, limit = self._same_everywhere(GOGC), self._same_everywhere(GOMEMLIMIT)
-        knows_none = not self.go_version.possibly(Fact.MEMORY_LIMIT)
-        if knows_none or (limit is not None and limit >= NO_GOMEMLIMIT):
-            limit = math.inf
+        gogc, limit = self._stated.gogc, self._stated.memory_limit
         return CollectorFacts(
             self.capture.gc,
             ", ".join(self.capture.of_kind("gctrace")) or "gctrace",
-            None if gogc is None else gogc / 100,
-            limit,
+            float(gogc.value) if gogc is not None and gogc.is_constant else None,
+            float(limit.value) if limit is not None and limit.is_constant else None,
+            SAID_BY.get("" if gogc is None else gogc.known_by, SAID_BY[METRICS]),
         )
+
+    @cached_property
+    def _stated(self) -> Stated:
+        """What files say of GOGC and GOMEMLIMIT."""
+        return stated_settings(self.capture, self.moments)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """How the runtime was set, and what says so."""
+        profiles = self.profiles.of_last_process
+        return settings_of(self.capture, self._stated, self.moments, profiles, self.collector)
 
     @cached_property
     def what_if(self) -> WhatIf | None:
@@ -224,36 +245,14 @@ class CaptureFacts:
         """The same for settings of one's own, and a container's size."""
         if self.collector is None:
             return None
-        return what_if_of(self.collector, self.go_version, self.moments, asked)
-
-    def _same_everywhere(self, metric: str) -> float | None:
-        """A setting that every moment which has it agrees on."""
-        values = {one.metrics[metric] for one in self.moments if metric in one.metrics}
-        return float(values.pop()) if len(values) == 1 else None
-
-    @property
-    def gogc_fraction(self) -> float:
-        """GOGC as runtime/metrics give it, 1.0 for 100; by default if they do not say."""
-        stated = self.stated_gogc_fraction
-        return DEFAULT_GOGC if stated is None else stated
-
-    @property
-    def stated_gogc_fraction(self) -> float | None:
-        """The same; None if they do not say, or not everywhere the same."""
-        stated = {one.metrics[GOGC] / 100 for one in self.moments if GOGC in one.metrics}
-        return stated.pop() if len(stated) == 1 else None
-
-    @property
-    def _gogc_of_stacks(self) -> float:
-        """By how much of all stacks a goal is raised: from Go 1.19 on by a small part, unknown."""
-        whole = self.go_version.certainly(Fact.ALL_STACKS_COUNT)
-        return self.gogc_fraction if whole else 0.0
+        gogc = self.settings.gogc
+        known = float(gogc.value) if gogc.known_by != ASSUMED and gogc.is_constant else None
+        return what_if_of(self.collector, self.go_version, self.moments, known, asked)
 
     @property
     def limit_is_possible(self) -> bool:
         """Whether the release knows GOMEMLIMIT, and no moment says what it is."""
-        said = any(GOMEMLIMIT in moment.metrics for moment in self.moments)
-        return not said and self.go_version.possibly(Fact.MEMORY_LIMIT)
+        return self._stated.memory_limit is None
 
     @property
     def limited_moment(self) -> MomentFacts | None:
@@ -327,11 +326,13 @@ class CaptureFacts:
     def live_heap(self) -> LiveHeap | None:
         """The live heap over time; None where fewer than two readings say anything of it."""
         cycles = None if self.collector is None else self.collector.cycles
+        gogc = self.settings.gogc
         return live_heap_of(
             self.moments,
             cycles,
             self.profiles.of_last_process,
-            self.stated_gogc_fraction,
+            float(gogc.value),
+            (gogc.low, gogc.high) if gogc.known_by in (LOG, GOALS) else None,
             stacks_count=self.go_version.possibly(Fact.STACKS_COUNT),
         )
 
@@ -345,10 +346,6 @@ class CaptureFacts:
         if seconds is None:
             return None
         return Level("smaps", seconds, np.array([one.arenas_rss_bytes for one in mapped], float))
-
-    def marked_bytes(self, moment: MomentFacts) -> float:
-        """What the last collection before a moment marked; 0 where nothing says."""
-        return moment.marked_bytes(self.gogc_fraction, self._gogc_of_stacks) or 0.0
 
     @cached_property
     def goroutine_counts(self) -> tuple[GoroutineCount, ...]:

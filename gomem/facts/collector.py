@@ -25,7 +25,7 @@ from gomem.analysis.collector.steps import (
     stopped_seconds,
 )
 from gomem.analysis.collector.timeline import gc_timeline
-from gomem.analysis.collector.triggers import GcTriggers, gc_triggers
+from gomem.analysis.collector.triggers import METRICS, GcTriggers, gc_triggers
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles
@@ -41,15 +41,17 @@ class CollectorFacts:
     Attributes:
         log: What was read.
         path: The log, as evidence names it.
-        gogc_fraction: GOGC as runtime/metrics give it, 1.0 for 100; infinite where it is off, None
-            where nothing says.
+        gogc_fraction: GOGC as a file says it, 1.0 for 100; infinite where it is off, None where
+            nothing says, or not always the same.
         memory_limit_bytes: GOMEMLIMIT likewise; infinite where there is none.
+        gogc_source: What says GOGC; see `triggers.STATED`.
     """
 
     log: GcLog
     path: str
     gogc_fraction: float | None = None
     memory_limit_bytes: float | None = None
+    gogc_source: str = METRICS
 
     @property
     def cycles(self) -> Cycles:
@@ -85,7 +87,9 @@ class CollectorFacts:
     @cached_property
     def triggers(self) -> GcTriggers:
         """Why each collection ran."""
-        return gc_triggers(self.cycles, self.gogc_fraction, self.memory_limit_bytes)
+        return gc_triggers(
+            self.cycles, self.gogc_fraction, self.memory_limit_bytes, self.gogc_source
+        )
 
     @cached_property
     def pacing(self) -> HeapPacing:

@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 IN_USE = "inuse_space"
 LIVE = "/gc/heap/live:bytes"
 MAX_MARKS = 200_000  # of a long log every n-th: a level needs no more
-COLUMNS = ("seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes", "stack_bytes")
+COUNTS = ("NumGC", "NumForcedGC", "NextGC", "HeapAlloc", "TotalAlloc")
+COLUMNS = ("seconds", "LastGC", *COUNTS, "stack_bytes", "live_bytes", "in_use_bytes")
 
 
 def live_heap_of(
     moments: Sequence[MomentFacts],
     cycles: Cycles | None,
     profiles: Mapping[str, Profile],
-    gogc: float | None,
+    gogc: float,
+    gogc_bounds: tuple[float, float] | None,
     *,
     stacks_count: bool,
 ) -> LiveHeap | None:
@@ -39,27 +41,49 @@ def live_heap_of(
         moments: In order.
         cycles: The log's collections; None without a log.
         profiles: Heap profiles of the last process, by moment.
-        gogc: As a fraction, if a file says it.
+        gogc: As a fraction.
+        gogc_bounds: Between which it lies, where that is all that is known.
         stacks_count: Whether stacks may raise goals, by the release.
     """
     marks = None if cycles is None else marks_of(cycles)
-    return live_heap(_stats(moments, stacks_count), marks, in_use_of(profiles), gogc)
+    stats = stats_of(moments, {})
+    if not stacks_count:
+        stats["stack_bytes"] = 0.0
+    return live_heap(stats, marks, in_use_of(profiles), gogc, gogc_bounds)
 
 
-def _stats(moments: Sequence[MomentFacts], stacks_count: bool) -> pd.DataFrame:
-    """A row a moment that has MemStats, as `live_heap` takes them."""
+def stats_of(moments: Sequence[MomentFacts], profiles: Mapping[str, Profile]) -> pd.DataFrame:
+    """A row a moment that has MemStats, in order; missing where it is not known.
+
+    `seconds` is when it was read and `LastGC` when its last collection ended, both since 1970;
+    `stack_bytes` is StackInuse, `live_bytes` /gc/heap/live of the same collection, and
+    `in_use_bytes` the lower end of what the moment's heap profile has in use.
+    """
     rows = [
         (
             np.nan if moment.time is None else moment.time.timestamp(),
             _unix_seconds(moment.memstats.get("LastGC")),
-            *(_number(moment.memstats.get(name)) for name in COLUMNS[2:5]),
-            moment.metrics.get(LIVE, np.nan),
-            _number(moment.memstats.get("StackInuse")) if stacks_count else 0.0,
+            *(_number(moment.memstats.get(name)) for name in (*COUNTS, "StackInuse")),
+            _live(moment),
+            _in_use(profiles.get(moment.name)),
         )
         for moment in moments
         if moment.memstats is not None
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=np.float64)
+
+
+def _live(moment: MomentFacts) -> float:
+    """What was marked, by runtime/metrics that count the same collections as MemStats."""
+    return _number(moment.live_bytes) if LIVE in moment.metrics else np.nan
+
+
+def _in_use(profile: Profile | None) -> float:
+    """What a heap profile has in use at least, by sampling."""
+    if profile is None or IN_USE not in profile.sample_type_names:
+        return np.nan
+    bounds = total_bounds(profile)
+    return float(profile.total(IN_USE)) if bounds is None else bounds[0]
 
 
 def _number(value: object) -> float:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.analysis.memory.ledger import Ledger
+    from gomem.facts.settings import Environment
 
 GOROUTINES = "/sched/goroutines:goroutines"
 ON_PAGE = "go_goroutines"
@@ -39,14 +40,9 @@ _MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read
 LIVE = "/gc/heap/live:bytes"
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
+GOMAXPROCS = "/sched/gomaxprocs:threads"
 SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
-
-
-def gomemlimit_of(metrics: Mapping[str, float]) -> int | None:
-    """The GOMEMLIMIT that runtime/metrics show; None if none is set, or nothing says."""
-    set_to = metrics.get(GOMEMLIMIT, float(NO_GOMEMLIMIT))
-    return int(set_to) if set_to < NO_GOMEMLIMIT else None
 
 
 @dataclass(frozen=True)
@@ -56,14 +52,18 @@ class LimitedGoal:
     Attributes:
         limit_bytes: GOMEMLIMIT.
         goal_bytes: The goal.
-        live_bytes: What the last collection marked.
+        live_bytes: What the last collection marked, or at most HeapAlloc.
         by_gogc_bytes: The goal that GOGC alone would make, at least; huge where it is off.
+        live_is_marked: Whether that is what was marked.
+        limit_is_in_force: Whether runtime/metrics say the limit, and not the environment.
     """
 
     limit_bytes: int
     goal_bytes: int
     live_bytes: int
     by_gogc_bytes: float
+    live_is_marked: bool = True
+    limit_is_in_force: bool = True
 
     @property
     def room_fraction(self) -> float:
@@ -95,6 +95,7 @@ class MomentFacts:
         page: A row of MemStats of such a page, where `memstats` is of runtime/metrics.
         threads: How many threads the process has, or a page says that its runtime made; None if
             nothing says.
+        started: The environment that the process was started with; None if nothing says.
     """
 
     name: str
@@ -115,6 +116,7 @@ class MomentFacts:
     scraped: Mapping[str, float] = field(default_factory=dict)
     page: pd.Series | None = None
     threads: int | None = None
+    started: Environment | None = None
 
     @cached_property
     def groups(self) -> MemoryGroups | None:
@@ -204,24 +206,32 @@ class MomentFacts:
 
     @property
     def gomemlimit_bytes(self) -> int | None:
-        """The GOMEMLIMIT that is set; None if none is, or nothing says."""
-        return gomemlimit_of(self.metrics)
+        """The GOMEMLIMIT in force, else that at the start; None if none is set, or nothing says."""
+        started = math.inf if self.started is None else self.started.memory_limit
+        limit = self.metrics.get(GOMEMLIMIT, started)
+        return int(limit) if limit < NO_GOMEMLIMIT else None
 
     @property
     def limited_goal(self) -> LimitedGoal | None:
         """The heap goal that GOMEMLIMIT makes; None where GOGC makes it.
 
         A goal is GOGC over what was live, and more where stacks and globals count. One below that
-        can only be the limit's.
+        can only be the limit's; so is every one where GOGC is off, whatever was live.
         """
-        limit, live = self.gomemlimit_bytes, self.metrics.get(LIVE)
-        goal = None if self.memstats is None else self.memstats["NextGC"]
-        if limit is None or live is None or goal is None or pd.isna(goal):
+        limit, stats = self.gomemlimit_bytes, self.memstats
+        goal = None if stats is None else stats["NextGC"]
+        started = math.nan if self.started is None else self.started.gogc
+        gogc = self.metrics[GOGC] / 100 if GOGC in self.metrics else started
+        if limit is None or stats is None or goal is None or pd.isna(goal) or math.isnan(gogc):
             return None
-        if GOGC not in self.metrics:
+        is_marked = LIVE in self.metrics
+        if not is_marked and math.isfinite(gogc):
             return None
-        by_gogc = live * (1 + self.metrics[GOGC] / 100)
-        return LimitedGoal(limit, int(goal), int(live), by_gogc) if goal < by_gogc else None
+        live = self.metrics[LIVE] if is_marked else stats["HeapAlloc"]
+        by_gogc = live * (1 + gogc)
+        in_force = GOMEMLIMIT in self.metrics
+        made = LimitedGoal(limit, int(goal), int(live), by_gogc, is_marked, in_force)
+        return made if goal < by_gogc else None
 
     @cached_property
     def address_space(self) -> AddressSpace | None:
@@ -234,24 +244,6 @@ class MomentFacts:
         if self.mappings is None:
             return None
         return int(self.mappings.loc[self.mappings["kind"] == "go-heap", "Rss"].sum())
-
-    def marked_bytes(self, gogc_fraction: float, gogc_of_stacks: float = 0.0) -> float | None:
-        """What the last collection marked: by runtime/metrics, else by the goal that it set.
-
-        None before the first collection, and where nothing says.
-        """
-        if LIVE in self.metrics:
-            return self.metrics[LIVE] or None
-        goal = self.goal_bytes(gogc_of_stacks)
-        return None if math.isnan(goal) else max(0.0, goal) / (1 + gogc_fraction) or None
-
-    def goal_bytes(self, gogc_of_stacks: float) -> float:
-        """NextGC without what stacks add to it, as a fraction of all of them; NaN if unknown."""
-        if self.memstats is None:
-            return math.nan
-        wanted = self.memstats.reindex(["NextGC", "StackInuse"])
-        goal, stacks = wanted.astype("Float64").to_numpy(float, na_value=math.nan)
-        return goal - gogc_of_stacks * stacks if gogc_of_stacks and stacks > 0 else goal
 
     @property
     def idle_heap_bytes(self) -> int:

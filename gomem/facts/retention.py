@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +12,7 @@ from gomem.analysis.collector.scavenges import gc_scavenges
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.scavenger.retention import READINGS
 from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger
-from gomem.facts.moment import GOMEMLIMIT, NO_GOMEMLIMIT, gomemlimit_of
 from gomem.inputs.schema import build_rows
-from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +20,20 @@ if TYPE_CHECKING:
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
 
-VARIABLE = "GOMEMLIMIT"
-SIZE = re.compile(r"(\d{1,15})(B|[KMGT]iB)?")
 STOPPED = frozenset("Tt")
 HUGE = "AnonHugePages"
 
 
-def scavenger_of(capture: Capture, moments: Sequence[MomentFacts]) -> Scavenger | None:
-    """The answer for a capture; None where nothing says what the heap keeps or gives back."""
+def scavenger_of(
+    capture: Capture, moments: Sequence[MomentFacts], memory_limit_bytes: float | None
+) -> Scavenger | None:
+    """The answer for a capture; None where nothing says what the heap keeps or gives back.
+
+    Args:
+        capture: What was read.
+        moments: In order.
+        memory_limit_bytes: GOMEMLIMIT; infinite where there is none, None where nothing says.
+    """
     log = capture.gc
     cycles = None if log is None or not isinstance(log.cycles, pd.DataFrame) else log.cycles
     lines = None if log is None or cycles is None else log.scavenges
@@ -46,8 +50,7 @@ def scavenger_of(capture: Capture, moments: Sequence[MomentFacts]) -> Scavenger 
         return None
     metrics = [[one.metrics.get(name) for name in CPU_CLASSES.values()] for one in moments]
     cpu = pd.DataFrame(metrics, columns=list(CPU_CLASSES.values()), dtype=float)
-    told = [one.metrics[GOMEMLIMIT] for one in moments if GOMEMLIMIT in one.metrics]
-    has_none = bool(told) and min(told) >= NO_GOMEMLIMIT
+    has_none = memory_limit_bytes == math.inf
     return scavenger(readings, capture.go_version, cycles, placed, cpu, has_no_limit=has_none)
 
 
@@ -68,16 +71,12 @@ def _placed(
 def _of_moments(
     capture: Capture, moments: Sequence[MomentFacts], seconds: pd.Series
 ) -> pd.DataFrame:
-    limit = _memory_limit(capture.manifest.fact("environment"))
-    rows = (_reading(one, at, capture, limit) for one, at in zip(moments, seconds, strict=True))
+    rows = (_reading(one, at, capture) for one, at in zip(moments, seconds, strict=True))
     return build_rows(rows, READINGS)
 
 
-def _reading(
-    one: MomentFacts, seconds: float, capture: Capture, limit: int | None
-) -> tuple[Any, ...]:
+def _reading(one: MomentFacts, seconds: float, capture: Capture) -> tuple[Any, ...]:
     stats = {} if one.memstats is None else one.memstats.to_dict()
-    metrics_limit = gomemlimit_of(one.metrics)
     return (
         one.name,
         seconds,
@@ -85,7 +84,7 @@ def _reading(
         one.rss_bytes,
         _part(one, "heap_released_resident"),
         _huge_excess(one),
-        metrics_limit if metrics_limit is not None else limit,
+        one.gomemlimit_bytes,
         _is_stopped(capture, one.name),
     )
 
@@ -105,13 +104,6 @@ def _huge_excess(one: MomentFacts) -> int | None:
 def _is_stopped(capture: Capture, moment: str) -> bool | None:
     states = capture.by_moment[moment].status["State"].dropna()
     return None if states.empty else bool(states.isin(STOPPED).any())
-
-
-def _memory_limit(environment: object) -> int | None:
-    """GOMEMLIMIT of a manifest's environment, as the runtime reads it; None for none or `off`."""
-    value = environment.get(VARIABLE) if isinstance(environment, dict) else None
-    found = SIZE.fullmatch(value) if isinstance(value, str) else None
-    return None if found is None else int(found[1]) * BYTE_UNITS[found[2] or "B"]
 
 
 def _of_lines(lines: pd.DataFrame, cycles: pd.DataFrame) -> pd.DataFrame:

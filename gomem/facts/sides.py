@@ -20,7 +20,8 @@ from gomem.analysis.memory.skew import (
 )
 from gomem.analysis.memory.totals import SCRAPED as SCRAPED_RSS
 from gomem.analysis.scavenger.scavenger import heap_return
-from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts, gomemlimit_of
+from gomem.facts.moment import ON_PAGE, THREADS, THREADS_ON_PAGE, MomentFacts
+from gomem.facts.settings import environment_of
 from gomem.inputs.kinds import METRICS_PAGE
 from gomem.inputs.metrics.table import memstats_of_metrics
 from gomem.inputs.status.parse import SMALLEST_PAGE_BYTES
@@ -55,12 +56,13 @@ def facts_of_moments(capture: Capture) -> tuple[MomentFacts, ...]:
     ends = _collection_ends(capture)
     damaged = {damage.source for damage in capture.damaged}
     sides = [_Sides.of(moment, damaged) for moment in moments]
-    heaps = _heaps(sides, capture.go_version)
     marked = {} if capture.gc is None else _marked(capture.gc.cycles)
     page_bytes = _page_bytes_of(capture)
-    facts = [_facts(one, ends, heaps, marked, page_bytes) for one in sides]
+    started = environment_of(capture)
+    facts = [replace(_facts(one, ends, marked, page_bytes), started=started) for one in sides]
+    heaps = _heaps(sides, capture.go_version, {one.name: one.gomemlimit_bytes for one in facts})
     blocks = LargeBlocks([one.mappings for one in facts if one.mappings is not None])
-    return tuple(replace(one, large_blocks=blocks) for one in facts)
+    return tuple(replace(one, large_blocks=blocks, heap=heaps.get(one.name)) for one in facts)
 
 
 def _page_bytes_of(capture: Capture) -> int | None:
@@ -145,7 +147,6 @@ def _live_bytes(sides: _Sides, marked: Mapping[int, int]) -> int | None:
 def _facts(
     sides: _Sides,
     ends: pd.Series | None,
-    heaps: Mapping[str, pd.Series],
     marked: Mapping[int, int],
     page_bytes: int | None,
 ) -> MomentFacts:
@@ -157,7 +158,6 @@ def _facts(
         name=moment.name,
         ledger=_ledger(sides, skew, cgroup, page_bytes),
         memstats=sides.memstats,
-        heap=heaps.get(moment.name),
         mappings=None if classified is None else classified.mappings,
         size_classes=classes[classes["dump"] == classes["dump"].max()],
         metrics=sides.metrics,
@@ -304,7 +304,9 @@ def _collections_counted_twice(sides: _Sides, stats: pd.Series | None) -> tuple[
     return (int(stats["NumGC"]), int(total)) if first <= between <= last else None
 
 
-def _heaps(sides: Sequence[_Sides], version: GoVersion) -> dict[str, pd.Series]:
+def _heaps(
+    sides: Sequence[_Sides], version: GoVersion, limits: Mapping[str, int | None]
+) -> dict[str, pd.Series]:
     """Heap kept, given back and still resident, by moment; see `heap_return`."""
     known = [(one.moment.name, one.memstats) for one in sides if one.memstats is not None]
     if not known:
@@ -315,7 +317,6 @@ def _heaps(sides: Sequence[_Sides], version: GoVersion) -> dict[str, pd.Series]:
         for one in sides
         if one.classified is not None
     ]
-    limits = {one.moment.name: gomemlimit_of(one.metrics) for one in sides}
     table = heap_return(rows, pd.concat(mapped) if mapped else None, version, limits)
     return {row["moment"]: row for _, row in table.iterrows()}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from gomem.analysis.memory.limits import advise_gomemlimit
 from gomem.analysis.what_if.beside import MemoryNow
 from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
@@ -23,7 +21,11 @@ SIZES = ["HeapInuse", "HeapReleased", "HeapSys", "HeapAlloc", "Sys", "MSpanSys",
 
 
 def what_if_of(
-    collector: CollectorFacts, version: GoVersion, moments: Sequence[MomentFacts], asked: Asked
+    collector: CollectorFacts,
+    version: GoVersion,
+    moments: Sequence[MomentFacts],
+    gogc: float | None,
+    asked: Asked,
 ) -> WhatIf:
     """Ask it of a capture's log, with what its moments know.
 
@@ -31,12 +33,10 @@ def what_if_of(
         collector: What is known of the log.
         version: The release, as far as it is known.
         moments: In order.
+        gogc: As a fraction; infinite for off, None where it is only assumed.
         asked: Which settings; without a container's size the cgroup's limit is taken, where the
             capture has one.
     """
-    gogc = collector.gogc_fraction
-    if gogc is None:
-        gogc = inferred_gogc(collector)
     return what_if(
         collector.cycles,
         version,
@@ -45,15 +45,6 @@ def what_if_of(
         memory=_memory_now(moments),
         asked=_for_container(asked, moments),
     )
-
-
-def inferred_gogc(collector: CollectorFacts) -> float | None:
-    """The GOGC that most of the goals agree on, of the run that lasted longest."""
-    if collector.cycles.empty or collector.longest_run is None:
-        return None
-    told = collector.triggers.gogc.set_index("run")["gogc_fraction"]
-    value = told.get(collector.longest_run.run)
-    return None if value is None or pd.isna(value) else float(value)
 
 
 def _memory_now(moments: Sequence[MomentFacts]) -> MemoryNow | None:

@@ -402,9 +402,9 @@ def test_without_a_ledger_a_moment_knows_no_rss():
     )  # fmt: skip
 
 
-def test_gogc_is_what_all_moments_say_alike():
+def test_gogc_is_what_the_last_moment_says():
     """
-    100 where they differ, or say nothing.
+    100 where none says it, and no goal another.
     """
 
     def gogc(*percents):
@@ -412,9 +412,14 @@ def test_gogc_is_what_all_moments_say_alike():
             MomentFacts(str(place), metrics={"/gc/gogc:percent": float(one)})
             for place, one in enumerate(percents)
         )
-        return case_of(told).facts.gogc_fraction
+        setting = case_of(told).facts.settings.gogc
+        return setting.value, setting.known_by, [value for value, _ in setting.others]
 
-    assert [2.0, 1.0, 1.0] == [gogc(200, 200), gogc(200, 50), gogc()]
+    assert [(2.0, "metrics", []), (0.5, "metrics", ["200"]), (1.0, "assumed", [])] == [
+        gogc(200, 200),
+        gogc(200, 50),
+        gogc(),
+    ]
 
 
 # ---- two states

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from gomem.capture.manifest import Manifest
 from gomem.causes.thresholds import Thresholds
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError
@@ -26,7 +27,8 @@ def asked_of(*moments, baseline=None, findings=None, version="", **capture):
     """The diagnosis of a capture with these moments and files."""
     known = known_version(version, "the test") or GoVersion()
     nothing = {"gc": None, "heap_profiles": {}, "escapes": {}, "file_name": "c", "name": "x/c",
-               "go_version": known, "of_kind": lambda _: (), "damaged": (), "pauses": None,
+               "go_version": known, "environs": {}, "manifest": Manifest(), "of_kind": lambda _: (),
+               "damaged": (), "pauses": None,
                "by_moment": {one.name: SimpleNamespace(name=one.name, paths={}) for one in moments},
                "smaps": pd.DataFrame({"moment": [], "Rss": []}),
                "status": pd.DataFrame({"moment": [], "VmHWM": []})}  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gomem.analysis.collector.triggers import METRICS
 from gomem.analysis.what_if.what_if import Asked
 from gomem.capture.capture import Capture
 from gomem.causes.finding import Evidence, Finding, Severity
@@ -25,6 +26,7 @@ from gomem.errors import CaptureError
 from gomem.facts.capture import CaptureFacts
 from gomem.facts.moment import MomentFacts
 from gomem.facts.retention import HUGE, _huge_excess
+from gomem.facts.settings import _by_log
 from gomem.facts.sides import (
     KERNEL_SIDE,
     _collection_ends,
@@ -38,7 +40,7 @@ from gomem.facts.sides import (
     _scraped,
     _skew,
 )
-from gomem.facts.what_if import CGROUP, _for_container, _memory_now, inferred_gogc
+from gomem.facts.what_if import CGROUP, _for_container, _memory_now
 from gomem.inputs.gobench.table import read_bench
 from gomem.releases import GoVersion
 from gomem.units import KIB, MIB
@@ -436,16 +438,26 @@ def test_memory_beside_the_heap_is_of_the_last_moment_that_says_it_all():
 
 
 def test_gogc_is_that_of_the_run_that_lasted_longest():
-    table = pd.DataFrame({"run": [1, 2, 3], "gogc_fraction": [0.5, 1.0, None]})
+    fractions = [0.5, 1.0, None, 2.0]
+    table = pd.DataFrame(
+        {
+            "run": [1, 2, 3, 4],
+            "gogc_fraction": fractions,
+            "low": fractions,
+            "high": fractions,
+            "known_from": [*["4 of 4 goals"] * 3, METRICS],
+        }
+    )
 
     def inferred(run, cycles=1):
         longest = None if run is None else SimpleNamespace(run=run)
-        return inferred_gogc(SimpleNamespace(
-            cycles=pd.DataFrame({"n": range(cycles)}), longest_run=longest,
+        found = _by_log(SimpleNamespace(
+            cycles=pd.DataFrame({"n": range(cycles)}), longest_run=longest, path="gc.log",
             triggers=SimpleNamespace(gogc=table),
         ))  # fmt: skip
+        return found and found.value
 
-    assert [0.5, 1.0, None, None, None] == [inferred(run) for run in (1, 2, 3, 4, None)]
+    assert [0.5, 1.0, None, None, None, None] == [inferred(run) for run in (1, 2, 3, 4, 5, None)]
     assert inferred(1, cycles=0) is None
 
 

@@ -20,9 +20,9 @@ from gomem.facts.moment import (
     ON_PAGE,
     LimitedGoal,
     MomentFacts,
-    gomemlimit_of,
     seconds_of,
 )
+from gomem.facts.settings import Environment
 from gomem.units import MIB
 from tests.builders import case_of
 from tests.gc_logs import facts_of
@@ -85,23 +85,6 @@ def test_goroutines_are_counted_by_a_profile_then_metrics_then_a_page(
 
 
 @pytest.mark.parametrize(
-    ("metrics", "goal", "marked"),
-    [
-        ({LIVE: 7.0}, 40, 7.0),
-        ({LIVE: 0.0}, 40, None),
-        ({}, 40, 20.0 * MIB),
-        ({}, 0, None),
-        ({}, None, None),
-    ],
-)
-def test_what_a_collection_marked_is_told_or_follows_from_its_goal(metrics, goal, marked):
-    facts = moment(metrics=metrics, NextGC=goal)
-
-    assert marked == facts.marked_bytes(1.0)
-    assert MomentFacts("1").marked_bytes(1.0) is None
-
-
-@pytest.mark.parametrize(
     ("about", "may"),
     [
         pytest.param({}, False, id="garbage up to a goal"),
@@ -160,9 +143,26 @@ def test_a_goal_below_what_gogc_makes_is_the_limits(goal, about, limited):
     assert MomentFacts("1", metrics=metrics).limited_goal is None
 
 
+def test_where_gogc_is_off_every_goal_is_the_limits():
+    """
+    Then it need not be known what is live: HeapAlloc is at least that.
+    """
+    told = moment(NextGC=250, HeapAlloc=90)
+    off, on = (
+        replace(told, started=Environment({"GOGC": gogc, "GOMEMLIMIT": "300MiB"}, "environ"))
+        for gogc in ("off", "100")
+    )
+
+    assert on.limited_goal is None
+    assert LimitedGoal(
+        300 * MIB, 250 * MIB, 90 * MIB, math.inf, live_is_marked=False, limit_is_in_force=False,
+    ) == off.limited_goal  # fmt: skip
+
+
 def test_without_anything_live_there_is_no_share_of_room():
     assert 0.0 == LimitedGoal(9, 5, 0, 9.0).room_fraction
-    assert (7, None) == (gomemlimit_of({GOMEMLIMIT: 7.0}), gomemlimit_of({}))
+    limits = [MomentFacts("1", metrics=one).gomemlimit_bytes for one in ({GOMEMLIMIT: 7.0}, {})]
+    assert [7, None] == limits
 
 
 @pytest.mark.parametrize(("files", "hides"), [(None, True), (3, False)])

@@ -1,12 +1,9 @@
 """What the scavenger did, asked of whole captures, of pages alone and of a log alone."""
 
-import json
-
 import pytest
 
 import gomem
-from gomem.facts.retention import _memory_limit
-from gomem.units import GIB, KIB, MIB
+from gomem.units import KIB, MIB
 from tests.retention_captures import log, pages, thinned
 
 
@@ -119,28 +116,3 @@ def test_a_damaged_dump_is_passed_over(tmp_path):
     rows = diagnosis.scavenger.intervals
     assert names[5] not in {*rows["before"], *rows["after"]}
     assert "waiting" in set(rows["code"])
-
-
-@pytest.mark.parametrize(
-    ("value", "size"),
-    [
-        ("64MiB", 64 * MIB),
-        ("1GiB", GIB),
-        ("2TiB", 2048 * GIB),
-        ("512KiB", 512 * KIB),
-        ("1000", 1000),
-        ("1000B", 1000),
-        ("off", None),
-        ("64MB", None),  # the runtime refuses it
-        ("", None),
-        (7, None),
-    ],
-)
-def test_gomemlimit_is_read_as_the_runtime_reads_it(value, size):
-    assert size == _memory_limit({"GOMEMLIMIT": value})
-
-
-def test_no_environment_has_no_limit():
-    assert _memory_limit(None) is None
-    assert _memory_limit({}) is None
-    assert _memory_limit(json.loads("[]")) is None

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import ROUNDING_BYTES
+from gomem.analysis.collector.steps import ROUNDING_BYTES, Cycles, overlapping
 from gomem.units import MIB
 
 ENOUGH_LIVE_BYTES = 8 * MIB  # below, goals are the least there is, or rounding is most of the room
@@ -34,6 +34,10 @@ AGREEING_FRACTION = 0.5  # of the goals that tell, for a value to be the run's
 MOST_PERCENT = 100_000
 # Of several values that fit the goals equally well the likeliest: people set round ones.
 ROUND_PERCENTS = (100, 50, 25, 10, 5)
+GOAL_COLUMNS = (
+    "run", "number", "heap_at_start_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
+    "globals_bytes",
+)  # fmt: skip
 
 IntArray = np.ndarray
 
@@ -124,13 +128,14 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
     """For each run the GOGC that most of its goals allow, as `allowed_percents` counts them.
 
     Under each run `percent`, missing unless enough goals agree and too few to matter lie above;
-    `agreeing` and `telling`, how many goals do, of how many. Of equally good values the highest,
-    because a memory limit only ever lowers a goal.
+    `least` and `most`, between which as many agree; `agreeing` and `telling`, how many goals do, of
+    how many. Of equally good values the highest, because a memory limit only ever lowers a goal.
     """
     totals = allowed.groupby("run")["goals"].sum()
     fits = allowed[allowed["low"] <= allowed["high"]]
     if fits.empty:
-        return pd.DataFrame({"percent": np.nan, "agreeing": 0, "telling": totals})
+        none = dict.fromkeys(("percent", "least", "most"), np.nan)
+        return pd.DataFrame(none | {"agreeing": 0, "telling": totals})
     events = pd.DataFrame(
         {
             "run": np.tile(fits["run"], 2),
@@ -142,10 +147,13 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
     events["agreeing"] = events["change"].cumsum()  # sums to 0 at the end of each run
     events["until"] = events["percent"].shift(-1, fill_value=0) - 1
     most = events.groupby("run")["agreeing"].transform("max")
-    best = events[events["agreeing"] == most].drop_duplicates("run", keep="last").set_index("run")
+    agree = events[events["agreeing"] == most]
+    best = agree.drop_duplicates("run", keep="last").set_index("run")
     frame = pd.DataFrame(
         {
-            "percent": _roundest(best["percent"].astype(float), best["until"].astype(float)),
+            "percent": roundest(best["percent"].astype(float), best["until"].astype(float)),
+            "least": agree.groupby("run")["percent"].min().astype(float),
+            "most": best["until"].astype(float),
             "agreeing": best["agreeing"],
             "telling": totals,
         }
@@ -156,13 +164,29 @@ def agreed_percents(allowed: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def goals_allow(cycles: Cycles, fraction: float, *, is_limited: bool) -> bool:
+    """Whether most of a log's goals can be of a GOGC (1.0 for 100); True where none tells.
+
+    A memory limit makes lower goals, which then contradict none.
+    """
+    contradicting = telling = 0
+    for piece, _ in overlapping(cycles, GOAL_COLUMNS):
+        allowed = allowed_percents(Goals.of(piece))
+        wrong = allowed["low"] > 100 * fraction
+        if not is_limited:
+            wrong |= allowed["high"] < 100 * fraction
+        contradicting += int(allowed["goals"][wrong].sum())
+        telling += int(allowed["goals"].sum())
+    return contradicting <= (1 - AGREEING_FRACTION) * telling
+
+
 def _above(fits: pd.DataFrame, frame: pd.DataFrame) -> pd.Series:
     """How many goals of each run allow no GOGC as low as the one that most agree on."""
     higher = fits["low"] > fits["run"].map(frame["percent"])
     return fits[higher].groupby("run")["goals"].sum().reindex(frame.index, fill_value=0)
 
 
-def _roundest(low: pd.Series, high: pd.Series) -> pd.Series:
+def roundest(low: pd.Series, high: pd.Series) -> pd.Series:
     """From one per cent to another the roundest, or where none is round the middle."""
     found = (low + high) // 2
     for step in reversed(ROUND_PERCENTS):

@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.gogc import ENOUGH_GOALS, Goals, agreed_percents, allowed_percents
+from gomem.analysis.collector.gogc import (
+    ENOUGH_GOALS,
+    GOAL_COLUMNS,
+    Goals,
+    agreed_percents,
+    allowed_percents,
+)
 from gomem.analysis.collector.steps import (
     CPU_PARTS,
     ROUNDING_BYTES,
@@ -58,13 +64,12 @@ TRIGGER_COUNTS = (
 GOGC = (
     Column("run", "int64", "", "Which process of the log."),
     Column("gogc_fraction", "float64", "ratio", "1.0 is GOGC=100; missing if off or not known."),
+    Column("low", "float64", "ratio", "The least that as many goals allow; what is told."),
+    Column("high", "float64", "ratio", "The most that as many goals allow."),
     Column("known_from", "str", "", "How it is known."),
 )
-METRICS, NOTHING = "runtime/metrics", "nothing here"
-GOAL_COLUMNS = (
-    "run", "number", "heap_at_start_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes",
-    "globals_bytes",
-)  # fmt: skip
+METRICS, ENVIRONMENT, NOTHING = "runtime/metrics", "environment", "nothing here"
+STATED = frozenset({METRICS, ENVIRONMENT})
 SUMS = ("gc_cpu_seconds", "stopped_seconds", "marking_cpu_seconds", "available")
 MEDIANS = (
     "interval_p50_seconds", "heap_live_p50_bytes", "heap_goal_p50_bytes", "room_p50_fraction",
@@ -97,18 +102,21 @@ class GcTriggers:
     @property
     def gogc_is_known(self) -> bool:
         """Whether GOGC need not be inferred."""
-        return bool(len(self.gogc)) and bool(self.gogc["known_from"].eq(METRICS).all())
+        return bool(len(self.gogc)) and bool(self.gogc["known_from"].isin(STATED).all())
 
 
 def gc_triggers(
-    cycles: Cycles, gogc_fraction: float | None = None, memory_limit_bytes: float | None = None
+    cycles: Cycles,
+    gogc_fraction: float | None = None,
+    memory_limit_bytes: float | None = None,
+    gogc_source: str = METRICS,
 ) -> GcTriggers:
     """Say why each collection ran.
 
-    GOGC (1.0 for 100) and GOMEMLIMIT are as runtime/metrics give them; infinite where off or unset,
-    the limit also where the release knows none.
+    GOGC (1.0 for 100) and GOMEMLIMIT are as files say them, GOGC by one of `STATED`; infinite where
+    off or unset, the limit also where the release knows none.
     """
-    gogc = _gogc(cycles, gogc_fraction)
+    gogc = _gogc(cycles, gogc_fraction, gogc_source)
     limited = None
     if memory_limit_bytes is None or math.isfinite(memory_limit_bytes):
         limited = _Limited.of(cycles, gogc, set_to=memory_limit_bytes)
@@ -143,7 +151,7 @@ def _named(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> pd.Se
     return pd.Series(trigger, piece.index, dtype="str")
 
 
-def _gogc(cycles: Cycles, known: float | None) -> pd.DataFrame:
+def _gogc(cycles: Cycles, known: float | None, source: str) -> pd.DataFrame:
     """GOGC of each run, NaN where it is not known, and how it is known."""
     runs: set[int] = set()
     allowed = []
@@ -153,16 +161,16 @@ def _gogc(cycles: Cycles, known: float | None) -> pd.DataFrame:
             allowed.append(allowed_percents(Goals.of(piece)))
     index = pd.Index(sorted(runs))
     if known is not None:
-        return pd.DataFrame({"gogc_fraction": known, "known_from": METRICS}, index=index)
+        columns = dict.fromkeys(("gogc_fraction", "low", "high"), known)
+        return pd.DataFrame(columns | {"known_from": source}, index=index)
     agreed = agreed_percents(_added(allowed)).reindex(index)
     agreeing, telling = (agreed[name].fillna(0).astype(int) for name in ("agreeing", "telling"))
     words = [f"{one} of {all_} goals" for one, all_ in zip(agreeing, telling, strict=True)]
     inferred = agreed["percent"].notna().to_numpy()
     known_from = np.where(inferred, np.array(words, dtype=object), NOTHING)
-    return pd.DataFrame(
-        {"gogc_fraction": agreed["percent"].astype(float) / 100, "known_from": known_from},
-        index=index,
-    )
+    fractions = {"gogc_fraction": "percent", "low": "least", "high": "most"}
+    columns = {name: agreed[of].astype(float) / 100 for name, of in fractions.items()}
+    return pd.DataFrame(columns | {"known_from": known_from}, index=index)
 
 
 def _added(allowed: list[pd.DataFrame]) -> pd.DataFrame:
@@ -181,7 +189,7 @@ class _Limited:
     @classmethod
     def of(cls, cycles: Cycles, gogc: pd.DataFrame, *, set_to: float | None) -> _Limited:
         runs = frozenset(gogc.index)
-        known = bool(len(gogc)) and bool(gogc["known_from"].eq(METRICS).all())
+        known = bool(len(gogc)) and bool(gogc["known_from"].isin(STATED).all())
         first = cls(gogc["gogc_fraction"], runs if known else frozenset(), frozenset())
         proven, others, counts = Counter[int](), [], Counter[int]()
         for piece, before in overlapping(cycles, GOAL_COLUMNS):
@@ -296,6 +304,8 @@ def _room(goals: Goals) -> np.ndarray:
 
 def _table(gogc: pd.DataFrame) -> pd.DataFrame:
     """Without infinity: GOGC=off has no number."""
-    fraction = gogc["gogc_fraction"].astype(float)
-    finite = fraction.where(np.isfinite(fraction))
-    return build(dict(gogc.assign(gogc_fraction=finite).rename_axis("run").reset_index()), GOGC)
+    fractions = gogc[["gogc_fraction", "low", "high"]].astype(float)
+    known = fractions.where(
+        np.isfinite(fractions) & fractions[["gogc_fraction"]].notna().to_numpy()
+    )
+    return build(dict(gogc.assign(**known).rename_axis("run").reset_index()), GOGC)

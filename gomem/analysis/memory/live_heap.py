@@ -123,7 +123,8 @@ def live_heap(
     stats: pd.DataFrame,
     marks: Marks | None = None,
     profiles: Sequence[InUse] = (),
-    gogc: float | None = None,
+    gogc: float = DEFAULT_GOGC,
+    gogc_bounds: tuple[float, float] | None = None,
 ) -> LiveHeap | None:
     """Put together what every kind of evidence says of the live heap.
 
@@ -134,42 +135,24 @@ def live_heap(
             missing where it is not known.
         marks: Of the log, if there is one.
         profiles: Of one process, without those that repeat the one before.
-        gogc: As a fraction, if a file says it; else it is inferred (see `inferred_gogc`).
+        gogc: As a fraction; infinite where no goal follows from what was marked.
+        gogc_bounds: Between which it lies, where that is all that is known.
 
     Returns:
         None where fewer than two readings of any kind say what is held.
     """
     stats = of_last_process(stats)
-    fraction = inferred_gogc(stats)[0] if gogc is None else gogc
-    evidence = _Evidence(stats, marks, tuple(profiles), fraction)
+    evidence = _Evidence(stats, marks, tuple(profiles), gogc, gogc_bounds or (gogc, gogc))
     level = evidence.level
     if level is None or level.rise is None:
         return None
-    return LiveHeap(level, evidence.agreeing(level), fraction, evidence.marked)
+    return LiveHeap(level, evidence.agreeing(level), gogc, evidence.marked)
 
 
 def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
     """The rows since NumGC last fell: before, it was another process."""
     began = np.flatnonzero(stats["NumGC"].diff().to_numpy(np.float64) < 0)
     return stats.iloc[int(began[-1]) :] if len(began) else stats
-
-
-def inferred_gogc(stats: pd.DataFrame) -> tuple[float, bool]:
-    """GOGC as a fraction, as far as goals tell it; and whether it cannot be the default.
-
-    What was marked is in HeapAlloc, and the goal is GOGC per cent more than what was marked: so a
-    goal of more than twice HeapAlloc can only be of a higher GOGC, which it tells the least of.
-    """
-    goals = stats["NextGC"].to_numpy(np.float64)
-    allocated = stats["HeapAlloc"].to_numpy(np.float64)
-    usable = (goals > MIN_GOAL) & (allocated > 0)
-    least = float(np.max(goals[usable] / allocated[usable] - 1, initial=0.0))
-    is_higher = least > DEFAULT_GOGC * (1 + GOAL_ERROR)
-    return (least, True) if is_higher else (DEFAULT_GOGC, False)
-
-
-MIN_GOAL = 5 << 20  # the smallest goal is 4 MiB by GOGC=100, whatever was marked
-GOAL_ERROR = 0.25  # stacks and globals raise goals, too
 
 
 @dataclass(frozen=True)
@@ -181,12 +164,14 @@ class _Evidence:
         marks: Of the log.
         profiles: Of one process.
         gogc: As a fraction.
+        gogc_bounds: Between which it lies.
     """
 
     stats: pd.DataFrame
     marks: Marks | None
     profiles: tuple[InUse, ...]
     gogc: float
+    gogc_bounds: tuple[float, float]
 
     @property
     def level(self) -> Level | None:
@@ -247,10 +232,13 @@ class _Evidence:
     def _moments(self) -> pd.DataFrame:
         """The mark of each collection that a moment shows, at the time of that collection."""
         stats = self.stats
-        goals = stats["NextGC"].to_numpy(np.float64) / (1 + self.gogc)
+        next_goals = stats["NextGC"].to_numpy(np.float64)
+        goals = next_goals / (1 + self.gogc)
+        least, most = (next_goals / (1 + gogc) for gogc in reversed(self.gogc_bounds))
         # Somewhere between none and all of the stacks was scanned, and raised the goal.
         stacks = np.nan_to_num(stats["stack_bytes"].to_numpy(np.float64))
         by_stacks = np.minimum(stacks * (1 - 1 / (1 + self.gogc)), goals) / 2
+        errors = by_stacks + np.maximum(goals - least, most - goals)
         live = stats["live_bytes"].to_numpy(np.float64)
         at = stats["LastGC"].where(stats["LastGC"] > 0, stats["seconds"])
         if at.isna().all():
@@ -259,7 +247,7 @@ class _Evidence:
             {
                 "seconds": at.to_numpy(np.float64),
                 "value": np.where(np.isnan(live), goals - by_stacks, live),
-                "error": np.where(np.isnan(live), by_stacks, 0.0),
+                "error": np.where(np.isnan(live), errors, 0.0),
                 "number": stats["NumGC"].to_numpy(np.float64),
             }
         )

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from gomem.analysis.memory.live_heap import InUse, Marks, inferred_gogc, live_heap
+from gomem.analysis.memory.live_heap import InUse, Marks, live_heap
 from gomem.units import MIB
 
 COLUMNS = ["seconds", "LastGC", "NumGC", "NextGC", "HeapAlloc", "live_bytes"]
@@ -94,14 +95,21 @@ def test_a_restart_begins_anew():
     assert [5 * MIB, 6 * MIB] == found.level.values.tolist()
 
 
-def test_a_goal_of_more_than_twice_heap_alloc_is_of_a_higher_gogc():
-    """
-    With GOGC=1500 the goal is 16 times what was marked, and what was marked is in HeapAlloc.
-    """
-    fraction, is_higher = inferred_gogc(stats((1, 1, 1, 160 * MIB, 10 * MIB, np.nan)))
+def test_goals_are_marks_by_the_gogc_that_is_known_and_off_by_its_bounds():
+    readings = stats((1, 1, 1, 14 * MIB, 12 * MIB, np.nan), (2, 2, 2, 28 * MIB, 24 * MIB, np.nan))
 
-    assert is_higher
-    assert 15 == fraction
+    exact = live_heap(readings, gogc=0.4).level
+    about = live_heap(readings, gogc=0.4, gogc_bounds=(0.25, 0.75)).level
+
+    assert [10 * MIB, 20 * MIB] == exact.values.tolist() == about.values.tolist()
+    assert [0.0, 0.0] == exact.errors.tolist()
+    assert pytest.approx([2 * MIB, 4 * MIB]) == about.errors.tolist()
+
+
+def test_with_gogc_off_no_goal_is_a_mark():
+    readings = stats((1, 1, 1, 14 * MIB, 12 * MIB, np.nan), (2, 2, 2, 28 * MIB, 24 * MIB, np.nan))
+
+    assert live_heap(readings, gogc=np.inf) is None
 
 
 def test_heap_alloc_alone_says_nothing_of_the_live_heap():

@@ -12,6 +12,7 @@ from gomem.inputs.environ.parse import gogc_fraction, memory_limit_bytes, parse_
 from gomem.inputs.environ.table import read_environ
 from gomem.inputs.kinds import BY_NAME, kind_of
 from gomem.inputs.looks_like import looks_like
+from gomem.units import GIB, KIB, MIB
 from tests.builders import FIXTURES
 
 RECORDED = FIXTURES / "environ"
@@ -38,6 +39,15 @@ def test_values_are_read_as_the_runtime_reads_them(told):
 
     assert percent / 100 == gogc_fraction(variables)
     assert (math.inf if limit == 2**63 - 1 else limit) == memory_limit_bytes(variables)
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [("64MiB", 64 * MIB), ("2TiB", 2048 * GIB), ("512KiB", 512 * KIB), ("1000B", 1000),
+     ("off", math.inf), ("64MB", math.inf), ("", math.inf)],
+)  # fmt: skip
+def test_a_limit_that_the_runtime_refuses_is_none(value, size):
+    assert size == memory_limit_bytes({"GOMEMLIMIT": value})
 
 
 def test_of_two_entries_the_first_counts_and_a_cut_one_is_damage_by_its_number():

@@ -1,0 +1,331 @@
+"""How the runtime of a capture was set, and what says so; each setting is asked once, here.
+
+What is in force, runtime/metrics say. Else it is what the process was started with: its
+environment, by a file of it or the manifest, where a variable that is not set means the default.
+A program can change that (`debug.SetGCPercent`), so goals that contradict it stand first, and the
+setting says so. Where no file says GOGC the heap's goals bound it, and 100 is assumed where they
+allow it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from gomem.analysis.collector.gogc import goals_allow
+from gomem.analysis.collector.gogc_bounds import GogcBounds, gogc_bounds
+from gomem.analysis.collector.steps import pieces_of
+from gomem.analysis.collector.triggers import STATED
+from gomem.analysis.memory.live_heap import of_last_process
+from gomem.capture.manifest import MANIFEST
+from gomem.facts.live_heap import stats_of
+from gomem.facts.moment import GOGC as GOGC_METRIC
+from gomem.facts.moment import GOMAXPROCS as GOMAXPROCS_METRIC
+from gomem.facts.moment import GOMEMLIMIT as LIMIT_METRIC
+from gomem.facts.moment import NO_GOMEMLIMIT
+from gomem.inputs.environ.parse import (
+    GODEBUG,
+    GOGC,
+    GOMAXPROCS,
+    GOMEMLIMIT,
+    KEPT,
+    OFF,
+    gogc_fraction,
+    memory_limit_bytes,
+)
+from gomem.releases import Fact
+from gomem.units import MIB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gomem.capture.capture import Capture
+    from gomem.facts.collector import CollectorFacts
+    from gomem.facts.moment import MomentFacts
+    from gomem.inputs.pprof.table import Profile
+
+METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
+NONE = "none"
+GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1
+DEFAULT_GOGC = 1.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of the runtime.
+
+    Attributes:
+        name: GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG.
+        value: GOGC as a fraction, 1.0 for 100, infinite for off; GOMEMLIMIT in bytes, infinite for
+            none; GOMAXPROCS as a count; GODEBUG as it is set.
+        known_by: `metrics`, `environment`, `log` or `goals`; `assumed` where nothing says it.
+        source: The file that says it; empty where none does.
+        low: Of GOGC that goals tell, or that is assumed, the least that they allow.
+        high: The most; infinite where nothing bounds it.
+        is_set: Whether the environment sets it, where that says it; else it is the default.
+        others: What else it was, at other moments or by the environment, and what says so.
+    """
+
+    name: str
+    value: float | str
+    known_by: str
+    source: str = ""
+    low: float = math.nan
+    high: float = math.nan
+    is_set: bool = True
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether a file says it."""
+        return self.known_by in (METRICS, ENVIRONMENT)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every moment that says it says the same."""
+        return not any(source == METRICS for _, source in self.others)
+
+    @property
+    def text(self) -> str:
+        """The value as the variable would be set: `40`, `off`, `1024MiB`, `none`."""
+        return text_of(self.name, self.value)
+
+
+def text_of(name: str, value: float | str) -> str:
+    """A value of a setting as its variable would be set."""
+    if isinstance(value, str):
+        return value
+    if math.isinf(value):
+        return OFF if name == GOGC else NONE
+    if name == GOMEMLIMIT:
+        return f"{int(value) // MIB}MiB" if value % MIB == 0 else f"{int(value)}B"
+    return f"{100 * value if name == GOGC else value:.0f}"
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The runtime's variables that a process was started with.
+
+    Attributes:
+        variables: Those that are set, by name.
+        source: The file that says so.
+    """
+
+    variables: Mapping[str, str]
+    source: str
+
+    @property
+    def gogc(self) -> float:
+        """GOGC as a fraction; infinite for off."""
+        return gogc_fraction(self.variables)
+
+    @property
+    def memory_limit(self) -> float:
+        """GOMEMLIMIT in bytes; infinite for none."""
+        return memory_limit_bytes(self.variables)
+
+
+def environment_of(capture: Capture) -> Environment | None:
+    """The environment of a capture's process, by a file of it or the manifest; None without."""
+    if capture.environs:
+        path, environ = list(capture.environs.items())[-1]
+        return Environment(environ.variables, path)
+    noted = capture.manifest.fact("environment")
+    if not isinstance(noted, dict):
+        return None
+    kept = {name: noted[name] for name in KEPT if isinstance(noted.get(name), str)}
+    return Environment(kept, MANIFEST)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a capture's process; None where nothing says one.
+
+    Attributes:
+        gogc: GOGC, by default assumed.
+        memory_limit: GOMEMLIMIT.
+        gomaxprocs: GOMAXPROCS.
+        godebug: GODEBUG.
+    """
+
+    gogc: Setting
+    memory_limit: Setting | None = None
+    gomaxprocs: Setting | None = None
+    godebug: Setting | None = None
+
+    @property
+    def known(self) -> tuple[Setting, ...]:
+        """All but those that nothing says."""
+        every = (self.gogc, self.memory_limit, self.gomaxprocs, self.godebug)
+        return tuple(setting for setting in every if setting is not None)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The settings that files say; None where none does.
+
+    Attributes:
+        environment: What the process was started with.
+        gogc: GOGC.
+        memory_limit: GOMEMLIMIT; infinite, and by no file, of a release that knows none.
+    """
+
+    environment: Environment | None
+    gogc: Setting | None
+    memory_limit: Setting | None
+
+
+def stated_settings(capture: Capture, moments: Sequence[MomentFacts]) -> Stated:
+    """What files say of GOGC and GOMEMLIMIT.
+
+    Of GOGC the environment's word counts unless the goals of a log contradict it.
+    """
+    environment = environment_of(capture)
+    gogc = _of_metrics(GOGC, GOGC_METRIC, moments)
+    limit = _of_metrics(GOMEMLIMIT, LIMIT_METRIC, moments)
+    if environment is not None:
+        limit = limit or _started(environment, GOMEMLIMIT, environment.memory_limit)
+        gogc = gogc or _started(environment, GOGC, environment.gogc)
+    if not capture.go_version.possibly(Fact.MEMORY_LIMIT):
+        limit = Setting(GOMEMLIMIT, math.inf, ASSUMED)
+    if gogc is not None and gogc.known_by == ENVIRONMENT and capture.gc is not None:
+        limited = limit is not None and math.isfinite(float(limit.value))
+        if not goals_allow(capture.gc.cycles, float(gogc.value), is_limited=limited):
+            gogc = None
+    return Stated(environment, gogc, limit)
+
+
+def _of_metrics(name: str, metric: str, moments: Sequence[MomentFacts]) -> Setting | None:
+    """What runtime/metrics say last, and what they said before."""
+    told = [moment for moment in moments if metric in moment.metrics]
+    if not told:
+        return None
+    values = dict.fromkeys(_value(name, moment.metrics[metric]) for moment in reversed(told))
+    last, *before = values
+    others = tuple((text_of(name, value), METRICS) for value in before)
+    return Setting(name, last, METRICS, told[-1].path("metrics"), last, last, others=others)
+
+
+def _value(name: str, metric: float) -> float:
+    """A metric's value in the setting's unit."""
+    if name == GOGC:
+        return math.inf if metric >= GOGC_OFF else metric / 100
+    return math.inf if name == GOMEMLIMIT and metric >= NO_GOMEMLIMIT else metric
+
+
+def _started(environment: Environment, name: str, value: float | str) -> Setting:
+    is_set = name in environment.variables
+    ends = (value, value) if isinstance(value, float) else (math.nan, math.nan)
+    return Setting(name, value, ENVIRONMENT, environment.source, *ends, is_set=is_set)
+
+
+def settings_of(
+    capture: Capture,
+    stated: Stated,
+    moments: Sequence[MomentFacts],
+    profiles: Mapping[str, Profile],
+    collector: CollectorFacts | None,
+) -> Settings:
+    """All settings of a capture.
+
+    Args:
+        capture: What was read.
+        stated: What files say.
+        moments: In order.
+        profiles: Heap profiles of the last process, by moment.
+        collector: What the log says; None without a log.
+    """
+    limit = stated.memory_limit
+    return Settings(
+        _gogc(capture, stated, moments, profiles, collector),
+        None if limit is None or limit.known_by == ASSUMED else limit,
+        _gomaxprocs(capture, stated, moments, collector),
+        _godebug(stated.environment),
+    )
+
+
+def _gogc(
+    capture: Capture,
+    stated: Stated,
+    moments: Sequence[MomentFacts],
+    profiles: Mapping[str, Profile],
+    collector: CollectorFacts | None,
+) -> Setting:
+    if stated.gogc is not None and stated.gogc.known_by == METRICS:
+        return _beside(stated.gogc, stated.environment)
+    limit = stated.memory_limit
+    bounds = gogc_bounds(
+        of_last_process(stats_of(moments, profiles)),
+        stacks_count=capture.go_version.possibly(Fact.STACKS_COUNT),
+        is_limited=limit is not None and math.isfinite(float(limit.value)),
+    )
+    if stated.gogc is not None and (bounds.is_empty or bounds.has(float(stated.gogc.value))):
+        return stated.gogc
+    by_log = None if collector is None else _by_log(collector)
+    return _beside(by_log or _by_goals(bounds, moments), stated.environment)
+
+
+def _by_log(collector: CollectorFacts) -> Setting | None:
+    """The GOGC that most of the log's goals agree on, of the run that lasted longest."""
+    if collector.cycles.empty or collector.longest_run is None:
+        return None
+    told = collector.triggers.gogc.set_index("run")
+    told = told[~told["known_from"].isin(STATED)].dropna(subset=["gogc_fraction"])
+    if collector.longest_run.run not in told.index:
+        return None
+    row = told.loc[collector.longest_run.run]
+    value, low, high = (float(row[name]) for name in ("gogc_fraction", "low", "high"))
+    return Setting(GOGC, value, LOG, collector.path, low, high)
+
+
+def _by_goals(bounds: GogcBounds, moments: Sequence[MomentFacts]) -> Setting:
+    """100, or what the goals of moments allow instead."""
+    if bounds.is_empty:
+        return Setting(GOGC, DEFAULT_GOGC, ASSUMED)
+    if bounds.has(DEFAULT_GOGC):
+        return Setting(GOGC, DEFAULT_GOGC, ASSUMED, "", bounds.low, bounds.high)
+    source = next(one.path("memstats") for one in reversed(moments) if one.memstats is not None)
+    return Setting(GOGC, bounds.likeliest, GOALS, source, bounds.low, bounds.high)
+
+
+def _beside(setting: Setting, environment: Environment | None) -> Setting:
+    """With what the environment says of GOGC, where that is another."""
+    if environment is None:
+        return setting
+    if environment.gogc == setting.value:
+        return setting
+    others = (*setting.others, (text_of(GOGC, environment.gogc), environment.source))
+    return replace(setting, others=others)
+
+
+def _gomaxprocs(
+    capture: Capture,
+    stated: Stated,
+    moments: Sequence[MomentFacts],
+    collector: CollectorFacts | None,
+) -> Setting | None:
+    """By runtime/metrics, the manifest, the log, the environment: by what knows it best."""
+    by_metrics = _of_metrics(GOMAXPROCS, GOMAXPROCS_METRIC, moments)
+    if by_metrics is not None:
+        return by_metrics
+    noted: Any = capture.manifest.fact("gomaxprocs")
+    if type(noted) is int:
+        return Setting(GOMAXPROCS, float(noted), ENVIRONMENT, MANIFEST)
+    if collector is not None:
+        pieces = pieces_of(collector.cycles, ["gomaxprocs"])
+        procs = [n for piece in pieces for n in piece["gomaxprocs"].dropna().unique().tolist()]
+        if procs:
+            last, *before = dict.fromkeys(float(n) for n in reversed(procs))
+            others = tuple((text_of(GOMAXPROCS, n), LOG) for n in before)
+            return Setting(GOMAXPROCS, last, LOG, collector.path, others=others)
+    variables = {} if stated.environment is None else stated.environment.variables
+    if stated.environment is None or not variables.get(GOMAXPROCS, "").isdigit():
+        return None
+    return _started(stated.environment, GOMAXPROCS, float(variables[GOMAXPROCS]))
+
+
+def _godebug(environment: Environment | None) -> Setting | None:
+    if environment is None or not environment.variables.get(GODEBUG):
+        return None
+    return _started(environment, GODEBUG, environment.variables[GODEBUG])

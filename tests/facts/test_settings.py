@@ -1,0 +1,132 @@
+"""The settings of a capture: what says them, which word counts, and what goals infer."""
+
+import json
+import math
+
+import pytest
+
+import gomem
+from gomem.facts.capture import CaptureFacts
+from gomem.facts.settings import environment_of
+from tests.builders import FIXTURES, memstats_json
+from tools.laboratory.captures import path_of
+
+ENVIRON = FIXTURES / "environ/environ"
+STEADY = FIXTURES / "what-if"
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """The settings of a capture of these files."""
+
+    def of(**files):
+        (tmp_path / "memstats.json").write_bytes(memstats_json())
+        for name, content in files.items():
+            path = tmp_path / name.replace("_", ".")
+            path.write_bytes(
+                content if isinstance(content, bytes) else json.dumps(content).encode()
+            )
+        return CaptureFacts(gomem.load(tmp_path)).settings
+
+    return of
+
+
+def manifest(**environment):
+    return {"schema": "gomem.capture/1", "moments": [], "environment": environment,
+            "go_version": "go1.24.2"}  # fmt: skip
+
+
+def metrics(**percent):
+    return {"/memory/classes/total:bytes": 9 << 20, "/gc/gogc:percent": percent["gogc"]}
+
+
+def told(setting):
+    return setting.text, setting.known_by, setting.source, [*setting.others]
+
+
+def test_runtime_metrics_stand_first_and_the_environment_beside_them(settings):
+    found = settings(metrics_json=metrics(gogc=60), environ=ENVIRON.read_bytes())
+
+    assert ("60", "metrics", "metrics.json", [("40", "environ")]) == told(found.gogc)
+    assert ("1024MiB", "environment", "environ", []) == told(found.memory_limit)
+    assert "gctrace=1,madvdontneed=1" == found.godebug.text
+    assert found.gomaxprocs is None
+
+
+def test_an_environment_is_a_file_of_it_or_the_manifest(settings, tmp_path):
+    by_manifest = settings(gomem_json=manifest(GOGC="50", TOKEN="hunter2"))  # noqa: S106
+    both = settings(environ=b"GOGC=off\0GOMAXPROCS=3\0")
+
+    assert ("50", "environment", "gomem.json", []) == told(by_manifest.gogc)
+    assert ("off", "environment", "environ", []) == told(both.gogc)
+    assert 3 == both.gomaxprocs.value
+    (tmp_path / "environ").unlink()
+    assert {"GOGC": "50"} == environment_of(gomem.load(tmp_path)).variables
+
+
+def test_what_an_environment_does_not_set_is_the_default(settings):
+    found = settings(gomem_json=manifest())
+
+    assert ("100", "none", False) == (
+        found.gogc.text, found.memory_limit.text, found.gogc.is_set,
+    )  # fmt: skip
+    assert [found.gogc, found.memory_limit] == [*found.known]
+
+
+def test_without_a_word_of_any_file_100_is_assumed(settings):
+    found = settings()
+
+    assert (1.0, "assumed", "") == (found.gogc.value, found.gogc.known_by, found.gogc.source)
+    assert (found.gogc,) == found.known
+
+
+@pytest.mark.parametrize("environment", [b"GOGC=100\0", None])
+def test_goals_of_a_log_contradict_the_environment(tmp_path, environment):
+    name = "steady-go1.22.12-gogc-400.log.gz"
+    (tmp_path / name).write_bytes((STEADY / name).read_bytes())
+    if environment is not None:
+        (tmp_path / "environ").write_bytes(environment)
+    facts = CaptureFacts(gomem.load(tmp_path))
+    gogc = facts.settings.gogc
+
+    assert ("400", "log", name) == (gogc.text, gogc.known_by, gogc.source)
+    assert gogc.low <= 4 <= gogc.high < 4.3
+    assert facts.collector.gogc_fraction is None
+    assert ([] if environment is None else [("100", "environ")]) == [*gogc.others]
+
+
+def test_goals_of_a_log_agree_with_the_environment(tmp_path):
+    name = "steady-go1.22.12-gogc-400.log.gz"
+    (tmp_path / name).write_bytes((STEADY / name).read_bytes())
+    (tmp_path / "environ").write_bytes(b"GOGC=400\0")
+    facts = CaptureFacts(gomem.load(tmp_path))
+
+    assert ("400", "environment", "environ", []) == told(facts.settings.gogc)
+    assert (4, "environment") == (facts.collector.gogc_fraction, facts.collector.gogc_source)
+    assert {"environment"} == {*facts.collector.triggers.gogc["known_from"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "knob", "known_by"),
+    [("studyd-a", 0.4, "goals"), ("tariffd-e", 4, "goals"), ("clinicd-f", 0.2, "goals"),
+     ("kinsd-b", 0.4, "log"), ("avalanched-a", 1, "assumed"), ("blazond-c", 4, "environment"),
+     ("voterolld-a", math.inf, "environment"), ("tolld-d", 1.5, "metrics")],
+)  # fmt: skip
+def test_of_recorded_processes_gogc_is_known_or_bounded(name, knob, known_by):
+    """
+    Each was started with that GOGC; of the one that is assumed no file has a heap goal.
+    """
+    gogc = CaptureFacts(gomem.load(path_of(name))).settings.gogc
+
+    assert known_by == gogc.known_by
+    assert gogc.low / 1.1 <= knob <= gogc.high * 1.1
+    assert known_by in ("goals", "log") or knob == gogc.value
+
+
+def test_a_limit_of_the_environment_is_every_moments(tmp_path):
+    (tmp_path / "memstats.json").write_bytes(memstats_json())
+    (tmp_path / "environ").write_bytes(ENVIRON.read_bytes())
+    facts = CaptureFacts(gomem.load(tmp_path))
+
+    assert [1 << 30] == [moment.gomemlimit_bytes for moment in facts.moments]
+    assert not facts.limit_is_possible
