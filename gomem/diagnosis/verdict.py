@@ -43,11 +43,8 @@ if TYPE_CHECKING:
 MISSING, DAMAGED = "data-missing", "data-damaged"
 LARGEST_GROUPS = 3  # named
 WORTH_NAMING = 0.05  # of RSS
-GOGC = "/gc/gogc:percent"
-GOMEMLIMIT = "/gc/gomemlimit:bytes"
 OBSERVED_BESIDE = frozenset({"in_use", "goroutines"})
 OF_C = "native-memory"  # says itself what memory outside Go is
-GOGC_OFF = 1e9  # per cent: the metric prints the largest number there is for GOGC=off
 TAKE_ANOTHER = (
     "If it should not have grown, take two more moments some minutes apart, each with smaps, "
     "MemStats and a heap profile."
@@ -113,10 +110,7 @@ def verdict_of(diagnosis: Diagnosis) -> Verdict:
         severity=severity,
         moment=None if facts is None else facts.name,
         rss_bytes=None if facts is None else facts.rss_bytes,
-        whose=(
-            *_beside(diagnosis),
-            *filter(None, (_holder(diagnosis, facts), _settings(facts))),
-        ),
+        whose=tuple(filter(None, (*_beside(diagnosis), _holder(diagnosis, facts)))),
         next_step=_next_step(diagnosis, named, next_step, grew=grew),
         further=_further(diagnosis, named),
     )
@@ -282,20 +276,6 @@ def _holder(diagnosis: Diagnosis, facts: MomentFacts | None) -> str:
     if facts is None or facts.rss_bytes is None or not profiles:
         return ""
     return who_holds(diagnosis, facts.name if facts.name in profiles else list(profiles)[-1])
-
-
-def _settings(facts: MomentFacts | None) -> str:
-    """GOGC and GOMEMLIMIT, as runtime/metrics say them."""
-    if facts is None or not {GOGC, GOMEMLIMIT} & facts.metrics.keys():
-        return ""
-    words = []
-    if GOGC in facts.metrics:
-        percent = facts.metrics[GOGC]
-        words.append(f"GOGC is {'off' if percent > GOGC_OFF else format(percent, '.0f')}")
-    if GOMEMLIMIT in facts.metrics:
-        limit = facts.gomemlimit_bytes
-        words.append("GOMEMLIMIT is " + ("not set" if limit is None else format_bytes(limit)))
-    return f"{', '.join(words)}."
 
 
 def _next_step(

@@ -35,7 +35,7 @@ from gomem.inputs.environ.parse import (
     memory_limit_bytes,
 )
 from gomem.releases import Fact
-from gomem.units import MIB
+from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.table import Profile
 
 METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED = "metrics", "environment", "log", "goals", "assumed"
+KNOWN_BY = (METRICS, ENVIRONMENT, LOG, GOALS, ASSUMED)
 NONE = "none"
 GOGC_OFF = 1e10  # per cent: runtime/metrics print 2^64 - 1
 DEFAULT_GOGC = 1.0
@@ -88,7 +89,7 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """The value as the variable would be set: `40`, `off`, `1024MiB`, `none`."""
+        """The value as the variable would be set: `40`, `off`, `512MiB`, `none`."""
         return text_of(self.name, self.value)
 
 
@@ -99,7 +100,8 @@ def text_of(name: str, value: float | str) -> str:
     if math.isinf(value):
         return OFF if name == GOGC else NONE
     if name == GOMEMLIMIT:
-        return f"{int(value) // MIB}MiB" if value % MIB == 0 else f"{int(value)}B"
+        unit = next(unit for unit in ("GiB", "MiB", "B") if value % BYTE_UNITS[unit] == 0)
+        return f"{int(value) // BYTE_UNITS[unit]}{unit}"
     return f"{100 * value if name == GOGC else value:.0f}"
 
 

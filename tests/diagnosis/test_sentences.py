@@ -343,21 +343,6 @@ def test_what_else_there_is_is_counted(findings, damaged, further):
     assert further == said_of(*of_rss(9), findings=findings, damaged=damaged).further
 
 
-@pytest.mark.parametrize(
-    ("metrics", "words"),
-    [
-        ({}, ()),
-        ({GOGC: 50.0}, ("GOGC is 50.",)),
-        ({GOGC: 1e9}, ("GOGC is 1000000000.",)),
-        ({GOGC: 2.0**64}, ("GOGC is off.",)),
-        ({LIMIT: 64.0 * MIB}, ("GOMEMLIMIT is 64.0 MiB.",)),
-        ({GOGC: 100.0, LIMIT: 2.0**63}, ("GOGC is 100, GOMEMLIMIT is not set.",)),
-    ],
-)
-def test_the_settings_that_bound_the_heap_are_said(metrics, words):
-    assert words == said_of(moment("1", heap_objects=9, metrics=metrics)).whose
-
-
 def test_two_moments_with_mappings_on_one_side_are_not_matched():
     table = pd.DataFrame({"kind": [], "path": [], "start": [], "end": [], "Size": [], "Rss": []})
     bare, mapped = of_rss(9)[0], moment("2", heap_objects=9, mappings=table)

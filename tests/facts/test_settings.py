@@ -48,7 +48,7 @@ def test_runtime_metrics_stand_first_and_the_environment_beside_them(settings):
     found = settings(metrics_json=metrics(gogc=60), environ=ENVIRON.read_bytes())
 
     assert ("60", "metrics", "metrics.json", [("40", "environ")]) == told(found.gogc)
-    assert ("1024MiB", "environment", "environ", []) == told(found.memory_limit)
+    assert ("1GiB", "environment", "environ", []) == told(found.memory_limit)
     assert "gctrace=1,madvdontneed=1" == found.godebug.text
     assert found.gomaxprocs is None
 

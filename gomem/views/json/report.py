@@ -14,9 +14,11 @@ from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Evidence, Finding, Severity, Site
 from gomem.diagnosis.verdict import Verdict
+from gomem.facts.settings import KNOWN_BY
+from gomem.inputs.environ.parse import GODEBUG, GOGC
 from gomem.inputs.kinds import BY_NAME
 from gomem.inputs.schema import DAMAGE, UNITS, rows_of
-from gomem.text import CaptureName, File, Function, MomentName
+from gomem.text import CaptureName, File, Function, MomentName, Quoted
 from gomem.units import is_unknown
 from gomem.views.json.account import ACCOUNT
 from gomem.views.json.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gomem.diagnosis.diagnosis import Diagnosis
+    from gomem.facts.settings import Setting
     from gomem.releases import GoVersion
     from gomem.views.json.schemas.fields import Schema
 
@@ -127,12 +130,29 @@ def _whole(end: str) -> Callable[[Site], int | None]:
     return lambda site: None if math.isnan(size := getattr(site, end)) else round(size)
 
 
+def _value(setting: Setting) -> str:
+    """The setting as its variable would be set; what GODEBUG holds is the user's own."""
+    return Quoted(setting.text) if setting.name == GODEBUG else setting.text
+
+
+def _end(name: str) -> Callable[[Setting], float | None]:
+    """An end of the interval that a setting lies in."""
+
+    def end(setting: Setting) -> float | None:
+        value = float(getattr(setting, name))
+        if not math.isfinite(value):
+            return None
+        return round(100 * value, 1) if setting.name == GOGC else value
+
+    return end
+
+
 def _moments(capture: Capture) -> list[dict[str, Any]]:
     return [row | {"capture": capture} for row in rows_of(capture.moments)]
 
 
 CAPTURE = (
-    plain("name", "str", "", "What reports call it.", lambda capture: CaptureName(capture.name)),
+    plain("name", "str", "", "What reports call it.", lambda one: CaptureName(one.capture.name)),
     plain(
         "go_version", "str", "", "The release, if it is known exactly.", "go_version.text",
         **TEXT_OR_NULL,
@@ -161,11 +181,31 @@ CAPTURE = (
             lambda row: _time(row["time"]),
         ),
         _artefacts("artefacts", "Those of the moment.", itemgetter("capture", "moment")),
-        get=_moments, many=True,
+        get=lambda facts: _moments(facts.capture), many=True,
     ),
     _artefacts(
         "artefacts", "Those of the whole capture, and those that could not be read.",
-        lambda capture: (capture, ""),
+        lambda facts: (facts.capture, ""),
+    ),
+    inner(
+        "settings", "How the runtime was set, and what says so.",
+        plain("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG."),
+        plain(
+            "value", "str", "", "As the variable would be set: 40, off, 512MiB, none.", _value
+        ),
+        *(
+            plain(
+                end, "float64", "", f"The {word} that it can be: per cent of GOGC, bytes of a "
+                "limit; null if nothing bounds it.", _end(end),
+            )
+            for end, word in (("low", "least"), ("high", "most"))
+        ),
+        plain("known_by", "str", "", "What says it, or bounds it.", **words(KNOWN_BY)),
+        plain(
+            "source", "str", "", "The file; null where none says it.",
+            lambda setting: File(setting.source) if setting.source else None, **TEXT_OR_NULL,
+        ),
+        get="settings.known", many=True,
     ),
 )  # fmt: skip
 VERDICT = inner(
@@ -254,10 +294,10 @@ REPORT = shape(
     written_as(SCHEMA),
     plain("gomem_version", "str", "", "Which gomem wrote it.", lambda _: version("gomem")),
     VERDICT,
-    inner("capture", "What was read.", *CAPTURE),
+    inner("capture", "What was read.", *CAPTURE, get="facts"),
     inner(
         "baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
-        get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.capture,
+        get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.facts,
     ),
     ACCOUNT, LEDGER, MAPPINGS, CHANGES,
     frame(

@@ -226,15 +226,10 @@ def triggers_table(triggers: GcTriggers) -> Table:
 
 
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
-    """How GOGC is known, which decides what counts as driven by a memory limit."""
-    known = triggers.gogc.dropna(subset=["gogc_fraction"])
-    if known.empty:
-        return (
-            "GOGC is off or not known, so only goals that no GOGC makes count as a memory limit's",
-        )
-    one = known.iloc[0]
-    value = f"GOGC is taken to be {100 * float(one['gogc_fraction']):.0f}"
-    return (f"{value}, from {one['known_from']}",)
+    """What counts as driven by a memory limit where no GOGC is known."""
+    if triggers.gogc["gogc_fraction"].notna().any():
+        return ()
+    return ("GOGC is off or not known, so only goals that no GOGC makes count as a memory limit's",)
 
 
 def pacing_table(pacing: HeapPacing) -> Table:

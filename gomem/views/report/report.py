@@ -31,6 +31,7 @@ from gomem.views.report.moments import moments_section
 from gomem.views.report.opening import opening
 from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.verdict import verdict
+from gomem.views.settings import settings_words
 from gomem.views.share import share
 from gomem.views.values import time_cell
 from gomem.views.what_if.blocks import what_if_blocks
@@ -99,6 +100,7 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("inputs", inputs_section, "There is no file"),
 )  # fmt: skip
 NAMED = 6  # moments above the report
+MAY_LACK = ("Settings", "Taken")  # which the report says nothing of where no file does
 # Shown unfolded where nothing was found, the first of these that there is.
 GROUND = ("ledger", "allocations", "collector")
 
@@ -144,6 +146,7 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
     facts = {
         "Capture": CaptureName(capture.name),
         "Go release": text("{} ({})", str(release), release.evidence),
+        "Settings": settings_words(diagnosis.facts.settings),
         "Moments": f"{len(names)}: " + first_few(names, NAMED) if names else "none",
         # When the first moment was, as far as a clock says it.
         "Taken": "" if times.empty else time_cell(times.min()).text,
@@ -152,4 +155,4 @@ def _facts(diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
     if diagnosis.baseline is not None:
         other = diagnosis.baseline.capture
         facts["Held against"] = text("{} ({})", CaptureName(other.name), str(other.go_version))
-    return tuple((label, value) for label, value in facts.items() if value or label != "Taken")
+    return tuple((label, value) for label, value in facts.items() if value or label not in MAY_LACK)

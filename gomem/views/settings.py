@@ -1,0 +1,55 @@
+"""The settings of the runtime, as a page says them once: `GOGC about 40, 35 to 46, by goals`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gomem.facts.settings import ASSUMED, GOALS, LOG, METRICS, text_of
+from gomem.inputs.environ.parse import GODEBUG, GOGC
+from gomem.text import File, Quoted, Text, joined, text
+
+if TYPE_CHECKING:
+    from gomem.facts.settings import Setting, Settings
+
+BY = {LOG: "by the log's goals", GOALS: "by goals"}
+SAID_BY = {METRICS: "runtime/metrics", LOG: "GC log"}
+OPEN_RATIO = 4  # between the bounds: beyond, the upper one says nothing
+
+
+def settings_words(settings: Settings) -> Text:
+    """All settings that are known, and what says each; empty of none."""
+    return joined("; ", (_words(one) for one in settings.known if _is_of_use(one)))
+
+
+def _is_of_use(setting: Setting) -> bool:
+    """Not what is assumed where no goal is read."""
+    return setting.known_by != ASSUMED or math.isfinite(setting.high)
+
+
+def _words(setting: Setting) -> Text:
+    value = Quoted(setting.text) if setting.name == GODEBUG else setting.text
+    return text("{} {}{}", setting.name, _told(setting, value), _others(setting))
+
+
+def _told(setting: Setting, value: str) -> Text:
+    if setting.known_by == ASSUMED:
+        return text("{}, assumed", value)
+    if setting.is_stated or setting.name != GOGC:
+        source = SAID_BY.get(setting.known_by) or File(setting.source)
+        return text("{} ({}{})", value, source, "" if setting.is_set else ", not set")
+    low, high = (text_of(GOGC, end) for end in (setting.low, setting.high))
+    if setting.high > OPEN_RATIO * setting.low:
+        return text("at least {}, {}", low, BY[setting.known_by])
+    about = text("about {}, {} to {}", value, low, high) if low != high else value
+    return text("{}, {}", about, BY[setting.known_by])
+
+
+def _others(setting: Setting) -> Text:
+    """What it was before, and what the environment says instead."""
+    said = [
+        text(" (before: {})", value) if source == setting.known_by
+        else text(" ({} says {})", File(source), value)
+        for value, source in setting.others
+    ]  # fmt: skip
+    return joined("", said)
