@@ -28,7 +28,7 @@ from gomem.causes.goroutines import (
     probability,
 )  # fmt: skip
 from gomem.causes.growing_sites import growing_sites
-from gomem.text import Bytes, Count, Function, MomentName, Seconds, Text, joined, text
+from gomem.text import Bytes, Count, File, Function, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,9 +111,25 @@ def _growing(case: Case) -> Finding:
             *_of_stacks(case),
             *_of_heap(heap, case),
         ),
+        next_step=_next_step(growth.waiting, last.path),
         confidence="likely" if likely else "possible",
         sites=_sites(growth.waiting, size),
     )
+
+
+def _next_step(waiting: Waiting | None, path: str) -> Text:
+    """Where to look; a profile of them is asked for only where none is there."""
+    if waiting is None or not waiting.function:
+        return Text(CAUSE.remedy)
+    return text(
+        "Look at {} (its stacks are in {}): {}", Function(waiting.function), File(path), _WHO
+    )
+
+
+_WHO = (
+    "who should have closed the channel, cancelled the context, answered, or closed the body or "
+    "the rows? Give each wait a way out: a context, a timeout, a select with done."
+)
 
 
 def _within(seconds: float, grown: float) -> Text:

@@ -9,6 +9,7 @@ from gomem.causes.scores import bounded_log, scores
 from gomem.inputs.pprof.calls.names import package_of
 
 if TYPE_CHECKING:
+    from gomem.analysis.series.goroutine_growth import Waiting
     from gomem.causes.case import Case
     from gomem.causes.finding import Site
 
@@ -74,24 +75,31 @@ def goroutines_hold(case: Case, sites: tuple[Site, ...]) -> bool:
     waiting, live = case.facts.goroutines.waiting, case.facts.live_heap
     if not sites or waiting is None:
         return True
-    theirs = {waiting.function, waiting.created_by, waiting.started_by, *waiting.begun}
-    package = package_of(waiting.function)
-    others = [
-        site
-        for site in sites
-        if site.own_function not in theirs
-        and (package == "main" or package_of(site.function) != package)
-    ]
+    others = [site for site in sites if not _is_theirs(site.own_function, site.function, waiting)]
     shown = sites[0].change / sites[0].share if sites[0].share else 0.0
     grown = live.rise.grown if live is not None and live.rise is not None else 0.0
     whole = max(shown, grown)
     return sum(site.change for site in others) <= case.thresholds.most_share * whole
 
 
+def _is_theirs(own: str, function: str, waiting: Waiting) -> bool:
+    """Whether a function has to do with goroutines: they wait in it, or in its package."""
+    if own in {waiting.function, waiting.created_by, waiting.started_by, *waiting.begun}:
+        return True
+    package = package_of(waiting.function)
+    return package != "main" and package_of(function) == package
+
+
 def goroutines_heap_bytes(case: Case, sites: tuple[Site, ...]) -> float:
-    """What those goroutines hold of the heap that came, at most, as far as that is known."""
-    live = case.facts.live_heap
-    rise = None if live is None else live.rise
-    if rise is None or not goroutines_hold(case, sites):
+    """What those goroutines hold of the heap, at most, as far as that is known.
+
+    It is what grew; where nothing says that, what a single profile has in use by their functions.
+    """
+    live, waiting = case.facts.live_heap, case.facts.goroutines.waiting
+    if live is not None and live.rise is not None:
+        return max(0.0, live.rise.grown) if goroutines_hold(case, sites) else 0.0
+    in_use = case.facts.profiles.in_use_holders
+    if in_use is None or waiting is None:
         return 0.0
-    return max(0.0, rise.grown)
+    rows = in_use[["own_function", "function", "after"]].itertuples(index=False)
+    return float(sum(size for own, function, size in rows if _is_theirs(own, function, waiting)))

@@ -128,6 +128,7 @@ def _of_marks(live: LiveHeap | None, moments: Sequence[MomentFacts]) -> Sighting
     if marked is None:
         return None
     timed = [(one.time.timestamp(), one.name) for one in moments if one.time is not None]
+    timed = timed if len(timed) == len(moments) else []  # any of the others may have shown it first
     starts = np.array([at for at, _ in timed])
     names = [*(name for _, name in timed), timed[-1][1]] if timed else [""]
     blocks = np.array_split(np.arange(len(marked)), min(len(marked), MAX_MARKS))
