@@ -44,6 +44,9 @@ def find(case: Case) -> list[Finding]:
     growth = case.facts.goroutines
     if goroutines_pile_up(case):
         return [_uncounted(case) if growth.count is None else _growing(case)]
+    stuck = _stuck(case)
+    if stuck:
+        return stuck
     counted = [one for one in case.facts.moments if one.goroutine_count is not None]
     if growth.count is None and len(counted) == 1 and _are_many(counted[0], case):
         return [_many(counted[0])]
@@ -223,6 +226,46 @@ def _uncounted(case: Case) -> Finding:
 
 
 _HOW_OFTEN = {False: "though nothing here counts them", True: "though they were counted once"}
+
+
+# What nobody waits in who is about to go on: the other side has gone, or never lets go.
+BLOCKED = frozenset(
+    {"chan send", "chan send (nil chan)", "chan receive (nil chan)", "select (no cases)"}
+    | {"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
+)
+
+
+def _stuck(case: Case) -> list[Finding]:
+    """Most of the goroutines of a single dump are blocked in one place, in a send or a lock."""
+    dumps = [(one, one.frame) for one in case.facts.goroutine_counts if one.frame is not None]
+    waiting, limits = case.facts.goroutines.waiting, case.thresholds
+    if len(dumps) != 1 or waiting is None or "state" not in dumps[0][1]:
+        return []
+    ((dump, frame),) = dumps
+    blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
+    if blocked < limits.goroutine_growth or blocked <= limits.most_share * dump.goroutines:
+        return []
+    size = blocked * SMALLEST_STACK + goroutines_heap_bytes(case, growing_sites(case))
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            text(
+                "Possible goroutine leak: {} of {} are blocked in a send or a lock{}",
+                Count(blocked),
+                Count(dump.goroutines),
+                where_words(waiting, limits),
+            ),
+            moment=dump.moment,
+            size=round(size),
+            evidence=(
+                Evidence(dump.path, "goroutines", dump.goroutines, "count"),
+                *_beside(frame, dump.path),
+            ),
+            next_step=text("{} {}", _next_step(waiting, dump.path), _DECIDE),
+            confidence="possible",
+            sites=_sites(waiting, size),
+        )
+    ]
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

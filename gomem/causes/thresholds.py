@@ -67,7 +67,9 @@ class Thresholds:
         goroutine_growth: More goroutines at the last moment than at the first, for the score to
             look at them: a hundred connections come and go in any service.
         uncounted_goroutines: Descriptors that must have come where nobody counts goroutines.
-        goroutine_growth_ratio: The same, as a multiple of the first.
+        goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
+        goroutine_change_ratio: In a comparison, how many times as many are no noise, however often
+            they were counted.
         thread_growth: More threads at the last moment than at the first: a runtime makes a handful
             beside GOMAXPROCS, and a burst of system calls a dozen.
         thread_growth_ratio: The same, as a multiple of the first.
@@ -212,7 +214,8 @@ class Thresholds:
     goroutine_bytes: int = 8 * MIB
     goroutine_growth: int = 100
     uncounted_goroutines: int = 1_000
-    goroutine_growth_ratio: float = 2.0
+    goroutine_growth_ratio: float = 1.5
+    goroutine_change_ratio: float = 2.0
     thread_growth: int = 20
     thread_growth_ratio: float = 2.0
     finalizer_growth: int = 1_000

@@ -206,7 +206,7 @@ def _goroutines(comparison: Comparison) -> Quantity | None:
         return None
     counts = [row[f"{side}_median"] for side in ("before", "after")]
     least, most = sorted(counts)
-    if most - least < USUAL.goroutine_growth or most < USUAL.goroutine_growth_ratio * least:
+    if most - least < USUAL.goroutine_growth or most < USUAL.goroutine_change_ratio * least:
         return None
     verdict = row["verdict"]
     if verdict == TOO_FEW:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import gomem
 from gomem.analysis.series.goroutine_growth import SMALLEST_STACK, goroutine_growth, waiting_of
 from gomem.analysis.series.level import Level
 from gomem.causes import goroutine_leak
@@ -120,3 +121,33 @@ def test_stacks_that_grow_beside_one_count_are_no_uncounted_goroutines():
     assert [] == goroutine_leak.find(but(deep, goroutines=grown))
     (uncounted,) = goroutine_leak.find(but(deep, goroutines=grown, goroutine_counts=()))
     assert "nothing here counts them" in uncounted.title
+
+
+@pytest.mark.parametrize(
+    ("state", "blocked", "found"),
+    [
+        pytest.param("chan send", 540, True, id="nobody receives"),
+        pytest.param("sync.Mutex.Lock", 540, True, id="nobody unlocks"),
+        pytest.param("chan receive", 540, False, id="workers that wait for work"),
+        pytest.param("chan send", 99, False, id="few"),
+    ],
+)
+def test_a_single_dump_in_which_most_are_blocked_in_a_send_or_a_lock(
+    tmp_path, state, blocked, found
+):
+    """
+    Of 25 others nobody knows more.
+    """
+    stuck = f"[{state}]:\nmain.(*desk).ask(0x1)\n\t/src/main.go:9 +0x1d\n\n"
+    busy = "[IO wait]:\nmain.serve(0x1)\n\t/src/main.go:7 +0x1d\n\n"
+    stacks = [stuck] * blocked + [busy] * 25
+    dump = "".join(f"goroutine {number} {stack}" for number, stack in enumerate(stacks, start=1))
+    (tmp_path / "goroutines.txt").write_text(dump)
+
+    findings = goroutine_leak.find(gomem.diagnose(tmp_path).case)
+
+    assert found == bool(findings)
+    for one in findings:
+        assert (Severity.WARNING, "possible") == (one.severity, one.confidence)
+        assert [540, 565] == [count.value for count in one.title.of(Count)][:2]
+        assert ["main.(*desk).ask"] == [site.own_function for site in one.sites]

@@ -24,6 +24,7 @@ SHARED = {
 }  # judgements of several causes
 JUDGES = sorted(path for path in PACKAGE.glob("*.py") if path.stem not in ABOUT_CAUSES)
 VERDICT = sorted((PACKAGE.parent / "diagnosis").glob("*.py"))
+COMPARISON = sorted((PACKAGE.parent / "comparison").glob("*.py"))
 MODULES = [path for path in JUDGES if path.stem not in SHARED]
 # Numbers that are no judgement of anybody's.
 FACTS = {
@@ -48,7 +49,7 @@ def test_a_cause_says_why_and_what_to_do():
 def test_every_threshold_is_read_by_a_rule():
     read = {
         node.attr
-        for path in [*JUDGES, *VERDICT, PACKAGE / "thresholds.py"]
+        for path in [*JUDGES, *VERDICT, *COMPARISON, PACKAGE / "thresholds.py"]
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute)
     }
