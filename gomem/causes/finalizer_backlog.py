@@ -88,6 +88,8 @@ def _title(case: Case, running: Finalizing | None, held: int | None) -> Text:
 def _when(running: Finalizing) -> Text:
     if running.wait_seconds:
         return text("and had waited for {} at least", Seconds(running.wait_seconds))
+    if running.looked == 1:
+        return text("when the stacks were dumped")
     so_many, of_all = Count(len(running.moments)), Count(running.looked, "snapshot")
     return text("in {} of {}", so_many, of_all)
 

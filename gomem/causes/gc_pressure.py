@@ -22,7 +22,7 @@ from gomem.causes.collecting import counted_cost, counted_evidence, every, marki
 from gomem.causes.finding import Evidence, Finding, Lack, Severity
 from gomem.causes.growing_sites import allocating_sites, share_words
 from gomem.causes.memory_limit import limit_leaves_no_room, limit_may_decide
-from gomem.text import Function, Text, text
+from gomem.text import Function, Share, Text, text
 from gomem.units import format_bytes, format_count, format_fraction, format_seconds
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def _by_counters(case: Case) -> list[Finding]:
     What is costly is marking: what stops took, long-pauses says.
     """
     counters, limits = case.facts.counters, case.thresholds
-    if counters is None or counters.cpu_fraction is None or case.facts.limited_moment is not None:
+    if counters is None or counters.cpu_fraction is None:
+        return _by_cpu_profile(case)
+    if case.facts.limited_moment is not None:
         return []
     if limit_leaves_no_room(case):
         return []
@@ -82,6 +84,31 @@ def _by_counters(case: Case) -> list[Finding]:
         confidence="likely" if over or _is_told(case, counters, least / paced) else "possible",
     )
     return [replace(finding, now=not over)]
+
+
+def _by_cpu_profile(case: Case) -> list[Finding]:
+    """What a CPU profile shows, where nothing counts collections: of the CPU that was used."""
+    taken, limits = case.facts.callers.collector_cpu, case.thresholds
+    if taken is None or taken.used_seconds < limits.enough_cpu_seconds:
+        return []
+    if taken.fraction < limits.critical_marking_fraction:
+        return []
+    sites = allocating_sites(case)
+    most = text("; {} allocates most", sites[0].words) if sites else Text()
+    return [
+        CAUSE.finding(
+            Severity.WARNING,
+            text("The GC takes {} of the CPU that the program uses{}", Share(taken.fraction), most),
+            evidence=(
+                Evidence(taken.path, "share of the collector", taken.fraction, "fraction"),
+                Evidence(taken.path, "CPU used", taken.used_seconds, "s"),
+                *_site_evidence(sites, case),
+            ),
+            next_step=_next_step(sites, _MORE_ROOM),
+            sites=sites,
+            confidence="possible",  # whether somebody forces collections, no profile says
+        )
+    ]
 
 
 def _is_told(case: Case, counters: CollectorCounters, least: float) -> bool:

@@ -28,6 +28,7 @@ from gomem.causes.goroutines import (
     probability,
 )  # fmt: skip
 from gomem.causes.growing_sites import growing_sites
+from gomem.inputs.pprof.calls.names import can_be_mended
 from gomem.text import Bytes, Count, File, Function, MomentName, Seconds, Text, joined, text
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def find(case: Case) -> list[Finding]:
     growth = case.facts.goroutines
     if goroutines_pile_up(case):
         return [_uncounted(case) if growth.count is None else _growing(case)]
-    stuck = _stuck(case)
-    if stuck:
-        return stuck
+    of_one = _of_one_dump(case)
+    if of_one:
+        return of_one
     counted = [one for one in case.facts.moments if one.goroutine_count is not None]
     if growth.count is None and len(counted) == 1 and _are_many(counted[0], case):
         return [_many(counted[0])]
@@ -235,25 +236,32 @@ BLOCKED = frozenset(
 )
 
 
-def _stuck(case: Case) -> list[Finding]:
-    """Most of the goroutines of a single dump are blocked in one place, in a send or a lock."""
+def _of_one_dump(case: Case) -> list[Finding]:
+    """Most goroutines of a single dump are in one place, and blocked for good or hold much."""
     dumps = [(one, one.frame) for one in case.facts.goroutine_counts if one.frame is not None]
     waiting, limits = case.facts.goroutines.waiting, case.thresholds
-    if len(dumps) != 1 or waiting is None or "state" not in dumps[0][1]:
+    if len(dumps) != 1 or waiting is None:
         return []
     ((dump, frame),) = dumps
-    blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
-    if blocked < limits.goroutine_growth or blocked <= limits.most_share * dump.goroutines:
+    blocked = 0
+    if "state" in frame:
+        blocked = int(frame.loc[frame["state"].isin(BLOCKED), "goroutines"].sum())
+    stuck = blocked if blocked >= limits.goroutine_growth else 0
+    there = stuck or (waiting.there if _hold_much(dump.moment, waiting, case) else 0)
+    if there <= limits.most_share * dump.goroutines:
         return []
-    size = blocked * SMALLEST_STACK + goroutines_heap_bytes(case, growing_sites(case))
+    size = _stacks_of(dump.moment, there, case) + goroutines_heap_bytes(case, growing_sites(case))
+    are = "are blocked in a send or a lock" if stuck else "are in one place"
     return [
         CAUSE.finding(
             Severity.WARNING,
             text(
-                "Possible goroutine leak: {} of {} are blocked in a send or a lock{}",
-                Count(blocked),
+                "Possible goroutine leak: {} of {} {}{}; they hold up to {}",
+                Count(there),
                 Count(dump.goroutines),
+                are,
                 where_words(waiting, limits),
+                Bytes(round(size)),
             ),
             moment=dump.moment,
             size=round(size),
@@ -266,6 +274,26 @@ def _stuck(case: Case) -> list[Finding]:
             sites=_sites(waiting, size),
         )
     ]
+
+
+def _stacks_of(moment: str, there: int, case: Case) -> int:
+    """What the stacks of so many take: all that there are, or as many of the smallest."""
+    facts = case.facts.by_moment.get(moment)
+    return there * SMALLEST_STACK if facts is None else max(0, _stack_bytes(facts))
+
+
+def _hold_much(moment: str, waiting: Waiting, case: Case) -> bool:
+    """Whether a thousand and more take a good part of what there is by stacks, or by their heap."""
+    limits, facts = case.thresholds, case.facts.by_moment.get(moment)
+    if waiting.there < limits.uncounted_goroutines or not can_be_mended(waiting.function):
+        return False  # connections that are idle wait in Go's own library
+    held = None if facts is None else facts.held_bytes
+    if facts is not None and held:
+        return _stack_bytes(facts) >= limits.large_rss_fraction * held
+    in_use = case.facts.profiles.in_use_holders
+    whole = 0.0 if in_use is None else float(in_use["after"].sum())
+    theirs = goroutines_heap_bytes(case, growing_sites(case))
+    return 0 < limits.most_share * whole <= theirs
 
 
 def _are_many(moment: MomentFacts, case: Case) -> bool:

@@ -33,7 +33,7 @@ def find(case: Case) -> list[Finding]:
     """
     limits, findings = case.thresholds, []
     for moment in case.facts.moments:
-        least = limits.notable(limits.fragmentation_bytes, moment.rss_bytes)
+        least = limits.notable(limits.fragmentation_bytes, moment.held_bytes)
         excess, slots = excess_slots(moment, case), free_slots(moment)
         if excess >= least:
             findings.append(_finding(moment, excess, Severity.WARNING))

@@ -42,6 +42,7 @@ def find(case: Case) -> list[Finding]:
     likely = (
         sure >= thresholds.likely_probability
         and len(live.agreeing) >= thresholds.growth_likely_kinds
+        and live.rise.readings >= thresholds.growth_readings
         and not goroutines_pile_up(case)  # whose it may be
     )
     return [_finding(live, live.rise, case, confidence="likely" if likely else "possible")]

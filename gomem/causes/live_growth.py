@@ -20,16 +20,22 @@ def features(case: Case) -> dict[str, float] | None:
     rise = None if live is None else live.rise
     if live is None or rise is None or not matters(rise, thresholds):
         return None
-    if rise.readings < thresholds.growth_readings:
+    if rise.readings < thresholds.growth_readings and not _is_large(rise, thresholds):
         return None
     return {
         "linear_share": rise.linear_share,
         "beyond_ceiling": rise.beyond_ceiling,
         "coverage": bounded_log(rise.coverage),
         "seconds": bounded_log(rise.seconds),
-        "late_share": rise.late_share,
+        "readings": bounded_log(min(rise.readings, thresholds.growth_many_readings)),
         "kinds": float(len(live.agreeing)),
     }
+
+
+def _is_large(rise: Rise, thresholds: Thresholds) -> bool:
+    """Whether a rise is large enough to be looked at though two readings are all there is."""
+    many_times = rise.last >= thresholds.growth_few_ratio * rise.first
+    return many_times and rise.grown >= thresholds.growth_few_bytes
 
 
 def matters(rise: Rise | None, thresholds: Thresholds) -> bool:

@@ -90,7 +90,7 @@ def stack_bytes(moment: MomentFacts) -> int:
 
 
 def _much(moment: MomentFacts, limits: Thresholds) -> bool:
-    return stack_bytes(moment) >= limits.notable(limits.stack_bytes, moment.rss_bytes)
+    return stack_bytes(moment) >= limits.notable(limits.stack_bytes, moment.held_bytes)
 
 
 def _whose_stacks(moment: MomentFacts, moments: Sequence[MomentFacts]) -> int | None:

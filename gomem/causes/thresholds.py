@@ -66,7 +66,8 @@ class Thresholds:
         goroutine_bytes: Stacks that so many goroutines must hold to weigh anything.
         goroutine_growth: More goroutines at the last moment than at the first, for the score to
             look at them: a hundred connections come and go in any service.
-        uncounted_goroutines: Descriptors that must have come where nobody counts goroutines.
+        uncounted_goroutines: Descriptors that must have come where nobody counts goroutines; and
+            goroutines in one place of a single dump that are worth asking what they hold.
         goroutine_growth_ratio: The same, as a multiple of the first; how they came says more.
         goroutine_change_ratio: In a comparison, how many times as many are no noise, however often
             they were counted.
@@ -97,12 +98,13 @@ class Thresholds:
     Attributes:
         growth_bytes: heap-growth. Below, rounding to 1 MiB and chance play along.
         growth_fraction: The same, as a share of the live heap at the end.
-        growth_few_bytes: Growth over three or four readings that is worth a `possible` finding:
-            twice as much as otherwise, and four times the smallest heap goal.
+        growth_few_bytes: Growth from one reading to another, where there are no more, that is worth
+            a `possible` finding: twice as much as otherwise, and four times the smallest heap goal.
         growth_few_ratio: The same, as a multiple of the first reading: below 2, a heap that GOGC
             lets swing may do so.
         growth_readings: Readings of the live heap that it takes: two show a difference, three a
             direction.
+        growth_many_readings: Readings from which more of them say nothing more.
         growth_likely_kinds: Kinds of evidence that must show it to be called likely: of one alone,
             such as the log of a job that keeps its work until it ends, no file tells the end.
         linear_share: Share of a rise that must be a line, beside a fill that saturates, where
@@ -233,6 +235,7 @@ class Thresholds:
     growth_few_bytes: int = 16 * MIB
     growth_few_ratio: float = 2.0
     growth_readings: int = 3
+    growth_many_readings: int = 10
     growth_likely_kinds: int = 2
     linear_share: float = 0.5
     possible_probability: float = 0.5

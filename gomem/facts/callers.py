@@ -19,9 +19,13 @@ CALL_C = r"^runtime\.cgocall$|\._Cfunc_"
 # syscall.Mmap, unix.Mmap, those in libraries that stand on them, and mmap-go; not runtime.mmap,
 # through which the runtime itself maps.
 MAP = r"^(syscall|[^.]*/[^.]*(\.[^.]+)*)\.(\(\*mmapper\)\.)?[Mm]map(Ptr)?$|/mmap(-go)?\."
+COLLECTOR = (
+    r"^runtime\.(gcBgMarkWorker|gcAssistAlloc|gcDrain|gcStart|gcMarkDone|bgsweep|bgscavenge)"
+)
+CPU, CPU_TIME = "cpu", "cpu"
 GOROUTINE = "goroutine"
 # From what says most: where CPU goes, who is there now, and who allocates on the way.
-KINDS = ("cpu", GOROUTINE, "threadcreate", "allocs", "heap")
+KINDS = (CPU, GOROUTINE, "threadcreate", "allocs", "heap")
 SINCE_START = {"allocs", "heap"}  # the last profile has what all before it have
 ALLOCATED = "alloc_space"
 
@@ -47,6 +51,21 @@ class Caller:
     share: float
     path: str
     depth: int = 1
+
+
+@dataclass(frozen=True)
+class CollectorCpu:
+    """What a CPU profile says that the collector took.
+
+    Attributes:
+        fraction: Of the CPU that the program used.
+        used_seconds: That CPU.
+        path: The profile.
+    """
+
+    fraction: float
+    used_seconds: float
+    path: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +100,17 @@ class Callers:
             rows = rows_of(recursing(stacks))
             return tuple(_caller(row, path, share=1.0, depth=row["value"]) for row in rows)
         return ()
+
+    @cached_property
+    def collector_cpu(self) -> CollectorCpu | None:
+        """What the collector took of the CPU, by the last CPU profile; None without one."""
+        for moment in reversed([*self.capture.by_moment.values()]):
+            profile = moment.profiles.get(CPU)
+            used = 0 if profile is None else profile.total(CPU_TIME)
+            if profile is not None and used > 0:
+                taken = int(profile.filtered(focus=COLLECTOR).values(CPU_TIME).sum())
+                return CollectorCpu(taken / used, used / 1e9, profile.source)
+        return None
 
     def _calling(self, called: str) -> tuple[Caller, ...]:
         """By the first kind of file that shows any, and of it by the last that does."""

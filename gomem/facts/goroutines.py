@@ -152,4 +152,20 @@ def _finalizers_of(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows in which the runtime runs one, with its name."""
     stacks = frame["stack"].astype("str").str.split(";")
     named = frame.assign(finalizer=[finalizer_of(stack) for stack in stacks])
+    hidden = _without_a_creator(frame)
+    if len(hidden) == 1 and hidden["goroutines"].item() == 1:
+        begun = hidden["stack"].str.rpartition(";")[2]
+        return hidden.assign(finalizer=begun)
     return named[named["finalizer"] != ""]
+
+
+def _without_a_creator(frame: pd.DataFrame) -> pd.DataFrame:
+    """Goroutines of a dump that nobody in the program began, other than the first.
+
+    Until Go 1.20 a dump shows of the one that runs finalizers neither the loop nor who began it.
+    """
+    if "created_by" not in frame or frame["created_by"].isna().any():
+        return frame.iloc[:0]
+    begun = frame["stack"].astype("str").str.rpartition(";")[2]
+    is_other = ~begun.str.contains(r"^main\.main$|^runtime\.|_cgoexp_|^$")
+    return frame[(frame["created_by"] == "") & is_other]

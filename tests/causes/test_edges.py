@@ -86,6 +86,7 @@ def test_the_usual_thresholds():
         "growth_few_bytes": 16 * MIB,
         "growth_few_ratio": 2.0,
         "growth_readings": 3,
+        "growth_many_readings": 10,
         "growth_likely_kinds": 2,
         "linear_share": 0.5,
         "possible_probability": 0.5,
@@ -195,7 +196,7 @@ CASES = [
     ),
     pytest.param(
         goroutine_leak,
-        lambda: facts(**STACKS, goroutines=goroutines(20_000)),
+        lambda: facts(**STACKS, goroutines=goroutines(20_000, "net.(*conn).Read")),
         "goroutine_bytes",
         {},
         id="goroutines",
@@ -338,7 +339,7 @@ def counted(*counts):
 
 
 def test_very_many_goroutines():
-    moment = facts(**STACKS, goroutines=goroutines(20_000))
+    moment = facts(**STACKS, goroutines=goroutines(20_000, "net.(*conn).Read"))
 
     assert [True, False] == edge(goroutine_leak.find, "goroutine_count", 20_000, moment)
 

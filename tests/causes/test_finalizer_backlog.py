@@ -86,6 +86,30 @@ def test_one_that_runs_is_no_backlog(tmp_path, loops):
     assert [] == finalizer_backlog.find(dumps(tmp_path, *loops))
 
 
+@pytest.mark.parametrize(
+    ("last", "finalizer"),
+    [
+        pytest.param("main.clean(0x0)\n\t/src/main.go:41\n", "main.clean", id="the finalizer"),
+        pytest.param("main._cgoexp_call(0x0)\n\t/src/main.go:4\n", None, id="called by C"),
+    ],
+)
+def test_until_go_1_20_it_is_the_goroutine_that_nobody_began(tmp_path, last, finalizer):
+    """
+    A dump shows neither the loop nor who began it.
+    """
+    dump = (
+        "goroutine 1 [running]:\nmain.main()\n\t/src/main.go:9 +0x1d\n\n"
+        "goroutine 7 [select]:\nmain.work()\n\t/src/main.go:7 +0x1d\n"
+        "created by main.main\n\t/src/main.go:8 +0x1d\n\n"
+        f"goroutine 19 [sleep]:\ntime.Sleep(0x2625a00)\n\t/go/time.go:3 +0x1\n{last}"
+    )
+    (tmp_path / "goroutines.txt").write_text(dump)
+
+    running = gomem.diagnose(tmp_path).case.facts.finalizing
+
+    assert finalizer == (None if running is None else running.function)
+
+
 def growing(tmp_path, *loops: str):
     """The same, with a live heap of 20 MiB more at each moment."""
     case = dumps(tmp_path, *loops)

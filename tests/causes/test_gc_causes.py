@@ -1,6 +1,7 @@
 """What a log is found to show, and what it is not: each cause of the collector's own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,8 +18,10 @@ from gomem.causes import (
 from gomem.causes.case import Case
 from gomem.causes.finding import Severity
 from gomem.causes.thresholds import Thresholds
+from gomem.facts.callers import CollectorCpu
 from gomem.facts.moment import MomentFacts
 from gomem.releases import GoVersion
+from gomem.text import Share
 from gomem.units import MIB
 from tests.builders import CAPTURES, FIXTURES, but, case_of, diagnosed
 from tests.gc_logs import captured_facts, facts_of
@@ -365,3 +368,23 @@ def test_a_p99_takes_a_hundred(count, told):
     (finding,) = long_pauses.find(answers(*[{"first": 120}] * count))
 
     assert told == ("stw_p99_seconds" in [one.field for one in finding.evidence])
+
+
+@pytest.mark.parametrize(
+    ("fraction", "seconds", "found"),
+    [(0.4, 2.0, True), (0.2, 2.0, False), (0.4, 0.5, False)],
+    ids=["most of a second", "a fifth", "too little CPU to tell"],
+)
+def test_a_cpu_profile_alone_tells_what_the_collector_takes(fraction, seconds, found):
+    taken = CollectorCpu(fraction, seconds, "cpu.pb.gz")
+
+    findings = gc_pressure.find(case_of(callers=SimpleNamespace(collector_cpu=taken)))
+
+    assert found == bool(findings)
+    for one in findings:
+        assert ("warning", "possible", None) == (
+            str(one.severity),
+            one.confidence,
+            one.cpu_fraction,
+        )
+        assert [fraction] == [share.value for share in one.title.of(Share)]

@@ -151,3 +151,33 @@ def test_a_single_dump_in_which_most_are_blocked_in_a_send_or_a_lock(
         assert (Severity.WARNING, "possible") == (one.severity, one.confidence)
         assert [540, 565] == [count.value for count in one.title.of(Count)][:2]
         assert ["main.(*desk).ask"] == [site.own_function for site in one.sites]
+
+
+@pytest.mark.parametrize(
+    ("there", "stacks", "found"),
+    [
+        pytest.param(2_300, 60, True, id="their stacks are a quarter of all"),
+        pytest.param(2_300, 9, False, id="their stacks are little"),
+        pytest.param(900, 60, False, id="fewer than a thousand"),
+    ],
+)
+def test_a_single_dump_of_a_thousand_in_one_place_that_hold_much(there, stacks, found):
+    """
+    Of 100 MiB that the process holds.
+    """
+    frame = pd.DataFrame(
+        {
+            "goroutines": [there, 20],
+            "function": ["main.(*desk).watch", "main.main"],
+            "stack": ["main.(*desk).watch", "main.main"],
+        }
+    )
+    moment = facts(heap_mib=90, StackInuse=stacks, StackSys=stacks, goroutines=frame)
+
+    findings = goroutine_leak.find(case_of([moment]))
+
+    assert found == any(str(one.severity) == "warning" for one in findings)
+    for one in findings:
+        if str(one.severity) == "warning":
+            assert ["main.(*desk).watch"] == [site.own_function for site in one.sites]
+            assert stacks * MIB == one.bytes

@@ -77,7 +77,7 @@ def test_of_a_single_profile_who_has_most_in_use_is_named_and_not_said_to_grow()
         pytest.param(40 + 0.2 * T, id="6 MiB are not worth a finding"),
         pytest.param(200 + 0.5 * T, id="less than a tenth of what is held"),
         pytest.param(80 - 2 * T, id="it falls"),
-        pytest.param([10, 60], id="two readings have no direction"),
+        pytest.param([10, 18], id="two readings that are not far apart"),
     ],
 )
 def test_what_has_filled_or_does_not_matter_is_no_growth(levels):
@@ -94,7 +94,14 @@ def test_one_kind_of_evidence_alone_is_possible_and_no_more():
 
 
 def test_growth_that_would_have_passed_heap_alloc_has_stopped():
-    assert [] == heap_growth.find(case(10 + 2 * T[:4], ceiling=(120.0, 30.0 * MIB)))
+    ceiling = (120.0, 30.0 * MIB)
+    assert [] == heap_growth.find(case(10 + 2 * T[:4], ceiling=ceiling, kinds=("marks",)))
+
+
+def test_two_readings_far_apart_are_possible_and_no_more():
+    (finding,) = heap_growth.find(case([10, 60], seconds=[0.0, 30.0]))
+
+    assert "possible" == finding.confidence
 
 
 def test_the_own_function_is_named_and_the_librarys_behind_it():

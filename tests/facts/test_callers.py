@@ -48,3 +48,22 @@ def test_where_no_file_says_nobody_is_named(tmp_path):
     callers = of_files(tmp_path, "goroutine.pb.gz")
 
     assert () == callers.collecting == callers.calling_c == callers.mapping
+
+
+def test_what_the_collector_takes_is_what_pprof_says():
+    """
+    go tool pprof -top -focus of the same functions gives the same share.
+    """
+    path = RECORDED / "cpu.pb.gz"
+    callers = Callers(gomem.load(path))
+    profile = gomem.read_pprof(path)
+
+    taken = callers.collector_cpu
+    stacks = profile.stacks.groupby("sample")["function"].agg(" ".join)
+    is_of_gc = stacks.str.contains(r"runtime\.(?:gcBgMarkWorker|gcAssistAlloc|gcDrain|bgsweep)")
+    values = profile.values("cpu")
+
+    assert profile.total("cpu") / 1e9 == taken.used_seconds
+    assert taken.fraction == pytest.approx(
+        sum(values[sample] for sample in stacks.index[is_of_gc]) / values.sum(), abs=0.02
+    )

@@ -63,7 +63,7 @@ SCORED = (
             "beyond_ceiling": "By how much the rise, gone on, would pass HeapAlloc, in rises.",
             "coverage": "The share of the watch that the readings cover, as a logarithm.",
             "seconds": "For how long it was watched, as a logarithm of seconds.",
-            "late_share": "The share of the rise that came in the last third of the time.",
+            "readings": "How many readings there are, as a logarithm; ten at most.",
             "kinds": "How many kinds of evidence show it: log, goals and marks, profiles.",
         },
         frozenset({"heap-growth", "goroutine-leak", "finalizer-backlog"}),

@@ -80,7 +80,11 @@ class Waiting:
 
 
 def finalizer_of(stack: Sequence[str]) -> str:
-    """The finalizer or cleanup that a goroutine of a stack, innermost first, runs; else empty."""
+    """The finalizer or cleanup that a goroutine runs; empty if it runs none.
+
+    Args:
+        stack: Functions, innermost first.
+    """
     begin = next((place for place, name in enumerate(stack) if name in FINALIZING), 0)
     called = [name for name in stack[:begin] if not name.startswith(("runtime.", "reflect."))]
     return called[-1] if called else ""
