@@ -129,13 +129,12 @@ class Memory:
         self,
         sides: _Sides,
         ends: pd.Series | None,
-        heaps: Mapping[str, pd.Series],
         marked: Mapping[int, int],
         page_bytes: int | None,
     ) -> MomentFacts:
         """As `_facts`; the same object for the same, with all that was worked out of it."""
-        about = sides, ends, heaps.get(sides.moment.name), marked, page_bytes
-        return self.asked("facts", lambda: FACTS(sides, ends, heaps, marked, page_bytes), *about)
+        about = sides, ends, marked, page_bytes
+        return self.asked("facts", lambda: FACTS(sides, ends, marked, page_bytes), *about)
 
     def told(self, capture: gomem.Capture, moments: Sequence[str] = ()) -> Told:
         """As `told_by`: of captures that read the same, the same is told."""
