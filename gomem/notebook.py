@@ -30,9 +30,9 @@ from gomem.comparison.samples import Comparison
 from gomem.diagnosis.diagnosis import Diagnosis, diagnose
 from gomem.errors import CaptureError, did_you_mean
 from gomem.plot import PAGE, flame
-from gomem.sources.digests import digests_of
-from gomem.sources.globs import matching
+from gomem.sources.listing import digests_of
 from gomem.sources.packaged import recorded
+from gomem.sources.paths import matching
 from gomem.units import format_bytes
 from gomem.views.comparison.builds import SECTIONS as OF_BUILDS
 from gomem.views.comparison.document import SECTIONS as OF_A_COMPARISON

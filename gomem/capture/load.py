@@ -21,10 +21,10 @@ from gomem.inputs.looks_like import looks_like
 from gomem.inputs.read import not_an_artefact, read_artefact
 from gomem.releases import GoVersion, known_version
 from gomem.sources.bounds import Bounds
-from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
 from gomem.sources.long import LongSource, long_source
 from gomem.sources.names import natural_key, readable_name
+from gomem.sources.paths import matching
 from gomem.text import File, MomentName, text
 from gomem.units import MIB
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gomem.inputs.kinds import Kind
     from gomem.inputs.schema import WithDamage
     from gomem.sources.artefact import Source
-    from gomem.sources.entries import Entry
+    from gomem.sources.listing import Entry
 
     Named: TypeAlias = str | PathLike[str]
 
@@ -191,11 +191,9 @@ def _read_all(
 
 
 def _pass_over(source: Source, gathering: _Gathering) -> None:
-    """A file of no known kind: it is listed with what it looks like, and is no damage.
-
-    But where a name says that a file is of some kind, and the content is a binary that nobody knows
-    or JSON that ends early, the file is a broken one of that kind.
-    """
+    """A file of no known kind: it is listed with what it looks like, and is no damage."""
+    # But where a name says that a file is of some kind, and the content is a binary that nobody
+    # knows or JSON that ends early, the file is a broken one of that kind.
     gathering.passed_over.append(source)
     if source.damage:
         return
@@ -290,12 +288,10 @@ def _moments(artefacts: Sequence[Artefact], manifest: Manifest) -> dict[str, Mom
 
 
 def _in_time(moments: Sequence[Moment]) -> list[Moment]:
-    """Moments in the order of a clock; those that it does not know keep their places.
-
-    Of two that name their last collection, the one that names the earlier came first, since a
-    reading knows of every collection before it. So that orders them where not all have a time.
-    Of two that name the same, the one that had allocated less came first.
-    """
+    """Moments in the order of a clock; those that it does not know keep their places."""
+    # Of two that name their last collection, the one that names the earlier came first, since a
+    # reading knows of every collection before it. So that orders them where not all have a time. Of
+    # two that name the same, the one that had allocated less came first.
     timed = {moment.name: moment.time for moment in moments}
     if not all(timed.values()):
         bounds = {moment.name: moment.not_before for moment in moments}

@@ -77,12 +77,10 @@ def place(
 
 
 def _without_folders_of_kinds(by_folder: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files by folder, those of `smaps/t01` and `heap/t01.pb.gz` in the folder above.
-
-    A folder that is called like a kind of file, and holds a kind several times, says what they are;
-    their names say when they were. So do the others beside it that are called like one. Two such
-    folders do, too, that hold files of one name.
-    """
+    """Files by folder, those of `smaps/t01` and `heap/t01.pb.gz` in the folder above."""
+    # A folder that is called like a kind of file, and holds a kind several times, says what they
+    # are; their names say when they were. So do the others beside it that are called like one. Two
+    # such folders do, too, that hold files of one name.
     of_kinds = {folder for folder in by_folder if folder and not stem_of(_parts(folder)[1])}
     divided = {_parts(folder)[0] for folder in of_kinds if _repeated(by_folder[folder])}
     stems = Counter(
@@ -107,10 +105,8 @@ def _parts(path: str) -> tuple[str, str]:
 def _place_folder(
     group: list[Artefact], folder: str, name: str, listed: list[Artefact]
 ) -> list[Artefact]:
-    """A folder is one moment, unless a kind repeats in it or its names have different times.
-
-    Files that the manifest does not list belong to the moment of those beside them that it lists.
-    """
+    """A folder is one moment, unless a kind repeats in it or its names have different times."""
+    # Files that the manifest does not list belong to the moment of those beside them that it lists.
     named_times = {artefact.time for artefact in group if artefact.time_source == BY_NAME}
     moments = {artefact.moment for artefact in listed} or {name}
     if not _repeated([*listed, *group]) and len(named_times) < 2 and len(moments) == 1:
@@ -126,10 +122,8 @@ def _place_folder(
 
 
 def _of_one_script(by_stem: dict[str, list[Artefact]]) -> dict[str, list[Artefact]]:
-    """Files with a time each, written one right after the other, are of the first one's stem.
-
-    Of a script whose every command takes a stamp of its own: `heap-$(date +%s).pb.gz`.
-    """
+    """Files with a time each, written one right after the other, are of the first one's stem."""
+    # Of a script whose every command takes a stamp of its own: `heap-$(date +%s).pb.gz`.
     stamps = {stem: time_in_name(stem) for stem in by_stem}
     joined = {stem: same for stem, same in by_stem.items() if stamps[stem] is None}
     latest, since = "", LONG_AGO

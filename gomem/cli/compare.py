@@ -16,7 +16,7 @@ from gomem.cli.output import check_writable, file_named_after, tell, tell_where,
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
-from gomem.sources.globs import matching
+from gomem.sources.paths import matching
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import typer
 from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, output_path, tell_where, write
 from gomem.errors import CaptureError, did_you_mean
-from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
+from gomem.sources.paths import no_such_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

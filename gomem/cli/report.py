@@ -22,8 +22,8 @@ from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
 from gomem.sources.listing import ARCHIVE_SUFFIXES
-from gomem.sources.missing import no_such_path
 from gomem.sources.packaged import packaged
+from gomem.sources.paths import no_such_path
 
 if TYPE_CHECKING:
     from typing import TypeAlias

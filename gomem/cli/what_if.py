@@ -15,7 +15,7 @@ from gomem.cli.output import check_writable, file_named_after, tell_damage, tell
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import written_as
 from gomem.errors import CaptureError
-from gomem.sources.missing import no_such_path
+from gomem.sources.paths import no_such_path
 from gomem.units import BYTE_UNITS
 
 if TYPE_CHECKING:

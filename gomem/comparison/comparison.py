@@ -60,8 +60,8 @@ from gomem.errors import CaptureError
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.gobench.table import CONFIG, RESULTS, UNIT_NOTES, Bench, read_bench
 from gomem.inputs.schema import empty
-from gomem.sources.globs import matching
 from gomem.sources.listing import list_capture
+from gomem.sources.paths import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

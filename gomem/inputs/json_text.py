@@ -35,9 +35,8 @@ def first_value(data: bytes) -> tuple[bool, Any]:
     """
     if not is_json(data):
         return True, None
-    text = data.decode("utf-8-sig", "replace").lstrip()
     try:
-        value, _ = DECODER.raw_decode(text)
+        value, _ = DECODER.raw_decode(data.decode("utf-8-sig", "replace").lstrip())
     except (json.JSONDecodeError, RecursionError):
         return False, None
     return True, value[0] if isinstance(value, list) and value else value
@@ -56,7 +55,7 @@ def json_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], list[D
         try:
             value, end = DECODER.raw_decode(text, place)
         except (json.JSONDecodeError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            reason = getattr(error, "msg", "nested too deeply")
             what = f"cannot be read as JSON: {reason}; the text may be cut"
             shown = excerpt(text[place : place + 200].partition("\n")[0])
             damage.append(Damage(source, f"line {line}", what, shown))
@@ -95,7 +94,7 @@ def what_json_holds(data: bytes) -> str:
     try:
         value, _ = DECODER.raw_decode(content)
     except (json.JSONDecodeError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        reason = getattr(error, "msg", "nested too deeply")
         return f"text that begins like JSON and is not: {reason}"
     if isinstance(value, dict):
         return text("JSON with the keys {}", _keys(value))

@@ -16,7 +16,7 @@ from gomem.inputs.buildinfo.parse import looks_like_build_info
 from gomem.inputs.cgroup.parse import file_of, looks_like_cgroup
 from gomem.inputs.environ.parse import looks_like_environ
 from gomem.inputs.escapes.parse import looks_like_escapes
-from gomem.inputs.gctrace.parse import looks_like_gctrace
+from gomem.inputs.gctrace.mixed_lines import has_own_line
 from gomem.inputs.gobench.parse import looks_like_gobench
 from gomem.inputs.goroutines.parse import looks_like_goroutines
 from gomem.inputs.limits.parse import looks_like_limits
@@ -85,29 +85,14 @@ def _content(looks_like: Callable[[bytes], bool]) -> Callable[[bytes, str], bool
     return lambda data, _: looks_like(data)
 
 
-def _of_cgroup(name: str, _: Any) -> str:
-    return f"cgroup {file_of(name)}"
-
-
-def _of_profile(_: str, parsed: Any) -> str:
-    return f"pprof {parsed.kind}"
-
-
-def _of_count_text(_: str, parsed: Any) -> str:
-    return f"count_text {parsed.kind}"
-
-
-def _of_metrics(_: str, parsed: Any) -> str:
-    return METRICS_PAGE if parsed.is_page else "metrics"
-
-
 _PROFILE = ("samples", "stacks", "functions", "mappings", "labels", "damage")
 
 # The strictest first, a log last, since anything may stand in one.
 KINDS = (
     Kind(
         "cgroup", "a cgroup's memory files", looks_like_cgroup, "cgroup.table.read_cgroup",
-        frames=("cgroup", "damage"), fills={"cgroup": "cgroup"}, slot=_of_cgroup,
+        frames=("cgroup", "damage"), fills={"cgroup": "cgroup"},
+        slot=lambda name, _: f"cgroup {file_of(name)}",
     ),
     Kind(
         "smaps", "smaps", _mappings("smaps"), "smaps.table.read_smaps",
@@ -146,14 +131,13 @@ KINDS = (
     ),
     Kind(
         "heap_text", "a heap profile in text", _content(looks_like_heap_text),
-        "pprof.read.read_pprof",
-        frames=_PROFILE,
+        "pprof.read.read_pprof", frames=_PROFILE,
         fills={"memstats": "memstats.stats", "pauses": "memstats.pauses"},
     ),
     Kind(
         "count_text", "goroutines in text (debug=1)", _content(looks_like_count_text),
-        "pprof.read.read_pprof",
-        frames=_PROFILE, slot=_of_count_text,
+        "pprof.read.read_pprof", frames=_PROFILE,
+        slot=lambda _, parsed: f"count_text {parsed.kind}",
     ),
     Kind(
         "goroutines", "goroutine stacks in text (debug=2)", _content(looks_like_goroutines),
@@ -163,8 +147,7 @@ KINDS = (
     ),
     Kind(
         "buildinfo", "an executable's build information", _content(looks_like_build_info),
-        "buildinfo.table.read_buildinfo",
-        frames=("build", "settings", "modules", "damage"),
+        "buildinfo.table.read_buildinfo", frames=("build", "settings", "modules", "damage"),
         scope=OF_THE_WHOLE, words=("buildinfo", "exe"),
     ),
     Kind(
@@ -172,33 +155,31 @@ KINDS = (
         "metrics.table.read_metrics",
         frames=("values", "histograms", "stats", "process", "pause_quantiles", "damage"),
         fills={"metrics": "values", "memstats": "memstats.stats", "process": "process"},
-        slot=_of_metrics, words=("metrics", "om", "openmetrics", "prom", "prometheus", "runtime"),
+        slot=lambda _, parsed: METRICS_PAGE if parsed.is_page else "metrics",
+        words=("metrics", "om", "openmetrics", "prom", "prometheus", "runtime"),
     ),
     Kind(
         "gobench", "go test -bench output", _content(looks_like_gobench),
-        "gobench.table.read_bench",
-        frames=("results", "config", "units", "damage"),
+        "gobench.table.read_bench", frames=("results", "config", "units", "damage"),
         scope=OF_THE_WHOLE,
     ),
     Kind(
         "loadtest", "a load generator's report", _content(looks_like_loadtest),
-        "loadtest.table.read_loadtest",
-        frames=("runs", "latencies", "damage"), scope=OF_THE_WHOLE,
+        "loadtest.table.read_loadtest", frames=("runs", "latencies", "damage"), scope=OF_THE_WHOLE,
         words=("ab", "hey", "loadtest", "vegeta", "wrk"),
     ),
     Kind(
-        "gctrace", "a gctrace log", _content(looks_like_gctrace), "gctrace.read.read_gctrace",
+        "gctrace", "a gctrace log", _content(has_own_line), "gctrace.read.read_gctrace",
         frames=("cycles", "scavenges", "pacer", "other", "damage"),
         scope=OF_THE_WHOLE, words=("gctrace", "log", "out"), is_pasted=False,
     ),
     Kind(
         "escapes", "go build -gcflags=-m output", _content(looks_like_escapes),
-        "escapes.table.read_escapes",
-        frames=("verdicts", "damage"), scope=OF_THE_WHOLE,
+        "escapes.table.read_escapes", frames=("verdicts", "damage"), scope=OF_THE_WHOLE,
     ),
     Kind(
         "pprof", "a pprof profile", _content(starts_like_pprof), "pprof.read.read_pprof",
-        frames=_PROFILE, slot=_of_profile, is_pasted=False,
+        frames=_PROFILE, slot=lambda _, parsed: f"pprof {parsed.kind}", is_pasted=False,
         words=(
             "alloc", "allocs", "block", "cpu", "goroutine", "goroutines", "heap", "inuse", "mem",
             "memory", "memprof", "mutex", "pb", "pprof", "prof", "profile", "proto",
@@ -227,16 +208,15 @@ def kind_of(data: bytes, name: str = "") -> Kind | None:
     if not data.strip():
         return None
     kind = next((kind for kind in KINDS if kind.recognise(data, name)), None)
-    return kind or _pasted_kind(data[:HEAD_BYTES], name)
-
-
-def _pasted_kind(head: bytes, name: str) -> Kind | None:
-    """The kind of what somebody pasted, in whatever is around it."""
-    of_text = [kind for kind in KINDS if kind.is_pasted]
-    kinds = (
-        kind for text in plain_texts(head) for kind in of_text if kind.recognise(text.data, name)
+    if kind is not None:
+        return kind
+    pasted = (
+        kind
+        for text in plain_texts(data[:HEAD_BYTES])
+        for kind in KINDS
+        if kind.is_pasted and kind.recognise(text.data, name)
     )
-    return next(kinds, None)
+    return next(pasted, None)
 
 
 def is_named_as_one(name: str) -> bool:

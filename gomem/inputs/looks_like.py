@@ -48,142 +48,84 @@ class Resemblance:
         return text("{}; {}", self.what, self.way_out) if self.way_out else self.what
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A form that is known by its beginning; `way_out` may name the file as {file}."""
-
-    begins: re.Pattern[bytes]
-    what: str
-    way_out: str
-
-
-def _form(begins: bytes, what: str, way_out: str, flags: int = 0) -> _Form:
-    return _Form(re.compile(begins, flags), what, way_out)
-
-
+# Forms that are known by their beginning; the way out may name the file as {file}.
 _CONVERT = "go tool pprof -proto -output={file}.pb.gz {file} makes a profile of it"
 _WITHOUT_DEBUG = "fetch it as a profile, with ?debug=0 or nothing behind the path"
 _OF_A_PROCESS = "what gomem reads comes from the running process: profiles, logs, /proc files"
 _UNPACK = "unpack it first"
 _FETCH = "curl -f -o FILE URL fails where the server has no file to give"
 
-_FORMS = (
-    _form(
-        rb"(?:.*\n){0,20}?gc[0-9]+\([0-9]+\): [0-9]+\+", "a gctrace log of Go 1.4 or older",
-        "its lines have no time since the start and no goal; record one with Go 1.5 or later",
-    ),
-    _form(
-        rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "what a program printed as it crashed",
-        "it has no stacks: GOTRACEBACK=all makes it print those of all goroutines",
-    ),
-    _form(
-        rb"\w+ profile: total \d", "a profile of counts in text (debug=1)", _WITHOUT_DEBUG
-    ),
-    _form(
-        rb"heap profile: .*@ *growthz", "a legacy profile in text (growthz)", _CONVERT
-    ),
-    _form(
-        rb"heap profile: .*@ *fragmentationz", "a legacy profile in text (fragmentationz)", _CONVERT
-    ),
-    _form(
-        rb"heap profile: ", "a legacy heap profile in text, of a form that gomem does not read",
-        _CONVERT,
-    ),
-    _form(
-        rb"--- *(?:contentionz?|mutex)\b.*", "a legacy contention profile in text (contentionz)",
-        _CONVERT,
-    ),
-    _form(
-        rb"--- *(?:heapz|growthz|cpu|profilez?|symbol|heap|growth|contention profile)\b",
-        "a legacy profile with symbols", _CONVERT,
-    ),
-    _form(
-        rb"--- *threadz|--- Thread ", "the stacks of threads in text (threadz)", _CONVERT
-    ),
-    _form(
-        rb"(?:\0{4}\x03\0{3}\0{4}|\0{4}\0{3}\x03\0{4})", "a legacy CPU profile in binary", _CONVERT
-    ),
-    _form(
-        rb"(?:\0{8}\x03\0{7}\0{8}|\0{8}\0{7}\x03\0{8})", "a legacy CPU profile in binary", _CONVERT
-    ),
-    _form(
-        rb"version https://git-lfs\.github\.com/spec/", "a Git LFS pointer, not the file itself",
-        "git lfs pull fetches the file",
-    ),
-    _form(
-        rb"(?:\.\./)*(?:\.git|/)?/?annex/objects/", "a git-annex pointer, not the file itself",
-        "git annex get {file} fetches the file",
-    ),
-    _form(
-        rb"HTTP/\d\S* \d{3}", "an HTTP response with its header",
-        "save the body alone: curl without -i",
-    ),
-    _form(
-        rb"\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)", "an HTML page",
-        f"the server gave a page where a file was wanted; {_FETCH}", re.IGNORECASE,
-    ),
-    _form(rb"\s*<svg\b|\s*<\?xml[^>]*>\s*(?:<![^>]*>\s*)*<svg\b", "an SVG drawing",
-        "gomem reads the profile that it was drawn from", re.DOTALL,
-    ),
-    _form(rb"\s*<\?xml\b", "XML", ""),
-    _form(
-        rb"go 1\.\d+ trace\0", "a Go execution trace",
-        "go tool trace {file} shows it; for memory, collect a heap profile",
-    ),
-    _form(
-        rb"go1\.\d+ heap dump\n", "a heap dump of debug.WriteHeapDump",
-        "collect a heap profile, which says who allocated",
-    ),
-    _form(rb"JAVA PROFILE 1\.", "a Java heap dump", "a Java tool reads it"),
-    _form(
-        rb"PERFILE[2h]|2ELIFREP", "a recording of Linux perf",
-        "perf_to_profile, which go tool pprof calls, makes a profile of it",
-    ),
-    _form(
-        rb"(?:File: .*\n|Build ID: .*\n|Type: .*\n|Time: .*\n|Duration: .*\n|Active filters:.*\n"
-        rb"|(?:   .*\n))*(?:Showing nodes accounting for|Showing top \d+ nodes)",
-        "what go tool pprof printed of a profile", "gomem reads the profile itself",
-    ),
-    _form(
-        rb"PeriodType: \w*", "what go tool pprof -raw printed of a profile",
-        "gomem reads the profile itself",
-    ),
-    _form(
-        rb"digraph ", "a drawing for Graphviz", "gomem reads the profile that it was drawn from"
-    ),
-    _form(
-        rb"MemTotal: +\d+ kB", "/proc/meminfo, which is about the machine",
-        "for a process: /proc/PID/smaps and /proc/PID/status",
-    ),
-    _form(rb"PK\x03\x04|PK\x05\x06", "a zip archive",
-        "unpack it, or let its name end in .zip and load it as a capture",
-    ),
-    _form(rb".{257}ustar", "a tar archive",
-        "unpack it, or let its name end in .tar and load it as a capture", re.DOTALL,
-    ),
-    _form(rb"\xfd7zXZ\0", "a file compressed by xz", f"{_UNPACK}: xz -d {{file}}"),
-    _form(rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", f"{_UNPACK}: bzip2 -d {{file}}"),
-    _form(rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", f"{_UNPACK}: 7z x {{file}}"),
-    _form(rb"\x04\x22\x4d\x18", "a file compressed by lz4", f"{_UNPACK}: lz4 -d {{file}}"),
-    _form(rb"\x1f\x9d", "a file compressed by compress", f"{_UNPACK}: gzip -d {{file}}"),
-    _form(rb"MZ.{62,}?PE\0\0", "a Windows executable", _OF_A_PROCESS, re.DOTALL),
-    _form(
-        rb"MDMP\x93\xa7", "a Windows minidump", _OF_A_PROCESS
-    ),
-    _form(
-        rb"[\xcf\xce]\xfa\xed\xfe|\xfe\xed\xfa[\xcf\xce]|\xca\xfe\xba\xbe", "a macOS executable",
-        _OF_A_PROCESS,
-    ),
-    _form(rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture",
-        "gomem reads text and profiles, not pictures of them",
-    ),
-    _form(rb"%PDF-", "a PDF document", ""),
-    # 1f 8b 08 read as text in a code page of 437, 1252 or UTF-8, and written again.
-    _form(rb"\x1f(?:\xc3\xaf|\xe2\x80\xb9|\xef\xbf\xbd)\x08",
-        "a file compressed by gzip that a shell wrote as text",
-        "PowerShell's > does that; let the command write the file itself: curl -o FILE URL",
-    ),
-    _form(rb"#!", "a script", ""),
+_PPROF_HEAD = rb"(?:(?:File: |Build ID: |Type: |Time: |Duration: |Active filters:|   ).*\n)*"
+
+_FORMS = tuple(
+    (re.compile(begins), what, way_out)
+    for begins, what, way_out in (
+        (rb"(?:.*\n){0,20}?gc[0-9]+\([0-9]+\): [0-9]+\+", "a gctrace log of Go 1.4 or older",
+         "its lines have no time since the start and no goal; record one with Go 1.5 or later"),
+        (rb"(?:panic: |fatal error: |SIG[A-Z]+: )", "what a program printed as it crashed",
+         "it has no stacks: GOTRACEBACK=all makes it print those of all goroutines"),
+        (rb"\w+ profile: total \d", "a profile of counts in text (debug=1)", _WITHOUT_DEBUG),
+        (rb"heap profile: .*@ *growthz", "a legacy profile in text (growthz)", _CONVERT),
+        (rb"heap profile: .*@ *fragmentationz", "a legacy profile in text (fragmentationz)",
+         _CONVERT),
+        (rb"heap profile: ", "a legacy heap profile in text, of a form that gomem does not read",
+         _CONVERT),
+        (rb"--- *(?:contentionz?|mutex)\b.*", "a legacy contention profile in text (contentionz)",
+         _CONVERT),
+        (rb"--- *(?:heapz|growthz|cpu|profilez?|symbol|heap|growth|contention profile)\b",
+         "a legacy profile with symbols", _CONVERT),
+        (rb"--- *threadz|--- Thread ", "the stacks of threads in text (threadz)", _CONVERT),
+        (rb"(?:\0{4}\x03\0{3}\0{4}|\0{4}\0{3}\x03\0{4})", "a legacy CPU profile in binary",
+         _CONVERT),
+        (rb"(?:\0{8}\x03\0{7}\0{8}|\0{8}\0{7}\x03\0{8})", "a legacy CPU profile in binary",
+         _CONVERT),
+        (rb"version https://git-lfs\.github\.com/spec/", "a Git LFS pointer, not the file itself",
+         "git lfs pull fetches the file"),
+        (rb"(?:\.\./)*(?:\.git|/)?/?annex/objects/", "a git-annex pointer, not the file itself",
+         "git annex get {file} fetches the file"),
+        (rb"HTTP/\d\S* \d{3}", "an HTTP response with its header",
+         "save the body alone: curl without -i"),
+        (rb"(?i)\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)", "an HTML page",
+         f"the server gave a page where a file was wanted; {_FETCH}"),
+        (rb"(?s)\s*<svg\b|\s*<\?xml[^>]*>\s*(?:<![^>]*>\s*)*<svg\b", "an SVG drawing",
+         "gomem reads the profile that it was drawn from"),
+        (rb"\s*<\?xml\b", "XML", ""),
+        (rb"go 1\.\d+ trace\0", "a Go execution trace",
+         "go tool trace {file} shows it; for memory, collect a heap profile"),
+        (rb"go1\.\d+ heap dump\n", "a heap dump of debug.WriteHeapDump",
+         "collect a heap profile, which says who allocated"),
+        (rb"JAVA PROFILE 1\.", "a Java heap dump", "a Java tool reads it"),
+        (rb"PERFILE[2h]|2ELIFREP", "a recording of Linux perf",
+         "perf_to_profile, which go tool pprof calls, makes a profile of it"),
+        (_PPROF_HEAD + rb"(?:Showing nodes accounting for|Showing top \d+ nodes)",
+         "what go tool pprof printed of a profile", "gomem reads the profile itself"),
+        (rb"PeriodType: \w*", "what go tool pprof -raw printed of a profile",
+         "gomem reads the profile itself"),
+        (rb"digraph ", "a drawing for Graphviz", "gomem reads the profile that it was drawn from"),
+        (rb"MemTotal: +\d+ kB", "/proc/meminfo, which is about the machine",
+         "for a process: /proc/PID/smaps and /proc/PID/status"),
+        (rb"PK\x03\x04|PK\x05\x06", "a zip archive",
+         "unpack it, or let its name end in .zip and load it as a capture"),
+        (rb"(?s).{257}ustar", "a tar archive",
+         "unpack it, or let its name end in .tar and load it as a capture"),
+        (rb"\xfd7zXZ\0", "a file compressed by xz", f"{_UNPACK}: xz -d {{file}}"),
+        (rb"BZh[1-9]1AY&SY", "a file compressed by bzip2", f"{_UNPACK}: bzip2 -d {{file}}"),
+        (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", f"{_UNPACK}: 7z x {{file}}"),
+        (rb"\x04\x22\x4d\x18", "a file compressed by lz4", f"{_UNPACK}: lz4 -d {{file}}"),
+        (rb"\x1f\x9d", "a file compressed by compress", f"{_UNPACK}: gzip -d {{file}}"),
+        (rb"(?s)MZ.{62,}?PE\0\0", "a Windows executable", _OF_A_PROCESS),
+        (rb"MDMP\x93\xa7", "a Windows minidump", _OF_A_PROCESS),
+        (rb"[\xcf\xce]\xfa\xed\xfe|\xfe\xed\xfa[\xcf\xce]|\xca\xfe\xba\xbe", "a macOS executable",
+         _OF_A_PROCESS),
+        (rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture",
+         "gomem reads text and profiles, not pictures of them"),
+        (rb"%PDF-", "a PDF document", ""),
+        # 1f 8b 08 read as text in a code page of 437, 1252 or UTF-8, and written again.
+        (rb"\x1f(?:\xc3\xaf|\xe2\x80\xb9|\xef\xbf\xbd)\x08",
+         "a file compressed by gzip that a shell wrote as text",
+         "PowerShell's > does that; let the command write the file itself: curl -o FILE URL"),
+        (rb"#!", "a script", ""),
+    )
 )  # fmt: skip
 
 # Lines of an environment, which nobody quotes: any of them may be a secret.
@@ -201,8 +143,8 @@ _REFUSAL = re.compile(
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _TITLE = re.compile(rb"<title>([^<]{1,200})</title>", re.IGNORECASE)
 _ERROR_KEYS = ("error", "message", "msg", "detail", "title", "errors", "reason")
-_DOCUMENTS = {".md": "a document in Markdown", ".rst": "a document", ".adoc": "a document"}
-_SOURCES = {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml": "YAML"}
+_BY_SUFFIX = {".md": "a document in Markdown", ".rst": "a document", ".adoc": "a document"}
+_BY_SUFFIX |= {".go": "Go source", ".sh": "a script", ".py": "a script", ".yaml": "YAML"}
 
 
 def looks_like(head: bytes, name: str) -> Resemblance:
@@ -218,11 +160,9 @@ def looks_like(head: bytes, name: str) -> Resemblance:
         what = f"an unknown binary beginning {head[:SHOWN_BYTES].hex(' ')}"
         return Resemblance(what, known=False)
     suffix = PurePosixPath(name).suffix.lower()
-    if suffix in _DOCUMENTS or PurePosixPath(name).stem.lower() == "readme":
-        return Resemblance(_DOCUMENTS.get(suffix, "a document"), text=_first_line(head))
-    if suffix in _SOURCES:
-        return Resemblance(_SOURCES[suffix], text=_first_line(head))
-    return Resemblance("text of no known kind", known=False, text=_first_line(head))
+    document = "a document" if PurePosixPath(name).stem.lower() == "readme" else ""
+    known, line = _BY_SUFFIX.get(suffix, document), _first_line(head)
+    return Resemblance(known or "text of no known kind", known=bool(known), text=line)
 
 
 def _is_binary(start: bytes) -> bool:
@@ -237,12 +177,11 @@ def _is_binary(start: bytes) -> bool:
 
 
 def _nothing(head: bytes, _: str) -> Resemblance | None:
-    if not head:
-        return Resemblance("an empty file", "collect it again")
+    if not head.strip():
+        of = "a file of blanks alone" if head else "an empty file"
+        return Resemblance(of, "collect it again")
     if not head.strip(b"\0"):
         return Resemblance("a file of zero bytes alone", "its content was lost; copy it again")
-    if not head.strip():
-        return Resemblance("a file of blanks alone", "collect it again")
     return None
 
 
@@ -258,13 +197,13 @@ def _executable(head: bytes, name: str) -> Resemblance | None:
 
 
 def _known_form(head: bytes, name: str) -> Resemblance | None:
-    form = next((form for form in _FORMS if form.begins.match(head)), None)
+    form = next(((what, way) for begins, what, way in _FORMS if begins.match(head)), None)
     if form is None:
         return None
-    what = form.what
+    what, way_out = form
     if what == "an HTML page" and (title := _TITLE.search(head)):
         what = text("{}, titled {}", what, _quoted(excerpt(b" ".join(title[1].split()))))
-    return Resemblance(what, text(form.way_out, file=_file(name)))
+    return Resemblance(what, text(way_out, file=_file(name)))
 
 
 def _variables(head: bytes, _: str) -> Resemblance | None:

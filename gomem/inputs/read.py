@@ -41,14 +41,9 @@ def read_artefact(kind: Kind, source: Source, **options: Any) -> WithDamage:
     except (FormatError, MemoryError):
         raise
     except Exception as error:
-        what = text(
-            "gomem's reader of {} failed unforeseen: {}: {}; please report it, with the file if it "
-            "can be shared",
-            kind.wanted,
-            type(error).__name__,
-            Quoted(error),
-        )
-        raise FormatError(source.name, "", what) from error
+        what = "gomem's reader of {} failed unforeseen: {}: {}; please report it, with the file if"
+        said = (kind.wanted, type(error).__name__, Quoted(error))
+        raise FormatError(source.name, "", text(f"{what} it can be shared", *said)) from error
 
 
 def not_an_artefact(data: bytes, source: str) -> Damage:

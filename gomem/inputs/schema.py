@@ -15,27 +15,19 @@ if TYPE_CHECKING:
 
     from gomem.errors import Damage
 
-UNITS = frozenset(
-    {"", "B", "B/s", "s", "ns", "pages", "count", "fraction", "address", "Hz", "ratio"}
-)
+_OF_NUMBERS = ("count", "fraction", "address", "Hz", "ratio")
+UNITS = frozenset({"", "B", "B/s", "s", "ns", "pages", *_OF_NUMBERS})
 _PLAIN = frozenset({"bool", "float64", "int64"})  # NumPy's own, of which an array is enough
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes:
-        name: Go's, the kernel's or pprof's own name, else ours with the unit at the end.
-        dtype: The pandas dtype: `Int64` and `boolean` where a value can be missing.
-        unit: One of `UNITS`; empty for names, times and flags.
-        means: One sentence, with the resolution if it is coarser than the unit.
-    """
-
-    name: str
-    dtype: str
-    unit: str
-    means: str
+    name: str  # Go's, the kernel's or pprof's own name, else ours with the unit at the end
+    dtype: str  # the pandas dtype: `Int64` and `boolean` where a value can be missing
+    unit: str  # one of `UNITS`; empty for names, times and flags
+    means: str  # one sentence, with the resolution if it is coarser than the unit
 
 
 class Dictionary(dict[str, dict[str, str]]):
@@ -67,12 +59,9 @@ def columns(frame: pd.DataFrame) -> pd.DataFrame:
 
     A frame of gomem's carries its dictionary through pandas' operations, as these keep `attrs`.
     """
-    told = frame.attrs.get("columns", {})
-    nothing = {"unit": "", "means": ""}
-    rows = [
-        (str(name), str(dtype), *(told.get(name, nothing)[key] for key in nothing))
-        for name, dtype in frame.dtypes.items()
-    ]
+    told, nothing = frame.attrs.get("columns", {}), {"unit": "", "means": ""}
+    said = ((name, dtype, told.get(name, nothing)) for name, dtype in frame.dtypes.items())
+    rows = ((str(name), str(dtype), one["unit"], one["means"]) for name, dtype, one in said)
     return build_rows(rows, COLUMNS)
 
 
@@ -139,14 +128,7 @@ DAMAGE = (
 
 def damage_table(damage: Iterable[Damage]) -> pd.DataFrame:
     """Damage as rows, in the order it was met."""
-    found = list(damage)
-    return build(
-        {
-            name: [getattr(one, name) for one in found]
-            for name in ("source", "where", "what", "text")
-        },
-        DAMAGE,
-    )
+    return build_rows(((one.source, one.where, one.what, one.text) for one in damage), DAMAGE)
 
 
 class WithDamage:
@@ -225,8 +207,5 @@ def _missing(dtype: str, rows: int) -> Any:
 
 
 def _can_be_missing(dtype: str) -> bool:
-    return (
-        dtype[0].isupper()
-        or dtype in {"boolean", "str", "float64", "object"}
-        or (dtype.startswith("datetime64"))
-    )
+    known = dtype in {"boolean", "str", "float64", "object"}
+    return known or dtype[0].isupper() or dtype.startswith("datetime64")

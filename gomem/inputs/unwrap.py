@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from gomem.errors import Damage, FormatError
 from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,20 +43,11 @@ SAMPLE_LINES = 50  # that say which wrapper there is
 HEAD_BYTES = 1 << 20  # in which an artefact must begin, to be recognised
 
 CHARACTERS = (
-    (b"\xef\xbb\xbf", b""),
-    (b"\r\n", b"\n"),
-    (b"\xc2\xa0", b" "),
-    (b"\xe2\x80\xaf", b" "),
-    (b"\xe2\x80\x8b", b""),
-    (b"&nbsp;", b" "),
-    (b"&gt;", b">"),
-    (b"&lt;", b"<"),
-    (b"&quot;", b'"'),
-    (b"&#34;", b'"'),
-    (b"&#39;", b"'"),
-    (b"&amp;", b"&"),
+    *((b"\xef\xbb\xbf", b""), (b"\r\n", b"\n"), (b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" ")),
+    *((b"\xe2\x80\x8b", b""), (b"&nbsp;", b" "), (b"&gt;", b">"), (b"&lt;", b"<")),
+    *((b"&quot;", b'"'), (b"&#34;", b'"'), (b"&#39;", b"'"), (b"&amp;", b"&")),
 )
-QUOTATION_MARKS = ((b"\xe2\x80\x9c", b'"'), (b"\xe2\x80\x9d", b'"'))  # which word processors curl
+CURLED = re.compile(rb"\xe2\x80[\x9c\x9d]")  # quotation marks, by word processors
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 QUOTE = re.compile(rb" {0,3}> ?")
 FENCE = re.compile(rb"\s*(?:`{3,}|~{3,})[^`]*")
@@ -202,33 +194,38 @@ def _peeled(data: bytes) -> Iterator[_Lines]:
 
 def _records(lines: _Lines) -> _Lines | None:
     """The text that is in records of JSON; a record may hold a part of a line, or several."""
-    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
-    kinds = Counter(_record_kind(text) for text in sample)
-    kind, count = kinds.most_common(1)[0] if kinds else (None, 0)
-    if kind is None or 2 * count <= len(sample):
+    kind = _most(lines, _record_kind)
+    if kind is None:
         return None
     pieces: dict[str, list[tuple[int, bytes]]] = {}  # packages tested at once print in between
     for number, line in zip(lines.numbers, lines.texts, strict=True):
         stream, text = _record_text(line, kind)
         if text is not None:
             pieces.setdefault(stream, []).append((number, text))
+    return _joined(lines, pieces.values())
+
+
+def _most(lines: _Lines, kind_of: Callable[[bytes], str | None]) -> str | None:
+    """The kind that most of the first lines are of."""
+    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
+    kind, count = max(Counter(map(kind_of, sample)).items(), key=itemgetter(1), default=(None, 0))
+    return kind if 2 * count > len(sample) else None
+
+
+def _joined(lines: _Lines, streams: Iterable[Iterable[tuple[int, bytes]]]) -> _Lines:
+    """The lines of streams that come in pieces, each by the piece that it begins in."""
     texts: list[bytes] = []
     numbers: list[int] = []
-    for printed in pieces.values():
-        _join(printed, texts, numbers)
+    for pieces in streams:
+        begins = True
+        for number, piece in pieces:
+            for part in piece.splitlines(keepends=True):
+                if begins:
+                    texts.append(b"")
+                    numbers.append(number)
+                texts[-1] += part.rstrip(b"\r\n")
+                begins = part.endswith(b"\n")
     return _Lines(texts, numbers, lines.left_out)
-
-
-def _join(pieces: Sequence[tuple[int, bytes]], texts: list[bytes], numbers: list[int]) -> None:
-    """Add the lines of a stream that comes in pieces, each by the piece that it begins in."""
-    begins = True
-    for number, piece in pieces:
-        for part in piece.splitlines(keepends=True):
-            if begins:
-                texts.append(b"")
-                numbers.append(number)
-            texts[-1] += part.rstrip(b"\r\n")
-            begins = part.endswith(b"\n")
 
 
 def _record_kind(line: bytes) -> str | None:
@@ -256,10 +253,8 @@ def _record_text(line: bytes, kind: str) -> tuple[str, bytes | None]:
 
 def _prefixed(lines: _Lines) -> _Lines | None:
     """Without the prefix that most lines have; those that lack it stay as they are."""
-    sample = [text for text in lines.texts if text.strip()][:SAMPLE_LINES]
-    kinds = Counter(wrapper_of_line(text) for text in sample)
-    kind, count = kinds.most_common(1)[0] if kinds else (None, 0)
-    if kind not in PREFIXES or 2 * count <= len(sample):
+    kind = _most(lines, wrapper_of_line)
+    if kind not in PREFIXES:
         return None
     prefix = PREFIXES[kind]
     pieces = []
@@ -268,10 +263,7 @@ def _prefixed(lines: _Lines) -> _Lines | None:
         goes_on = match is not None and match.groupdict().get("part") == b"P"
         text = line[match.end() :] if match is not None else line
         pieces.append((number, text if goes_on else text + b"\n"))
-    texts: list[bytes] = []
-    numbers: list[int] = []
-    _join(pieces, texts, numbers)
-    return _Lines(texts, numbers, lines.left_out)
+    return _joined(lines, [pieces])
 
 
 def _fenced(lines: _Lines) -> _Lines | None:
@@ -305,9 +297,7 @@ def _indented(lines: _Lines) -> _Lines | None:
 def _straight(lines: _Lines) -> _Lines | None:
     """With straight quotation marks."""
     text = b"\n".join(lines.texts)
-    straight = text
-    for old, new in QUOTATION_MARKS:
-        straight = straight.replace(old, new)
+    straight = CURLED.sub(b'"', text)
     return None if straight == text else replace(lines, texts=straight.split(b"\n"))
 
 
@@ -329,10 +319,8 @@ def _without_shell(lines: _Lines) -> _Lines:
 
 
 def _is_before(line: bytes) -> bool:
-    forms = (FENCE, TAG, PROMPT, COMMAND)
-    return not line.strip() or any(form.fullmatch(line) for form in forms)
+    return not line.strip() or any(form.fullmatch(line) for form in (FENCE, TAG, PROMPT, COMMAND))
 
 
 def _is_behind(line: bytes) -> bool:
-    marked = MARKS.search(line) is not None
-    return marked and any(form.fullmatch(line) for form in (FENCE, TAG, PROMPT))
+    return bool(MARKS.search(line)) and any(form.fullmatch(line) for form in (FENCE, TAG, PROMPT))

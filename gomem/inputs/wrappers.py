@@ -53,12 +53,10 @@ JSON_KEYS = {"docker": ("log", "time"), "journald-json": ("MESSAGE", "__REALTIME
 def wrapper_of_line(line: bytes) -> str | None:
     """Which collector wrote a line, by its form; None if it has none that is known."""
     if line.startswith(b"{"):
-        record = json_object(line)
-        if record is not None and isinstance(record.get("log"), str):
+        record = json_object(line) or {}
+        if isinstance(record.get("log"), str):
             return "docker"
-        if record is not None and "MESSAGE" in record:
-            return "journald-json"
-        return None
+        return "journald-json" if "MESSAGE" in record else None
     return next((name for name, prefix in PREFIXES.items() if prefix.match(line)), None)
 
 
@@ -75,9 +73,7 @@ def message_of(message: object) -> bytes | None:
     """A record's text; journald writes an array of bytes where it is not UTF-8."""
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")
-    if isinstance(message, list):
-        try:
-            return bytes(message)
-        except (TypeError, ValueError):
-            return None
-    return None
+    try:
+        return bytes(message) if isinstance(message, list) else None
+    except (TypeError, ValueError):
+        return None

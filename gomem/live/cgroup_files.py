@@ -62,11 +62,7 @@ def cgroup_files(own: bytes, mounts: Path = MOUNTS) -> list[Path]:
 def read_file(path: Path) -> bytes:
     """A control group's file, whole; NotRead where it cannot be read."""
     try:
-        file = os.open(path, os.O_RDONLY)
-        try:
-            return read_whole(file)
-        finally:
-            os.close(file)
+        return read_whole(os.open(path, os.O_RDONLY))
     except OSError as error:
         raise NotRead(error.strerror or "cannot be read") from error
 

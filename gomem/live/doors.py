@@ -75,9 +75,8 @@ class Doors:
     @property
     def bases(self) -> list[str]:
         """The addresses that serve something."""
-        return list(
-            dict.fromkeys(one.base for one in (self.pprof, self.expvar, self.metrics) if one)
-        )
+        found = filter(None, (self.pprof, self.expvar, self.metrics))
+        return list(dict.fromkeys(one.base for one in found))
 
     @property
     def memstats_from(self) -> str:
@@ -133,24 +132,22 @@ class Doors:
         if not answer.data.startswith(GZIP):  # as net/http/pprof writes them all
             raise NoAnswer(f"answered {seen_as(answer.data)}, not a profile")
         source = open_source(answer.data, name="answer")
-        if source.damage:
-            what = source.damage[0].what
-            raise NoAnswer(f"answered a profile that is not whole ({what}); thrown away")
+        for damage in source.damage:
+            raise NoAnswer(f"answered a profile that is not whole ({damage.what}); thrown away")
         if not starts_like_pprof(source.data):
             raise NoAnswer(f"answered {seen_as(source.data)}, not a profile")
         return answer
 
     def goroutines(self) -> int:
         """How many goroutines there are; NoAnswer where nobody says."""
+        found = None
         if self.metrics is not None:
             found = _number((_METRIC_GOROUTINES,), self.read_metrics().data)
-            if found is not None:
-                return found
-        if self.pprof is not None:
+        if found is None and self.pprof is not None:
             text = self.pprof.get(f"{INDEX}goroutine?debug=1").data
             found = _number((_TEXT_GOROUTINES,), text[:200])
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         raise NoAnswer("nothing counts goroutines: neither /metrics nor /debug/pprof/goroutine")
 
     def is_of(self, arguments: Sequence[str], started: datetime) -> bool:
@@ -192,8 +189,8 @@ def _with(
     doors: Doors, address: Endpoints, said: list[str], unheard: list[str], *, wanted: bool
 ) -> Doors:
     """What is known after one more address was asked."""
-    for path, is_it, is_known, enter in _QUESTIONS:
-        if is_known(doors):
+    for name, (path, is_it) in _QUESTIONS.items():
+        if getattr(doors, name) is not None:
             continue
         try:
             answer = address.get(path, timeout_seconds=None if wanted else PROBE_SECONDS)
@@ -205,20 +202,17 @@ def _with(
                 said.append(f"{address.base}{path}: {error}")
             continue
         if is_it(answer.data):
-            doors = enter(doors, address, answer.data)
+            told = _told_by_metrics(answer.data) if name == "metrics" else {}
+            doors = replace(doors, **{**told, name: address})
         elif wanted:
             said.append(f"{address.base}{path}: answered {seen_as(answer.data)}")
     return doors
 
 
-def _enter_metrics(doors: Doors, address: Endpoints, page: bytes) -> Doors:
+def _told_by_metrics(page: bytes) -> dict[str, Any]:
     release = _RELEASE.search(page)
-    return replace(
-        doors,
-        metrics=address,
-        has_memstats=_HAS_MEMSTATS.search(page) is not None,
-        go_version="" if release is None else release[1].decode(),
-    )
+    version = "" if release is None else release[1].decode()
+    return {"has_memstats": _HAS_MEMSTATS.search(page) is not None, "go_version": version}
 
 
 def memstats_of_expvar(data: bytes) -> dict[str, Any]:
@@ -234,31 +228,12 @@ def memstats_of_expvar(data: bytes) -> dict[str, Any]:
     return stats
 
 
-# What is asked of an address: the path, whether an answer is what it should be, whether an earlier
-# address has it already, and what is known then.
-_QUESTIONS: tuple[
-    tuple[
-        str,
-        Callable[[bytes], bool],
-        Callable[[Doors], bool],
-        Callable[[Doors, Endpoints, bytes], Doors],
-    ],
-    ...,
-] = (
-    (
-        INDEX,
-        lambda page: b"goroutine" in page and b"heap" in page,
-        lambda doors: doors.pprof is not None,
-        lambda doors, address, _: replace(doors, pprof=address),
-    ),
-    (
-        VARS,
-        lambda page: b'"memstats"' in page,
-        lambda doors: doors.expvar is not None,
-        lambda doors, address, _: replace(doors, expvar=address),
-    ),
-    (METRICS, is_page, lambda doors: doors.metrics is not None, _enter_metrics),
-)
+# What is asked of an address that no earlier one has: the path, and whether an answer is right.
+_QUESTIONS: dict[str, tuple[str, Callable[[bytes], bool]]] = {
+    "pprof": (INDEX, lambda page: b"goroutine" in page and b"heap" in page),
+    "expvar": (VARS, lambda page: b'"memstats"' in page),
+    "metrics": (METRICS, is_page),
+}
 
 
 def seen_as(data: bytes) -> str:

@@ -146,9 +146,8 @@ def split_url(url: str) -> tuple[str, tuple[str, str] | None]:
             path = before
     shown = f"[{host}]" if ":" in host else host
     base = f"{parts.scheme}://{shown}{f':{port}' if port else ''}{path}"
-    if parts.username is None:
-        return printable(base), None
-    return printable(base), (unquote(parts.username), unquote(parts.password or ""))
+    user = parts.username and (unquote(parts.username), unquote(parts.password or ""))
+    return printable(base), user or None
 
 
 def without_secrets(url: str) -> str:
@@ -188,10 +187,9 @@ def _status(response: httpx.Response) -> str:
 
 def _redirect(response: httpx.Response, url: str) -> str:
     """Where a redirect leads, if to the same host."""
-    target = response.next_request.url if response.next_request is not None else None
-    here = httpx.URL(url)
-    if target is None:
+    if response.next_request is None:
         raise NoAnswer("redirects to nowhere")
+    target, here = response.next_request.url, httpx.URL(url)
     if (target.scheme, target.host, target.port) != (here.scheme, here.host, here.port):
         host = printable(target.host)
         raise NoAnswer(f"redirects to {host}, another host, which is not followed; name its URL")
@@ -203,22 +201,22 @@ def _sentences(seconds: float) -> Iterator[None]:
     """What httpx raises, as sentences of ours: its own may quote what was sent."""
     try:
         yield
-    except httpx.ConnectTimeout as error:
-        raise NoAnswer("does not answer: no connection in time", silent=True) from error
-    except httpx.TimeoutException as error:
-        raise NoAnswer(_late(seconds, 0), silent=True) from error
-    except httpx.ConnectError as error:
-        raise NoAnswer(_connection(error), silent=True) from error
-    except httpx.RemoteProtocolError as error:
-        what = "closed the connection before the answer was whole, or speaks no HTTP"
-        raise NoAnswer(what, silent=True) from error
-    except httpx.NetworkError as error:
-        raise NoAnswer("the connection broke before the answer was whole", silent=True) from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        raise NoAnswer(f"cannot be asked ({type(error).__name__})") from error
+        kinds = {
+            httpx.ConnectTimeout: "does not answer: no connection in time",
+            httpx.TimeoutException: _late(seconds, 0),
+            httpx.ConnectError: _connection(error),
+            httpx.RemoteProtocolError: (
+                "closed the connection before the answer was whole, or speaks no HTTP"
+            ),
+            httpx.NetworkError: "the connection broke before the answer was whole",
+        }
+        what = next((what for kind, what in kinds.items() if isinstance(error, kind)), None)
+        unknown = f"cannot be asked ({type(error).__name__})"
+        raise NoAnswer(what or unknown, silent=what is not None) from error
 
 
-def _connection(error: httpx.ConnectError) -> str:
+def _connection(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):

@@ -39,24 +39,19 @@ def facts_of(target: Target, *, redact: bool) -> tuple[dict[str, Any], dict[str,
         program = (process.executable or process.name).removesuffix(DELETED)
         program = PurePosixPath(program).name if redact else without_home(program)
         build, why = _build_info(process)
-        facts |= _machine() | {
-            "pid": process.pid,
-            "started": stamp(process.started),
-            "program": program,
-        }
+        facts |= {**_machine(), "pid": process.pid, "started": stamp(process.started)}
+        facts["program"] = program
         if build is None:
             said.append(f"no build info: {why}")
         else:
-            facts |= {"go_version": _release(build.go_version), "main": build.main}
+            # `go1.24.2 X:nocoverageredesign` names the experiments, too.
+            release = build.go_version
+            release = release.partition(" ")[0] if release.startswith("go") else release
+            facts |= {"go_version": release, "main": build.main}
             files[BUILD_INFO] = build.text(program).encode()
     if "go_version" not in facts and target.doors.go_version:
         facts["go_version"] = target.doors.go_version
     return facts, files, said
-
-
-def _release(text: str) -> str:
-    """`go1.24.2` of `go1.24.2 X:nocoverageredesign`, which names the experiments, too."""
-    return text.split(" ", maxsplit=1)[0] if text.startswith("go") else text
 
 
 def _build_info(process: Process) -> tuple[BuildInfo | None, str]:

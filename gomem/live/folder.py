@@ -48,11 +48,10 @@ class CaptureFolder:
     def _moments_there(self) -> int:
         """The highest number of a moment in the folder; CaptureError if it is of something else."""
         shown = readable_name(str(self.path))
-        if not self.path.exists():
-            return 0
-        if not self.path.is_dir():
+        if self.path.exists() and not self.path.is_dir():
             raise CaptureError(f"{shown}: is a file; name a folder to capture to")
-        there = [one.name for one in self.path.iterdir() if not one.name.startswith(".")]
+        found = self.path.iterdir() if self.path.exists() else ()
+        there = [one.name for one in found if not one.name.startswith(".")]
         if not there:
             return 0
         manifest = _json(self.path / MANIFEST)
@@ -114,20 +113,16 @@ class CaptureFolder:
 
     def _manifest(self, name: str, time: datetime, moment: Moment) -> dict[str, Any]:
         artefacts = {
-            one.kind: {
-                "path": one.file_name,
-                "time": stamp(one.time),
-                "duration_seconds": round(one.seconds, 6),
-            }
+            one.kind: {"path": one.file_name, "time": stamp(one.time), "duration_seconds": taken}
             for one in moment.readings
+            for taken in (round(one.seconds, 6),)
         }
         entry: dict[str, Any] = {"name": name, "time": stamp(time), "artefacts": artefacts}
         if moment.num_gc is not None:
-            entry["num_gc"] = {"before": moment.num_gc[0], "after": moment.num_gc[1]}
+            entry["num_gc"] = dict(zip(("before", "after"), moment.num_gc, strict=True))
         if moment.missing:
-            entry["missing"] = [
-                {"artefact": artefact, "why": why} for artefact, why in moment.missing.items()
-            ]
+            missing = moment.missing.items()
+            entry["missing"] = [{"artefact": artefact, "why": why} for artefact, why in missing]
         version = {"go_version": self.facts["go_version"]} if "go_version" in self.facts else {}
         return {"schema": MANIFEST_SCHEMA, **version, "moments": [entry]}
 

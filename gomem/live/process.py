@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -109,11 +110,7 @@ class Process:
         NotRead where the file may not be read, is not there, or is too large.
         """
         try:
-            file = os.open(name, os.O_RDONLY, dir_fd=self._folder)
-            try:
-                return read_whole(file)
-            finally:
-                os.close(file)
+            return read_whole(self.open(name))
         except PermissionError as error:
             raise NotRead(self.denied) from error
         except OSError as error:
@@ -176,14 +173,15 @@ class Process:
         return (theirs.st_dev, theirs.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def read_whole(file: int) -> bytes:
-    """All that a descriptor gives, or OSError; NotRead where it is too large."""
-    pieces, size = [], 0
-    while piece := os.read(file, PIECE_BYTES):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LARGEST_FILE_BYTES:
-            raise NotRead(f"larger than {LARGEST_FILE_BYTES >> 20} MiB")
+def read_whole(descriptor: int) -> bytes:
+    """All that a descriptor, closed then, gives, or OSError; NotRead where it is too large."""
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        pieces, size = [], 0
+        while piece := file.read(PIECE_BYTES):
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST_FILE_BYTES:
+                raise NotRead(f"larger than {LARGEST_FILE_BYTES >> 20} MiB")
     return b"".join(pieces)
 
 
@@ -198,21 +196,14 @@ def listeners(addresses: Sequence[str], port: int) -> tuple[list[int], bool]:
         found = psutil.net_connections(kind="tcp")
     except psutil.Error:
         return [], True
-    here = [
-        one
-        for one in found
-        if one.status == psutil.CONN_LISTEN
-        and one.laddr
-        and one.laddr.port == port
-        and (one.laddr.ip in addresses or one.laddr.ip in ANY_ADDRESS)
-    ]
-    return sorted({one.pid for one in here if one.pid}), any(one.pid is None for one in here)
+    near = {*addresses, *ANY_ADDRESS}
+    listening = (one for one in found if one.status == psutil.CONN_LISTEN)
+    at_port = (one for one in listening if one.laddr and one.laddr.port == port)
+    pids = {one.pid for one in at_port if one.laddr and one.laddr.ip in near}
+    return sorted(pid for pid in pids if pid), None in pids
 
 
 def own_addresses() -> set[str]:
     """Every IP address of this machine."""
-    return {
-        address.address.partition("%")[0]
-        for addresses in psutil.net_if_addrs().values()
-        for address in addresses
-    }
+    found = chain.from_iterable(psutil.net_if_addrs().values())
+    return {address.address.partition("%")[0] for address in found}

@@ -64,21 +64,14 @@ class Reading:
 
 @dataclass
 class Moment:
-    """What was read at one moment.
+    """What was read at one moment."""
 
-    Attributes:
-        readings: The files, in the order in which they were read.
-        missing: What could not be had, and why, by what the manifest calls it.
-        num_gc: Collections before and after the kernel's files, where both are known.
-        ended: Whether the process ended meanwhile.
-        silent: Addresses that did not answer at all, and are not asked again.
-    """
-
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)  # in the order in which they were read
+    # What could not be had, and why, by what the manifest calls it.
     missing: dict[str, str] = field(default_factory=dict)
-    num_gc: tuple[int, int] | None = None
-    ended: bool = False
-    silent: set[str] = field(default_factory=set)
+    num_gc: tuple[int, int] | None = None  # collections before and after the kernel's files
+    ended: bool = False  # whether the process ended meanwhile
+    silent: set[str] = field(default_factory=set)  # addresses that are not asked again
 
     def of(self, kind: str) -> Reading | None:
         """The file of a kind."""
@@ -152,10 +145,8 @@ def _both_sides(moment: Moment, process: Process, doors: Doors) -> None:
 
 
 def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
-    """Whether a collection ended between the readings, but before the kernel's files were begun.
-
-    Then what was read behind them belongs to them. Both times are of this machine's clock.
-    """
+    """Whether a collection ended between the readings, but before the kernel's files were begun."""
+    # Then what was read behind them belongs to them. Both times are of this machine's clock.
     kernel = next((one for one in moment.readings if one.kind in OF_KERNEL), None)
     counts = moment.num_gc
     if counts is None or counts[0] == counts[1] or kernel is None:
@@ -167,12 +158,8 @@ def _ended_before(after: RuntimeReading | None, moment: Moment) -> bool:
 
 def _counts(before: RuntimeReading | None, after: RuntimeReading | None) -> tuple[int, int] | None:
     """NumGC on both sides, where both are known and of one run of the runtime."""
-    if before is None or after is None:
-        return None
-    if before.collections is None or after.collections is None:
-        return None
-    counts = before.collections, after.collections
-    return counts if counts[0] <= counts[1] else None
+    first, last = (None if one is None else one.collections for one in (before, after))
+    return (first, last) if first is not None and last is not None and first <= last else None
 
 
 def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
@@ -191,31 +178,28 @@ def _runtime(moment: Moment, doors: Doors) -> RuntimeReading | None:
 
 def _keep(moment: Moment, runtime: RuntimeReading | None) -> None:
     if runtime is not None:
-        answer = runtime.answer
-        moment.readings.append(Reading(runtime.kind, answer.data, answer.time, answer.seconds))
+        moment.readings.append(_reading(runtime.kind, runtime.answer))
+
+
+def _reading(kind: str, answer: Answer) -> Reading:
+    return Reading(kind, answer.data, answer.time, answer.seconds)
 
 
 def _kernel(moment: Moment, process: Process) -> None:
-    """The kernel's files, nearest to MemStats first; Ended where the process ended.
-
-    The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
-    unless the process has memory behind them, too.
-    """
+    """The kernel's files, nearest to MemStats first; Ended where the process ended."""
+    # The kernel cuts a file short where the process ends, and nothing in it tells: so none is kept
+    # unless the process has memory behind them, too.
     before = list(moment.readings)
     try:
         for name in OF_KERNEL:
             _add(moment, name, partial(process.read, name))
-        _check_running(moment, process)
+        status = moment.of("status")
+        if not process.is_running or (status is not None and b"VmRSS:" not in status.data):
+            raise Ended  # noqa: TRY301 - as where a file tells so
     except Ended:
         moment.readings = before
         moment.missing["smaps"] = "the process ended while the kernel's files were read"
         raise
-
-
-def _check_running(moment: Moment, process: Process) -> None:
-    status = moment.of("status")
-    if not process.is_running or (status is not None and b"VmRSS:" not in status.data):
-        raise Ended
 
 
 def _cgroup_files(moment: Moment, process: Process) -> list[Path]:
@@ -231,11 +215,9 @@ def _add(moment: Moment, kind: str, call: Callable[[], bytes]) -> None:
     """One of the kernel's files, or why it is not there."""
     at, began = datetime.now(UTC), time.perf_counter()
     try:
-        data = call()
+        moment.readings.append(Reading(kind, call(), at, time.perf_counter() - began))
     except NotRead as error:
         moment.missing[kind] = str(error)
-        return
-    moment.readings.append(Reading(kind, data, at, time.perf_counter() - began))
 
 
 def _add_answer(
@@ -247,10 +229,7 @@ def _add_answer(
         moment.missing[kind] = "not asked for: the address did not answer before"
         return
     try:
-        answer = call()
+        moment.readings.append(_reading(kind, call()))
     except NoAnswer as error:
         moment.missing[kind] = str(error)
-        if error.silent:
-            moment.silent.add(base)
-        return
-    moment.readings.append(Reading(kind, answer.data, answer.time, answer.seconds))
+        moment.silent |= {base} if error.silent else set()

@@ -96,26 +96,23 @@ class Session:
 
     def _is_occasion(self) -> bool:
         """Whether the trigger, if there is one, says that now is the time."""
-        trigger = self.plan.trigger
+        trigger, process = self.plan.trigger, self.target.process
         if trigger is None:
             return True
+        is_of_rss = trigger.level == "rss"
+        if is_of_rss and process is None:
+            self._note("trigger", "rss: is known for processes on this machine alone")
+            return False
+        if process is not None and not process.is_running:
+            raise Ended
         try:
-            value = self._level(trigger.level)
+            ask = self.target.doors.goroutines
+            value = process.rss_bytes if process is not None and is_of_rss else ask()
         except NoAnswer as error:
             self._note("trigger", f"{trigger.level}: {error}")
             return False
-        self.show(self.folder.moments, value if trigger.level == "rss" else None)
+        self.show(self.folder.moments, value if is_of_rss else None)
         return trigger.fires(value, time.monotonic())
-
-    def _level(self, level: str) -> int:
-        process = self.target.process
-        if level == "goroutines":
-            if process is not None and not process.is_running:
-                raise Ended
-            return self.target.doors.goroutines()
-        if process is None:
-            raise NoAnswer("is known for processes on this machine alone")
-        return process.rss_bytes
 
     def _take(self) -> str:
         """Take a moment and write it; return why no more follow, or nothing."""

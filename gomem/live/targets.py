@@ -96,9 +96,8 @@ def _whose(addresses: Sequence[Endpoints]) -> tuple[Process | None, list[str]]:
         host, port = _place(one.base)
         near = _addresses(host) & own_addresses()
         if not near:
-            return None, [
-                f"{host} is another machine: only the runtime's side can be read from here"
-            ]
+            why = f"{host} is another machine: only the runtime's side can be read from here"
+            return None, [why]
         pids, unknown = listeners(sorted(near), port)
         found.update(pids)
         if not pids:

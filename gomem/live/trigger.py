@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections import deque
@@ -53,17 +54,13 @@ class Trigger:
 
         `now` is seconds of a clock that only goes forward.
         """
-        above = self._is_above(value)
+        level = self.factor
+        if self.of_median:
+            enough = len(self._seen) >= LEAST_VALUES
+            level *= statistics.median(self._seen) if enough else math.inf
         self._seen.append(value)
         cooling = self._last is not None and now - self._last < self.cool_down_seconds
-        if not above or cooling:
+        if value <= level or cooling:
             return False
         self._last = now
         return True
-
-    def _is_above(self, value: int) -> bool:
-        if not self.of_median:
-            return value > self.factor
-        if len(self._seen) < LEAST_VALUES:
-            return False
-        return value > self.factor * statistics.median(self._seen)

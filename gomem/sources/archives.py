@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeVar
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import chunks_of, open_source
 from gomem.sources.bounds import Bounds
-from gomem.sources.entries import Entry, Listing
 from gomem.sources.file_dates import time_of_seconds
+from gomem.sources.listing import Entry, Listing
 from gomem.sources.names import readable_name
 
 if TYPE_CHECKING:

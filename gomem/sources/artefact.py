@@ -11,11 +11,10 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 
 from gomem.errors import CaptureError, Damage
 from gomem.sources.bounds import Bounds
-from gomem.sources.byte_order_marks import without_mark
-from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed
+from gomem.sources.decompress import CHUNK_BYTES, Tape, decompressed, is_compressed, without_mark
 from gomem.sources.file_dates import file_time
-from gomem.sources.missing import no_such_path
 from gomem.sources.names import readable_name
+from gomem.sources.paths import no_such_path
 from gomem.units import MIB, format_bytes
 
 if TYPE_CHECKING:

@@ -1,24 +1,31 @@
 """gzip and zstd, undone a chunk at a time; a stream that is cut or corrupt is damage.
 
 Whoever wants the whole joins the chunks. gzip is undone by ISA-L's igzip, three times as fast as
-zlib, and zstd by Arrow.
+zlib, and zstd by Arrow. Text that an editor or a shell of Windows wrote begins with a byte order
+mark, or is UTF-16: `curl … > memstats.json` in Windows PowerShell 5 writes that, and editors put
+U+FEFF before UTF-8. No artefact that is binary begins with these bytes: gzip, zstd, ELF and
+archives have beginnings of their own, and as the first bytes of a profile they would be of a wire
+type that protobuf lacks.
 """
 
 from __future__ import annotations
 
+import codecs
 from typing import IO, TYPE_CHECKING
 
 from gomem.errors import Damage
 from gomem.units import KIB, MIB, format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 CHUNK_BYTES = MIB
 STORED_CHUNK_BYTES = 256 * KIB
 ZSTD_CHUNK_BYTES = 128 * KIB  # a block; what shares a chunk with a corrupt block is lost with it
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST = len(codecs.BOM_UTF8)
 
 
 class Tape:
@@ -116,3 +123,22 @@ def _unzstd(tape: Tape, name: str, damage: list[Damage]) -> Iterator[bytes]:
             return
         size += len(chunk)
         yield chunk
+
+
+def without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The content, in UTF-8 and without a byte order mark where it begins with one."""
+    chunks = iter(chunks)
+    beginning = b""
+    for chunk in chunks:
+        beginning += chunk
+        if len(beginning) >= _LONGEST:
+            break
+    if beginning.startswith(_UTF16):
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        yield decoder.decode(beginning).encode("utf-8", "replace")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "replace")
+        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        return
+    yield beginning.removeprefix(codecs.BOM_UTF8)
+    yield from chunks

@@ -7,24 +7,64 @@ cut is still read.
 
 from __future__ import annotations
 
+import hashlib
 import stat
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage
-from gomem.sources.artefact import chunks_of
+from gomem.sources.artefact import chunks_of, source_of
 from gomem.sources.bounds import Bounds
-from gomem.sources.entries import Entry, Listing
 from gomem.sources.file_dates import file_time
-from gomem.sources.missing import no_such_path
-from gomem.sources.names import readable_name
+from gomem.sources.names import natural_key, readable_name
+from gomem.sources.paths import matching, no_such_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
     from os import PathLike
+
+    from gomem.sources.artefact import Source
 
 
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".zip")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a capture, not read yet; `path` is where it lies, if not in an archive."""
+
+    name: str
+    modified: datetime | None
+    bounds: Bounds
+    _chunks: Callable[[], Iterable[bytes]]
+    path: Path | None = None
+
+    def open(self) -> Source:
+        """Read and decompress it within what is left of the capture's bounds."""
+        return source_of(self._chunks(), self.name, self.modified, self.bounds)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files of a capture in natural name order, and what could not be listed."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    damage: tuple[Damage, ...]
+
+    @classmethod
+    def of(cls, root: Path, entries: Iterable[Entry], damage: Iterable[Damage]) -> Listing:
+        """With the entries put in order."""
+        in_order = sorted(entries, key=lambda entry: natural_key(entry.name))
+        return cls(readable_name(str(root)), tuple(in_order), tuple(damage))
+
+    @cached_property
+    def by_name(self) -> dict[str, Entry]:
+        """Entries by their path inside the capture."""
+        return {entry.name: entry for entry in self.entries}
 
 
 def list_capture(path: str | PathLike[str], bounds: Bounds | None = None) -> Listing:
@@ -92,3 +132,31 @@ def _file_entry(path: Path, name: str, bounds: Bounds) -> Entry:
             yield from chunks_of(file)
 
     return Entry(readable_name(name), file_time(path), bounds, chunks, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A file as it lies there."""
+
+    name: str  # its path from the folder that was named, which it begins with
+    stored_bytes: int  # its size
+    sha256: str  # what `sha256sum` prints of it
+
+
+def digests_of(path: str | PathLike[str]) -> list[Digest]:
+    """The files behind a path or pattern, in natural order; an archive is one. Or CaptureError."""
+    return [one for name in matching(path) for one in _of_one(Path(name))]
+
+
+def _of_one(root: Path) -> list[Digest]:
+    if root.is_file():
+        return [_digest(root, root.name)]
+    entries = list_capture(root).entries
+    folder = root.resolve().name
+    return [_digest(one.path, f"{folder}/{one.name}") for one in entries if one.path is not None]
+
+
+def _digest(path: Path, name: str) -> Digest:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256")
+        return Digest(readable_name(name), file.tell(), found.hexdigest())

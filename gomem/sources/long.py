@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, cast
 from gomem.errors import CaptureError, Damage
 from gomem.sources.artefact import Source, open_path, stream_name
 from gomem.sources.bounds import Bounds
-from gomem.sources.byte_order_marks import without_mark
-from gomem.sources.decompress import Tape, decompressed
+from gomem.sources.decompress import Tape, decompressed, without_mark
 from gomem.sources.names import readable_name
 from gomem.units import MIB
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gomem.sources.artefact import Readable
-    from gomem.sources.entries import Entry
+    from gomem.sources.listing import Entry
 
     Progress = Callable[[int, int | None], None]
 

@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from gomem.sources.artefact import open_source
-from gomem.sources.byte_order_marks import without_mark
+from gomem.sources.decompress import without_mark
 from gomem.sources.long import open_stream
 
 TEXT = "Rss: 12 kB \N{GREEK SMALL LETTER MU}\n" * 3

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from gomem.errors import CaptureError
-from gomem.sources.digests import digests_of
+from gomem.sources.listing import digests_of
 
 
 def sha256(content: bytes) -> str:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gomem.sources.globs import matching
-from gomem.sources.missing import no_such_path
+from gomem.sources.paths import matching, no_such_path
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 from gomem.errors import Damage, FormatError
@@ -52,11 +51,8 @@ class BuildInfo:
     def main(self) -> str:
         """The main module with its version, or the package's path; empty if neither is told."""
         lines = [line.split("\t") for line in self.modules.splitlines()]
-        for word in ("mod", "path"):
-            for line in lines:
-                if line[0] == word:
-                    return " ".join(line[1:3]).strip()
-        return ""
+        found = (line[1:3] for word in ("mod", "path") for line in lines if line[0] == word)
+        return " ".join(next(found, "")).strip()
 
     def text(self, name: str) -> str:
         """As `go version -m` prints it."""
@@ -223,22 +219,12 @@ def settings_of(build: BuildInfo) -> dict[str, str]:
     """The settings of the build by name: `CGO_ENABLED`, `GOARCH`, `-tags`, `vcs.revision`."""
     lines = (line.split("\t", 1) for line in build.modules.splitlines())
     texts = (line[1].partition("=") for line in lines if line[0] == "build" and len(line) > 1)
-    return {name: _unquoted(value) for name, _, value in texts}
+    # Values with blanks or quotes stand in quotes, as Go writes strings.
+    return {name: re.sub(r'^(["`])(.*)\1$', r"\2", value) for name, _, value in texts}
 
 
 def modules_of(build: BuildInfo) -> list[tuple[str, str, str, str]]:
     """Modules: `main`, `dependency` or `replacement`, then path, version and checksum."""
     words = {"mod": "main", "dep": "dependency", "=>": "replacement"}
-    lines = (line.split("\t") for line in build.modules.splitlines())
-    return list(starmap(_module, ((words[one[0]], *one[1:]) for one in lines if one[0] in words)))
-
-
-def _module(
-    kind: str, path: str = "", version: str = "", total: str = "", *_: str
-) -> tuple[str, str, str, str]:
-    return kind, path, version, total
-
-
-def _unquoted(text: str) -> str:
-    """Values with blanks or quotes stand in quotes, as Go writes strings."""
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '"`' else text
+    lines = ([*line.split("\t"), "", "", ""] for line in build.modules.splitlines())
+    return [(words[one[0]], one[1], one[2], one[3]) for one in lines if one[0] in words]

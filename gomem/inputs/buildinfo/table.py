@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.buildinfo.parse import (
-    ELF,
-    looks_like_build_info,
-    modules_of,
-    parse_build_info,
-    settings_of,
-)
+from gomem.inputs.buildinfo import parse
 from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -73,26 +67,15 @@ class Build(Frames):
 
 def build_tables(build: BuildInfo, damaged: tuple[Damage, ...]) -> Build:
     """Lay build information out as rows."""
-    settings, modules = settings_of(build), modules_of(build)
+    settings, modules = parse.settings_of(build), parse.modules_of(build)
     main = next((one for one in modules if one[0] == "main"), ("", None, None, None))
     paths = [line.split("\t")[1] for line in build.modules.splitlines() if line[:5] == "path\t"]
     cgo = settings.get("CGO_ENABLED")
-    row = (
-        build.go_version,
-        next(iter(paths), None),
-        main[1],
-        main[2],
-        None if cgo is None else cgo == "1",
-        settings.get("GOOS"),
-        settings.get("GOARCH"),
-        settings.get("vcs.revision"),
-    )
-    return Build(
-        build_rows([row], BUILD),
-        build_rows(settings.items(), SETTINGS),
-        build_rows(modules, MODULES),
-        damaged=damaged,
-    )
+    module = (build.go_version, next(iter(paths), None), main[1], main[2])
+    of_settings = map(settings.get, ("GOOS", "GOARCH", "vcs.revision"))
+    row = (*module, None if cgo is None else cgo == "1", *of_settings)
+    tables = (build_rows(settings.items(), SETTINGS), build_rows(modules, MODULES))
+    return Build(build_rows([row], BUILD), *tables, damaged=damaged)
 
 
 @reads("build information, as go version -m prints it", "buildinfo")
@@ -102,8 +85,8 @@ def read_buildinfo(readable: Readable) -> Build:
     FormatError where there is none in it; Go 1.12 and older wrote none.
     """
     source = open_source(readable)
-    if source.data.startswith(ELF):
-        build, found = parse_build_info(source.data, source=source.name)
+    if source.data.startswith(parse.ELF):
+        build, found = parse.parse_build_info(source.data, source=source.name)
         return build_tables(build, (*source.damage, *found))
-    build, damaged, _ = read_plain(source, looks_like_build_info, parse_build_info)
+    build, damaged, _ = read_plain(source, parse.looks_like_build_info, parse.parse_build_info)
     return build_tables(build, damaged)

@@ -28,11 +28,7 @@ ENVIRON = (
 
 @dataclass(frozen=True)
 class Environ(Frames):
-    """The variables that set the Go runtime, as one process was started with them.
-
-    Attributes:
-        environ: A row per variable that is set; see `ENVIRON`.
-    """
+    """The variables that set the Go runtime at a start: `environ`, a row each; see `ENVIRON`."""
 
     environ: pd.DataFrame
 
@@ -46,8 +42,7 @@ class Environ(Frames):
 def read_environ(readable: Readable) -> Environ:
     """Read /proc/PID/environ, or the text of `env`; all but the runtime's variables is dropped.
 
-    Raises:
-        FormatError: It is no environment.
+    FormatError where it is no environment.
     """
     source = open_source(readable)
     looks_like = partial(looks_like_environ, name=source.name)

@@ -28,19 +28,16 @@ _LINE = re.compile(
 )
 _STEP = re.compile(r"\s+(?:flow: |from )")
 _WHY = re.compile(r"\s+from .* \((?P<why>[a-zA-Z][^()]*(?:\[[^\]]*\])?)\) at .*")
-_MOVED = re.compile(r"moved to heap: (?P<subject>.*)")
-_ESCAPES = re.compile(r"(?P<subject>.*) escapes to heap(?: in (?P<function>.*?))?:?")
-_STAYS = re.compile(r"(?P<subject>.*) does not escape")
-_LEAKS = re.compile(r"leaking (?:param|closure reference)(?: content)?:? (?P<subject>.*)")
-_PARAMETER = re.compile(r"parameter (?P<subject>\S+) leaks to .*")
-_NOT_OF_ESCAPES = (
-    "can inline ",
-    "cannot inline ",
-    "inlining call to ",
-    "zero-copy ",
-    "devirtualizing ",
-    "PGO ",
+_FORMS = (
+    ("moved", r"moved to heap: (?P<subject>.*)"),
+    ("stays", r"(?P<subject>.*) does not escape"),
+    ("escapes", r"(?P<subject>.*) escapes to heap(?: in (?P<function>.*?))?:?"),
+    ("leaks", r"leaking (?:param|closure reference)(?: content)?:? (?P<subject>.*)"),
+    ("leaks", r"parameter (?P<subject>\S+) leaks to .*"),
 )
+_KINDS = tuple((kind, re.compile(form)) for kind, form in _FORMS)
+_OF_INLINING = ("can inline ", "cannot inline ", "inlining call to ")
+_NOT_OF_ESCAPES = (*_OF_INLINING, "zero-copy ", "devirtualizing ", "PGO ")
 _CAPTURES = " capturing by "
 # A plain value, neither made there nor an address: to be on the heap it was put into an interface.
 _VALUE = re.compile(r"(?!make\(|new\(|&|\[|map\[|func |string\()[^ {}]+")
@@ -74,24 +71,19 @@ _Place = tuple[str, int, int | None]  # file, line, column
 _Key = tuple[str, int, int | None, str]  # the same, and the variable
 
 
-@dataclass
-class Escapes:
-    """Verdicts in the order of the output, each once, one list a field."""
+@dataclass(slots=True)
+class Verdict:
+    """What the compiler says of a variable or an expression."""
 
-    # Import path, from the line before; empty if there is none.
-    package: list[str] = field(default_factory=list)
-    file: list[str] = field(default_factory=list)  # as printed, without a leading `./`
-    line: list[int] = field(default_factory=list)  # of the file
-    # Of the line; None in code that the compiler made.
-    column: list[int | None] = field(default_factory=list)
-    kind: list[str] = field(default_factory=list)  # moved, escapes, leaks, stays or other
-    subject: list[str] = field(default_factory=list)  # the variable or expression
-    # In which function, where the compiler says so.
-    function: list[str] = field(default_factory=list)
-    # Why, in words; empty where the compiler does not say.
-    reason: list[str] = field(default_factory=list)
-    # The steps of the explanation, each on a line; empty without -m=2.
-    flow: list[str] = field(default_factory=list)
+    package: str  # import path, from the line before; empty if there is none
+    file: str  # as printed, without a leading `./`
+    line: int  # of the file
+    column: int | None  # of the line; None in code that the compiler made
+    kind: str  # moved, escapes, leaks, stays or other
+    subject: str  # the variable or expression
+    function: str = ""  # in which function, where the compiler says so
+    reason: str = ""  # why, in words; empty where the compiler does not say
+    flow: str = ""  # the steps of the explanation, each on a line; empty without -m=2
 
 
 def looks_like_escapes(data: bytes) -> bool:
@@ -104,8 +96,8 @@ def looks_like_escapes(data: bytes) -> bool:
     return sum(_LINE.fullmatch(one) is not None for one in marks) >= LEAST_MARKS
 
 
-def parse_escapes(output: bytes, *, source: str) -> tuple[Escapes, list[Damage]]:
-    """Parse the compiler's output; a verdict that has no place is damage.
+def parse_escapes(output: bytes, *, source: str) -> tuple[list[Verdict], list[Damage]]:
+    """Verdicts in the order of the output, each once; one that has no place is damage.
 
     Messages that the compiler prints beside them, such as errors, are of the kind `other`.
     """
@@ -115,18 +107,16 @@ def parse_escapes(output: bytes, *, source: str) -> tuple[Escapes, list[Damage]]
         if not reading.take(text) and any(verdict in text for verdict in _VERDICTS):
             what = "a verdict without a place; wanted file:line:column: message"
             damage.append(Damage(source, f"line {number}", what, excerpt(text)))
-    return reading.escapes, damage
+    return list(reading.verdicts.values()), damage
 
 
 @dataclass
 class _Reading:
     """What is known between two lines."""
 
-    escapes: Escapes = field(default_factory=Escapes)
+    verdicts: dict[_Key, Verdict] = field(default_factory=dict)  # by place and subject
     package: str = ""
-    # By place and subject: the row of a verdict, and the steps that explain it.
-    rows: dict[_Key, int] = field(default_factory=dict)
-    explained: _Key | None = None
+    explained: _Key | None = None  # which verdict the steps are about
 
     def take(self, text: str) -> bool:
         """Read one line; False if it is not of the form that the compiler prints."""
@@ -148,35 +138,18 @@ class _Reading:
     def _explain(self, place: _Place, step: str) -> None:
         if self.explained is None or self.explained[:3] != place:
             return
-        row = self.rows[self.explained]
-        flow = self.escapes.flow
-        flow[row] = f"{flow[row]}\n{step.strip()}".strip()
-        self.escapes.reason[row] = reason_of(flow[row])
+        verdict = self.verdicts[self.explained]
+        verdict.flow = f"{verdict.flow}\n{step.strip()}".strip()
+        verdict.reason = reason_of(verdict.flow)
 
     def _judge(self, place: _Place, message: str) -> None:
         kind, subject, function = _verdict(message)
-        key = (*place, _variable(subject))
-        known = self.rows.get(key)
-        if known is None:
-            known = self.rows[key] = len(self.escapes.kind)
-            self._add(place, kind, subject)
-        elif kind == "moved":  # said of a variable whose address was explained before
-            self.escapes.kind[known], self.escapes.subject[known] = kind, subject
-        if function:
-            self.escapes.function[known] = function
-        self.explained = key
-
-    def _add(self, place: _Place, kind: str, subject: str) -> None:
-        to = self.escapes
-        to.package.append(self.package)
-        to.file.append(place[0])
-        to.line.append(place[1])
-        to.column.append(place[2])
-        to.kind.append(kind)
-        to.subject.append(subject)
-        to.function.append("")
-        to.reason.append("")
-        to.flow.append("")
+        self.explained = (*place, subject.removeprefix("&"))  # `&u` and `u` are one variable
+        new = Verdict(self.package, *place, kind, subject)
+        known = self.verdicts.setdefault(self.explained, new)
+        if kind == "moved":  # also of a variable whose address was explained before
+            known.kind, known.subject = kind, subject
+        known.function = function or known.function
 
 
 def reason_of(flow: str) -> str:
@@ -191,21 +164,9 @@ def reason_of(flow: str) -> str:
 
 def _verdict(message: str) -> tuple[str, str, str]:
     """Kind, subject and function of a message."""
-    moved = _MOVED.fullmatch(message)
-    if moved:
-        return "moved", moved["subject"], ""
-    stays = _STAYS.fullmatch(message)
-    if stays:
-        return "stays", stays["subject"], ""
-    escapes = _ESCAPES.fullmatch(message)
-    if escapes:
-        return "escapes", escapes["subject"], escapes["function"] or ""
-    leaks = _LEAKS.fullmatch(message) or _PARAMETER.fullmatch(message)
-    if leaks:
-        return "leaks", leaks["subject"].partition(" ")[0], ""
+    for kind, form in _KINDS:
+        if found := form.fullmatch(message):
+            subject = found["subject"]
+            subject = subject.partition(" ")[0] if kind == "leaks" else subject
+            return kind, subject, found.groupdict().get("function") or ""
     return "other", message, ""
-
-
-def _variable(subject: str) -> str:
-    """`&u` and `u` at one place are one variable."""
-    return subject.removeprefix("&")

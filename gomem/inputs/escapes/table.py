@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
 from gomem.inputs.escapes.parse import looks_like_escapes, parse_escapes
-from gomem.inputs.schema import Column, Frames, build
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.unwrap import plain_characters, read_plain
 from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
@@ -56,7 +56,7 @@ def read_escapes(readable: Readable) -> EscapeAnalysis:
     """
     source = open_source(readable)
     plain = replace(source, data=plain_characters(source.data))  # `&amp;u`, an address, is no name
-    escapes, damaged, _ = read_plain(plain, looks_like_escapes, parse_escapes)
-    if not escapes.kind:
+    verdicts, damaged, _ = read_plain(plain, looks_like_escapes, parse_escapes)
+    if not verdicts:
         raise FormatError(source.name, "", "no verdict; wanted the output of go build -gcflags=-m")
-    return EscapeAnalysis(build(asdict(escapes), VERDICTS), damaged=damaged)
+    return EscapeAnalysis(build_rows(map(astuple, verdicts), VERDICTS), damaged=damaged)

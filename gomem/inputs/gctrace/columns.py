@@ -8,26 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.gctrace.grammar import (
-    GRAMMARS,
-    INTEGER_KINDS,
-    SIZE_BYTES,
-    Field,
-    Grammar,
-    Release,
-    releases,
-)
-from gomem.inputs.gctrace.log_damage import (
-    NO_DURATION_FROM_MS,
-    broken_lines,
-    impossible_durations,
-    missing_cycles,
-)
+from gomem.inputs.gctrace import log_damage
+from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, SIZE_BYTES, releases
+from gomem.inputs.gctrace.log_damage import NO_DURATION_FROM_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gomem.errors import Damage
+    from gomem.inputs.gctrace.grammar import Field, Grammar, Release
     from gomem.inputs.gctrace.unwrap import Unwrapped
 
 Columns = dict[str, np.ndarray]
@@ -98,22 +87,13 @@ class Readings:
 
     def lines(self, event: str) -> list[_Lines]:
         """All lines of an event, by form."""
-        single = [
-            _Lines(
-                grammar,
-                np.array([line for line, _ in rows]),
-                [
-                    _numbers(column, part)
-                    for part, column in zip(
-                        grammar.fields, zip(*(row for _, row in rows), strict=True), strict=True
-                    )
-                ]
-                if grammar.fields
-                else [],
-            )
-            for grammar, rows in self._single.items()
-        ]
-        return [lines for lines in (*self._lines, *single) if lines.grammar.event == event]
+        found = [lines for lines in self._lines if lines.grammar.event == event]
+        for grammar, rows in self._single.items():
+            if grammar.event == event:
+                columns = zip(*(numbers for _, numbers in rows), strict=True)
+                arrays = list(map(_numbers, columns, grammar.fields))
+                found.append(_Lines(grammar, np.array([line for line, _ in rows]), arrays))
+        return found
 
     @property
     def grammars(self) -> list[Grammar]:
@@ -161,14 +141,14 @@ def lay_out(
     cycles["periodic"], announced = _periodic(cycles, readings.lines("gc-forced"), so_far)
     for events in (scavenges, pacer):
         _place(events, cycles, so_far)
-    damage = broken_lines(readings, unwrapped, source)
-    damage += impossible_durations(cycles, unwrapped, source)
-    damage += missing_cycles(cycles, readings, unwrapped, so_far)
+    damage = log_damage.broken_lines(readings, unwrapped, source)
+    damage += log_damage.impossible_durations(cycles, unwrapped, source)
+    damage += log_damage.missing_cycles(cycles, readings, unwrapped, so_far)
     so_far.go_on(cycles, announced, readings)
     so_far.grammars |= set(readings.grammars)
     for events in (cycles, scavenges, pacer):
         events["time"] = unwrapped.times_of(events["line"])
-        events["line"] = unwrapped.line_numbers_of(events["line"])
+        events["line"] = unwrapped.numbers[events["line"]]
     others = _others(readings, (cycles, scavenges, pacer))
     forms = [grammar for grammar in GRAMMARS if grammar in so_far.grammars]
     return GcTraceColumns(cycles, scavenges, pacer, others, releases(forms)), damage
@@ -198,8 +178,7 @@ def _gather(groups: Sequence[_Lines]) -> Columns:
                 _put(columns, part, values, rows)
         for name, flag in group.grammar.flags:
             if name not in columns:
-                missing = np.zeros(len(lines), bool) if isinstance(flag, bool) else None
-                columns[name] = np.empty(len(lines), object) if missing is None else missing
+                columns[name] = np.full(len(lines), False if isinstance(flag, bool) else None)
             columns[name][rows] = flag
         start += len(rows)
     return columns
@@ -298,10 +277,8 @@ def _runs(cycles: Columns, so_far: LogSoFar) -> np.ndarray:
 def _periodic(
     cycles: Columns, announced: Sequence[_Lines], so_far: LogSoFar
 ) -> tuple[np.ndarray, bool]:
-    """Collections that `GC forced` announced, and whether one announced is still to come.
-
-    It announces the next one, unless the program asked for that.
-    """
+    """Collections that `GC forced` announced, and whether one announced is still to come."""
+    # It announces the next one, unless the program asked for that.
     numbers = [np.array([-1])] if so_far.announced else []
     numbers += [lines.numbers for lines in announced]
     periodic = np.zeros(len(cycles["line"]), bool)

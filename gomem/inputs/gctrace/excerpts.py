@@ -34,13 +34,12 @@ GAP_LINE = re.compile(
 FEWEST_CUT = 2  # lines that end at the same column
 
 _BEGIN = "gc {number:n} @{at_seconds:s}s {gc_cpu_since_start_fraction:%}%"
-_CLOCK = ": {sweep_termination_seconds:ms}+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock"
 _CPU = (
     ", {cpu_sweep_termination_seconds:ms}+{cpu_assist_seconds:ms}/{cpu_background_seconds:ms}"
     "/{cpu_idle_seconds:ms}+{cpu_mark_termination_seconds:ms} ms cpu"
 )
 _GROUPS = (
-    _CLOCK,
+    ": {sweep_termination_seconds:ms}+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock",
     _CPU,
     ", {heap_at_start_bytes:MB}->{heap_at_mark_end_bytes:MB}->{heap_live_bytes:MB} MB",
     " {heap_goal_bytes:MB} MB goal",

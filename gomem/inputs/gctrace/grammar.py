@@ -155,13 +155,10 @@ def _csv_translation(separators: bytes) -> tuple[bytes, bytes]:
 
 _GC = "gc {number:n} @{at_seconds:s}s {gc_cpu_since_start_fraction:%}%"
 _LEAKS = "¦ (checking for goroutine leaks)"
-_CLOCK = (
-    "¦: {sweep_termination_seconds:ms}+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock, "
-)
-_CLOCK_1_5 = (
-    "¦: {sweep_termination_seconds:ms}+{scan_seconds:ms}+{write_barrier_seconds:ms}"
-    "+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock, "
-)
+_MARKED = "+{mark_seconds:ms}+{mark_termination_seconds:ms} ms clock, "
+_CLOCK = "¦: {sweep_termination_seconds:ms}" + _MARKED
+_SCAN = "+{scan_seconds:ms}+{write_barrier_seconds:ms}"
+_CLOCK_1_5 = "¦: {sweep_termination_seconds:ms}" + _SCAN + _MARKED
 _CPU_MARK = "+{cpu_assist_seconds:ms}/{cpu_background_seconds:ms}/{cpu_idle_seconds:ms}"
 _CPU_END = "+{cpu_mark_termination_seconds:ms} ms cpu, "
 _CPU = "{cpu_sweep_termination_seconds:ms}" + _CPU_MARK + _CPU_END
@@ -202,17 +199,14 @@ _RESET = "¦ [controller reset]"
 
 
 def _scav(text: str, since: Release, until: Release, reset_since: Release) -> list[Grammar]:
-    plain, forced, reset = (
-        (("forced", forced), ("controller_reset", reset))
-        for forced, reset in ((False, False), (True, False), (False, True))
+    tails = (("", since), (_FORCED, since), (_RESET, max(since, reset_since)))
+    flags = (
+        (("forced", tail == _FORCED), ("controller_reset", tail == _RESET)) for tail, _ in tails
     )
-    grammars = [
-        Grammar("scav", text, since, until, plain),
-        Grammar("scav", text + _FORCED, since, until, forced),
+    return [
+        Grammar("scav", text + tail, begin, until, said)
+        for (tail, begin), said in zip(tails, flags, strict=True)
     ]
-    if reset_since <= until:
-        grammars.append(Grammar("scav", text + _RESET, max(since, reset_since), until, reset))
-    return grammars
 
 
 # The form without a generation is that of 1.14 and comes back in 1.19; only the range in between
@@ -290,11 +284,7 @@ _SCAN_LINES = [
 ]
 
 GRAMMARS: tuple[Grammar, ...] = (
-    *_GC_LINES,
-    *_SCAV_LINES,
-    *_SCVG_LINES,
-    *_PACER_LINES,
-    *_SCAN_LINES,
+    *(*_GC_LINES, *_SCAV_LINES, *_SCVG_LINES, *_PACER_LINES, *_SCAN_LINES),
     Grammar("gc-forced", "GC forced", OLDEST, NEWEST),
 )
 

@@ -127,15 +127,6 @@ class MixedLines:
         return min(int(self.starts[after]), int(self.starts[line]) + WINDOW_BYTES)
 
 
-@dataclass(frozen=True)
-class _Beginning:
-    """Where a line may begin, of which event, and where to look on if it does not."""
-
-    start: int
-    event: str
-    end: int
-
-
 @dataclass
 class _Beginnings:
     """Finds where lines may begin: where that is rare, far faster by `bytes.find` than by `re`."""
@@ -144,8 +135,8 @@ class _Beginnings:
     stop: int
     ahead: dict[bytes, int] = field(default_factory=lambda: dict.fromkeys(_BEGINNINGS, -1))
 
-    def next(self, position: int) -> _Beginning | None:
-        """The first place from a position on."""
+    def next(self, position: int) -> tuple[int, str, int] | None:
+        """The first place from a position on, its event, and where to look on if it is none."""
         for beginning, at in self.ahead.items():
             if at < position:
                 found = self.text.find(beginning, position, self.stop)
@@ -156,14 +147,10 @@ class _Beginnings:
         end = at + len(beginning)
         if beginning == b"scvg" and self.text[max(position, at - len(_FORCED)) : at] == _FORCED:
             at -= len(_FORCED)
-        return _Beginning(at, _BEGINNINGS[beginning], end)
+        return at, _BEGINNINGS[beginning], end
 
 
-@dataclass(frozen=True)
-class _Reading:
-    grammar: Grammar
-    numbers: tuple[bytes, ...]
-    end: int
+_Reading = tuple[Grammar, tuple[bytes, ...], int]  # a line's form and numbers, and where it ends
 
 
 def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
@@ -177,7 +164,7 @@ def search(lines: MixedLines, before_line: int, readings: Readings) -> int:
     beginnings = _Beginnings(lines.text, stop)
     position = 0
     while (begin := beginnings.next(position)) is not None:
-        position = searched.read_at(begin)
+        position = searched.read_at(*begin)
     searched.note_loose_pieces(stop)
     position = max(position, stop)
     if _is_in(b"\n" + lines.text, _OTHER_BEGIN):
@@ -202,26 +189,25 @@ class _Search:
     broken_line: int | None = None
     patience: Patience = field(default_factory=Patience)  # how long torn lines may still take
 
-    def read_at(self, begin: _Beginning) -> int:
+    def read_at(self, at: int, event: str, behind: int) -> int:
         """Read the line that may begin here; return where to look next."""
         lines = self.lines
-        at = begin.start
         line = lines.line_at(at)
         end = lines.window_end(line)
         reading = None
-        if any(lines.text.find(literal, at, end) >= 0 for literal in _EARLY[begin.event]):
-            reading = self._read(_FORMS[begin.event], at, end)
+        if any(lines.text.find(literal, at, end) >= 0 for literal in _EARLY[event]):
+            reading = self._read(_FORMS[event], at, end)
         if reading is not None:
             self.note_loose_pieces(at)
-            self.searched_to = reading.end
+            grammar, numbers, self.searched_to = reading
             self.broken_line = None
-            self.readings.add_one(reading.grammar, int(lines.numbers[line]), reading.numbers)
-            return reading.end
+            self.readings.add_one(grammar, int(lines.numbers[line]), numbers)
+            return self.searched_to
         if _CERTAIN_BEGIN.match(lines.text, at):
             self.note_loose_pieces(int(lines.starts[line]))
             self._break(line, at)
             self.searched_to = int(lines.starts[line + 1])
-        return begin.end
+        return behind
 
     def note_loose_pieces(self, stop: int) -> None:
         """Note pieces of torn lines that were passed over, once for each torn line."""
@@ -254,7 +240,7 @@ class _Search:
         for form, match in matched:
             newline = _NEWLINE.match(text, match.end())
             if newline is not None:
-                return _Reading(form, match.groups(), newline.end())
+                return form, match.groups(), newline.end()
         mended = [
             (form, line)
             for form in forms
@@ -265,10 +251,10 @@ class _Search:
             if len(mended) > 1 and mended[0][1].cost == mended[1][1].cost:
                 return None
             form, best = mended[0]
-            return _Reading(form, best.numbers, best.end)
+            return form, best.numbers, best.end
         for form, match in reversed(matched):
             if isinstance(form.parts[-1], bytes) and not _UNKNOWN_TAIL.match(text, match.end()):
-                return _Reading(form, match.groups(), match.end())
+                return form, match.groups(), match.end()
         return None
 
     @cached_property

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,7 @@ from gomem.inputs.gctrace.columns import GcTraceColumns, LogSoFar, Readings, joi
 from gomem.inputs.gctrace.excerpts import take_excerpts
 from gomem.inputs.gctrace.grammar import GRAMMARS, INTEGER_KINDS, Grammar
 from gomem.inputs.gctrace.line_forms import mark_numbers
-from gomem.inputs.gctrace.mixed_lines import MixedLines, has_own_line, search
+from gomem.inputs.gctrace.mixed_lines import MixedLines, search
 from gomem.inputs.gctrace.torn_lines import WINDOW_BYTES, WINDOW_LINES
 from gomem.inputs.gctrace.unwrap import Unwrapped
 from gomem.inputs.gctrace.wrappers import Unwrapper
@@ -53,21 +54,12 @@ _KEYS = pa.array(
 )
 
 
-def looks_like_gctrace(data: bytes) -> bool:
-    """Whether there is any line of the collector in it, wrapped or among other output."""
-    return has_own_line(data)
-
-
 def join_pieces(
     pieces: Iterable[tuple[GcTraceColumns, list[Damage]]],
 ) -> tuple[GcTraceColumns, list[Damage]]:
     """The whole of a log that was parsed in pieces."""
-    columns: list[GcTraceColumns] = []
-    damage: list[Damage] = []
-    for piece, piece_damage in pieces:
-        columns.append(piece)
-        damage += piece_damage
-    return join(columns), damage
+    columns, damage = zip(*pieces, strict=True)
+    return join(columns), list(chain.from_iterable(damage))
 
 
 def parse_pieces(
@@ -83,7 +75,9 @@ def parse_pieces(
     unwrapper = Unwrapper(source)
     held = Unwrapped()
     for piece, last in _whole_lines(pieces):
-        ahead = held.followed_by(unwrapper.unwrap(_with_arrows(piece)))
+        # One letter is found to be missing faster than the five of HTML's arrow.
+        readable = piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
+        ahead = held.followed_by(unwrapper.unwrap(readable))
         end = len(ahead.text) if last else ahead.text.rfind(b"\n") + 1
         if len(ahead.text) - end > LONGEST_LINE_BYTES:
             end = len(ahead.text)
@@ -95,11 +89,6 @@ def parse_pieces(
         if last:
             pa.default_memory_pool().release_unused()
         yield columns, [*ahead.damage, *damage]
-
-
-def _with_arrows(piece: bytes) -> bytes:
-    """A piece without HTML's arrows: one letter is found to be missing faster than five."""
-    return piece.replace(ARROW_IN_HTML, ARROW) if b"&" in piece else piece
 
 
 def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
@@ -117,11 +106,9 @@ def _whole_lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 
 def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
-    """Read lines; return how many bytes are done with.
-
-    The lines after the last one that stood alone may hold the beginning of a torn one, so that,
-    except at the end of the log, they are left to be read again with what follows.
-    """
+    """Read lines; return how many bytes are done with."""
+    # The lines after the last one that stood alone may hold the beginning of a torn one, so that,
+    # except at the end of the log, they are left to be read again with what follows.
     size = len(chunk)
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
@@ -129,10 +116,11 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     offsets = _offsets(lines)
     forms, doubtful = _forms_of(chunk, offsets)
     alone = np.zeros(len(lines), bool)
-    parts = [
+    parts = [  # lines of a form, divided so that threads share the work
         (_FORMS[form], part)
         for form in np.flatnonzero(np.bincount(forms + 1, minlength=1)[1:])
-        for part in _parts(np.flatnonzero(forms == form))
+        for which in (np.flatnonzero(forms == form),)
+        for part in np.array_split(which, len(which) // PART_LINES + 1)
     ]
     # Nearly all of it is Arrow's, which lets threads run; more of them than processors hold memory.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -149,11 +137,6 @@ def _read_chunk(chunk: bytes, readings: Readings, last: bool) -> int:
     return min(int(offsets[done]), size)
 
 
-def _parts(which: np.ndarray) -> list[np.ndarray]:
-    """Lines of a form, divided so that threads share the work."""
-    return np.array_split(which, len(which) // PART_LINES + 1)
-
-
 def _lines(text: bytes) -> pa.BinaryArray:
     """The lines of a text, newlines included, without copying it."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == NEWLINE) + 1
@@ -164,10 +147,8 @@ def _lines(text: bytes) -> pa.BinaryArray:
 
 
 def _forms_of(chunk: bytes, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each line the form that its marked text is the key of, -1 for none; and long numbers.
-
-    Lines with numbers that may not fit are given by themselves, as numbers from 0.
-    """
+    """For each line the form that its marked text is the key of, -1 for none; and long numbers."""
+    # Lines with numbers that may not fit are given by themselves, as numbers from 0.
     marked, long_at = mark_numbers(chunk)
     keys = pc.index_in(_lines(marked), value_set=_KEYS).fill_null(-2).to_numpy()
     return keys >> 1, np.searchsorted(offsets, long_at, side="right") - 1
@@ -199,7 +180,8 @@ def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
         for name, field in zip(names, form.csv_columns, strict=True)
         if field is not None
     }
-    numbers = form.to_csv(_bytes_of(text))
+    offsets = _offsets(text)  # of lines that were just taken: they begin at their buffer's start
+    numbers = form.to_csv(text.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]])
     table = csv.read_csv(
         pa.BufferReader(numbers),
         csv.ReadOptions(column_names=names, use_threads=False, block_size=len(numbers) + 1),
@@ -207,12 +189,6 @@ def _numbers_of(form: Grammar, text: pa.BinaryArray) -> list[np.ndarray]:
         csv.ConvertOptions(column_types=types, include_columns=list(types), null_values=[]),
     )
     return [column.to_numpy() for column in table.columns]
-
-
-def _bytes_of(lines: pa.BinaryArray) -> bytes:
-    """The text of an array of lines that was just made, so that it begins at its buffer's start."""
-    offsets = _offsets(lines)
-    return lines.buffers()[2].to_pybytes()[offsets[0] : offsets[-1]]
 
 
 def _offsets(lines: pa.BinaryArray) -> np.ndarray:

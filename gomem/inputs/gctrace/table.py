@@ -6,12 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from gomem.inputs.gctrace.grammar import NEWEST, OLDEST
 from gomem.inputs.packed import PackedFrame
-from gomem.inputs.schema import Column, WithDamage, build, empty
+from gomem.inputs.schema import Column, WithDamage, build, build_rows, empty
 from gomem.releases import GoRelease, GoVersion
 from gomem.units import format_count, format_seconds
 
@@ -185,47 +184,24 @@ class GcLog(WithDamage):
     def notes(self) -> tuple[str, ...]:
         """What there is besides that is no damage: quoted lines, and those of another form."""
         counts = Counter(dict(zip(self.other["kind"], self.other["lines"], strict=True)))
-        counts["partial"] = sum(
-            int(piece.isna().any(axis=1).sum()) for piece in self.pieces(_OF_A_WHOLE_LINE)
-        )
-        return tuple(
-            words.format(format_count(counts[kind]))
-            for kind, words in _NOTES.items()
-            if counts[kind]
-        )
+        pieces = self.pieces(_OF_A_WHOLE_LINE)
+        counts["partial"] = sum(int(piece.isna().any(axis=1).sum()) for piece in pieces)
+        said = ((words, counts[kind]) for kind, words in _NOTES.items())
+        return tuple(words.format(format_count(count)) for words, count in said if count)
 
     def joined(self, others: Sequence[GcLog]) -> GcLog:
         """One log of several, in their order: each file's processes are runs of their own."""
-        if any(isinstance(one.cycles, PackedFrame) for one in (self, *others)):
-            return packed_log(_one_after_another((self, *others)))
         logs = (self, *others)
-        shifts = np.cumsum([0, *(_last_run(log) for log in logs)])[:-1]
-        frames = {
-            name: pd.concat(
-                [
-                    frame.assign(run=frame["run"] + shift)
-                    for log, shift in zip(logs, shifts, strict=True)
-                    for frame in (getattr(log, name),)
-                ],
-                ignore_index=True,
-            )
-            for name in ("cycles", "scavenges", "pacer")
-        }
-        other = pd.concat([log.other for log in logs]).groupby("kind", sort=False)["lines"].sum()
-        return GcLog(
-            **frames,
-            other=other.reset_index(),
-            go_version_range=_both([log.go_version_range for log in logs]),
-            damaged=tuple(damage for log in logs for damage in log.damaged),
-        )
+        packed = any(isinstance(one.cycles, PackedFrame) for one in logs)
+        joined = _joined(_one_after_another(logs), packed=packed)
+        return replace(joined, go_version_range=_both([log.go_version_range for log in logs]))
 
     def __repr__(self) -> str:
         return f"<GcLog: {len(self.cycles)} collections, {len(self.scavenges)} scavenger lines>"
 
     def _repr_html_(self) -> str:
-        lasting = pd.concat(
-            [one.groupby("run")["at_seconds"].max() for one in self.pieces(("run", "at_seconds"))]
-        )
+        pieces = self.pieces(("run", "at_seconds"))
+        lasting = pd.concat([one.groupby("run")["at_seconds"].max() for one in pieces])
         lasting = lasting.groupby(level=0).max()
         runs, seconds = len(lasting), lasting.sum()
         head = (
@@ -239,7 +215,11 @@ class GcLog(WithDamage):
 
 def packed_log(pieces: Iterable[GcLog]) -> GcLog:
     """One log of its pieces, its collections packed."""
-    cycles = PackedFrame(empty(CYCLES))
+    return _joined(pieces, packed=True)
+
+
+def _joined(pieces: Iterable[GcLog], *, packed: bool) -> GcLog:
+    cycles: PackedFrame | list[pd.DataFrame] = PackedFrame(empty(CYCLES)) if packed else []
     scavenges, pacer = [], []
     damaged: list[Damage] = []
     counts: Counter[str] = Counter()
@@ -253,10 +233,10 @@ def packed_log(pieces: Iterable[GcLog]) -> GcLog:
         damaged += piece.damaged
         version = piece.go_version_range
     return GcLog(
-        cycles=cycles,
+        cycles=pd.concat(cycles, ignore_index=True) if isinstance(cycles, list) else cycles,
         scavenges=pd.concat(scavenges, ignore_index=True),
         pacer=pd.concat(pacer, ignore_index=True),
-        other=build({"kind": list(counts), "lines": list(counts.values())}, OTHER),
+        other=build_rows(counts.items(), OTHER),
         go_version_range=version,
         damaged=tuple(damaged),
     )
@@ -269,29 +249,23 @@ def _one_after_another(logs: Sequence[GcLog]) -> Iterator[GcLog]:
     for log in logs:
         for number, part in enumerate(log.pieces(names)):
             cycles = part.assign(run=part["run"] + shift)
-            if number == 0:
-                rest = {
-                    name: frame.assign(run=frame["run"] + shift)
-                    for name, frame in (("scavenges", log.scavenges), ("pacer", log.pacer))
-                }
-                yield replace(log, cycles=cycles, **rest)
+            rest = {"scavenges": log.scavenges, "pacer": log.pacer}
+            if number:
+                none = {name: frame.iloc[:0] for name, frame in rest.items()}
+                yield replace(log, cycles=cycles, **none, other=log.other.iloc[:0], damaged=())
             else:
-                yield GcLog(
-                    cycles, empty(SCAVENGES), empty(PACER), empty(OTHER), log.go_version_range
-                )
+                moved = {name: of.assign(run=of["run"] + shift) for name, of in rest.items()}
+                yield replace(log, cycles=cycles, **moved)
         shift += _last_run(log)
 
 
 def gctrace_tables(columns: GcTraceColumns, damage: Sequence[Damage]) -> GcLog:
     """Lay a log's events out as rows, in the log's order; the frames take the arrays."""
-    return GcLog(
-        cycles=build(_with_times(columns.cycles, CYCLES), CYCLES, copy=False),
-        scavenges=build(_with_times(columns.scavenges, SCAVENGES), SCAVENGES, copy=False),
-        pacer=build(_with_times(columns.pacer, PACER), PACER, copy=False),
-        other=build({"kind": list(columns.others), "lines": list(columns.others.values())}, OTHER),
-        go_version_range=_version(columns.go_releases),
-        damaged=tuple(damage),
-    )
+    events = ((columns.cycles, CYCLES), (columns.scavenges, SCAVENGES), (columns.pacer, PACER))
+    frames = (build(_with_times(of, schema), schema, copy=False) for of, schema in events)
+    cycles, scavenges, pacer = frames
+    other, version = build_rows(columns.others.items(), OTHER), _version(columns.go_releases)
+    return GcLog(cycles, scavenges, pacer, other, version, tuple(damage))
 
 
 def _with_times(columns: Mapping[str, Any], schema: Sequence[Column]) -> dict[str, Any]:

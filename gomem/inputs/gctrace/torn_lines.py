@@ -77,27 +77,19 @@ def mend(
     The reading has the fewest lines of other text; None if there is none, or no single one.
     """
     text, start, end = window
-    if not _pieces_present(text, start, end, grammar):
-        return None
+    place = start  # a cheap look before the search: all literals, one after the other
+    for literal in grammar.literals:
+        place = text.find(literal, place, end) + len(literal)
+        if place < len(literal):
+            return None
     starts, most = _line_starts(text, start, end), min(MOST_STEPS, patience.steps)
     search = _Search(text, end, (*grammar.parts, b"\n"), shapes, starts, most)
     cost, solutions = search.best(0, start)
     patience.steps -= min(search.steps, most)
-    if search.steps > most:
-        return None
-    if len({numbers for _, numbers in solutions}) != 1:
+    if search.steps > most or len({numbers for _, numbers in solutions}) != 1:
         return None
     stop, numbers = solutions[0]
     return Mended(numbers, stop, cost)
-
-
-def _pieces_present(text: bytes, start: int, end: int, grammar: Grammar) -> bool:
-    """A cheap look before the search: all literals, one after the other."""
-    for literal in grammar.literals:
-        start = text.find(literal, start, end) + len(literal)
-        if start < len(literal):
-            return False
-    return True
 
 
 def _line_starts(text: bytes, start: int, end: int) -> list[int]:
@@ -170,10 +162,9 @@ class _Search:
 
     def _matches(self, piece: bytes | Field, at: int) -> Iterator[tuple[int, tuple[bytes, ...]]]:
         if isinstance(piece, bytes):
-            for written in (piece, _LINE_ENDS.get(piece, piece)):
-                if self.text.startswith(written, at, self.end):
-                    yield at + len(written), ()
-                    return
+            written = (piece, _LINE_ENDS.get(piece, piece))
+            found = (one for one in written if self.text.startswith(one, at, self.end))
+            yield from ((at + len(one), ()) for one in islice(found, 1))
             return
         whole = _FIELD_AT[piece.kind].match(self.text, at, self.end)
         if whole is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,71 +13,35 @@ from gomem.inputs.gctrace.wall_clock import parse_stamps
 if TYPE_CHECKING:
     import re
 
-    import pyarrow as pa
-
     from gomem.errors import Damage
 
 NEWLINE = 10
+# The wall times, as written, of some lines of a piece, counted from 0: asked for only where there
+# is an event.
+Stamps = Callable[[np.ndarray], list[str | None]]
 
 
-class Stamps(Protocol):
-    """The wall times of a piece's lines, as written: asked for only where there is an event."""
+def listed(stamps: list[str | None], then: Stamps | None = None) -> Stamps:
+    """Stamps that were read with their lines, and behind them those of a later piece."""
 
-    def at(self, lines: np.ndarray) -> list[str | None]:
-        """Those of some lines of the piece, counted from 0."""
+    def at(lines: np.ndarray) -> list[str | None]:
+        later = lines[lines >= len(stamps)] - len(stamps)
+        found = [stamps[line] for line in lines[lines < len(stamps)]]
+        return found + (then(later) if then else [None] * len(later))
 
-
-@dataclass(frozen=True)
-class ListedStamps:
-    """Stamps that were read with their lines."""
-
-    stamps: list[str | None]
-
-    def at(self, lines: np.ndarray) -> list[str | None]:
-        """Those of some lines."""
-        return [self.stamps[line] for line in lines]
+    return at
 
 
-@dataclass(frozen=True)
-class ColumnOfStamps:
-    """Stamps as a column of JSON records."""
-
-    column: pa.Array
-
-    def at(self, lines: np.ndarray) -> list[str | None]:
-        """Those of some lines."""
-        import pyarrow as pa
-
-        return self.column.take(pa.array(lines)).to_pylist()
-
-
-@dataclass(frozen=True)
-class PrefixedStamps:
+def prefixed(piece: bytes, prefix: re.Pattern[bytes]) -> Stamps:
     """Stamps that still stand in front of their lines."""
 
-    piece: bytes
-    prefix: re.Pattern[bytes]
+    def at(lines: np.ndarray) -> list[str | None]:
+        ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == NEWLINE) + 1
+        starts = np.concatenate(([0], ends))[lines].tolist()
+        found = (prefix.match(piece, start) for start in starts)
+        return [one["time"].decode() if one and one["time"] else None for one in found]
 
-    def at(self, lines: np.ndarray) -> list[str | None]:
-        """Those of some lines."""
-        ends = np.flatnonzero(np.frombuffer(self.piece, np.uint8) == NEWLINE) + 1
-        starts = np.concatenate(([0], ends))[lines]
-        return [self._at(int(start)) for start in starts]
-
-    def _at(self, start: int) -> str | None:
-        match = self.prefix.match(self.piece, start)
-        return match["time"].decode() if match is not None and match["time"] else None
-
-
-@dataclass(frozen=True)
-class _Chained:
-    first: list[str | None]
-    then: Stamps | None
-
-    def at(self, lines: np.ndarray) -> list[str | None]:
-        later = lines[lines >= len(self.first)] - len(self.first)
-        stamps = [self.first[line] for line in lines[lines < len(self.first)]]
-        return stamps + (self.then.at(later) if self.then else [None] * len(later))
+    return at
 
 
 @dataclass(frozen=True)
@@ -91,10 +56,6 @@ class Unwrapped:
     stamps: Stamps | None = None
     damage: tuple[Damage, ...] = ()  # lines that the wrapper does not explain
 
-    def line_numbers_of(self, lines: np.ndarray) -> np.ndarray:
-        """Lines of the log, from 1, for lines of `text`, from 0."""
-        return self.numbers[lines]
-
     def place_of(self, line: int) -> str:
         """Where damage says that a line is."""
         return f"line {self.numbers[line]}"
@@ -103,12 +64,12 @@ class Unwrapped:
         """Wall times (UTC, ns) of lines of `text`, in order; NaT where unknown."""
         if self.stamps is None:
             return np.full(len(lines), np.datetime64("NaT"), "datetime64[ns]")
-        return parse_stamps(self.stamps.at(lines))
+        return parse_stamps(self.stamps(lines))
 
     def after(self, lines: int, size: int) -> Unwrapped:
         """What is left when so many lines, of so many bytes, are done with."""
         left = np.arange(lines, len(self.numbers))
-        stamps = None if self.stamps is None else ListedStamps(self._stamps_at(left))
+        stamps = None if self.stamps is None else listed(self._stamps_at(left))
         return Unwrapped(self.text[size:], self.wrapper, self.numbers[lines:], stamps)
 
     def followed_by(self, later: Unwrapped) -> Unwrapped:
@@ -116,11 +77,10 @@ class Unwrapped:
         if not self.text:
             return later
         numbers = np.concatenate((self.numbers, later.numbers))
-        stamps: Stamps | None = later.stamps or self.stamps
+        stamps = later.stamps or self.stamps
         if stamps is not None:
-            own = np.arange(len(self.numbers))
-            stamps = _Chained(self._stamps_at(own), later.stamps)
+            stamps = listed(self._stamps_at(np.arange(len(self.numbers))), later.stamps)
         return Unwrapped(self.text + later.text, later.wrapper, numbers, stamps, later.damage)
 
     def _stamps_at(self, lines: np.ndarray) -> list[str | None]:
-        return [None] * len(lines) if self.stamps is None else self.stamps.at(lines)
+        return [None] * len(lines) if self.stamps is None else self.stamps(lines)

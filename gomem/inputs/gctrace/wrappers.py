@@ -24,13 +24,7 @@ from pyarrow import json as arrow_json
 
 from gomem.errors import Damage, excerpt
 from gomem.inputs.gctrace.mixed_lines import OWN_LINE, has_own_line
-from gomem.inputs.gctrace.unwrap import (
-    NEWLINE,
-    ColumnOfStamps,
-    ListedStamps,
-    PrefixedStamps,
-    Unwrapped,
-)
+from gomem.inputs.gctrace.unwrap import NEWLINE, Unwrapped, listed, prefixed
 from gomem.inputs.wrappers import JSON_KEYS, PREFIXES, json_object, message_of, wrapper_of_line
 
 if TYPE_CHECKING:
@@ -85,7 +79,7 @@ class Unwrapper:
             return None
         prefix = PREFIXES[wrapper]
         text = prefix.sub(b"", piece)
-        stamps = PrefixedStamps(piece, prefix) if "time" in prefix.groupindex else None
+        stamps = prefixed(piece, prefix) if "time" in prefix.groupindex else None
         return Unwrapped(text, wrapper, np.arange(first, first + _count_lines(piece)), stamps)
 
     def _line_by_line(self, piece: bytes, wrapper: str, first: int) -> Unwrapped:
@@ -103,7 +97,7 @@ def wrapper_of(log: bytes) -> str | None:
     own = _own_lines(log)
     lines = own or [line for line in log[:SAMPLE_BYTES].split(b"\n") if line.strip()]
     lines = lines[:SAMPLE_LINES]
-    votes = Counter(wrapper_of_line(line) for line in lines)
+    votes = Counter(map(wrapper_of_line, lines))
     wrapper, count = votes.most_common(1)[0] if votes else (None, 0)
     if 2 * count <= len(lines) or (not own and wrapper in _ALSO_PROGRAMS):
         return None
@@ -150,9 +144,14 @@ def _json_together(piece: bytes, wrapper: str, first: int) -> Unwrapped | None:
         pc.count_substring(text, "\n")
     ).as_py() not in {1, None}:
         return None
-    stamps = ColumnOfStamps(_one_array(table[clock]))
+    stamps = _one_array(table[clock])
     numbers = np.arange(first, first + table.num_rows)
-    return Unwrapped(_bytes_of(_one_array(text)), wrapper, numbers, stamps)
+    return Unwrapped(
+        _bytes_of(_one_array(text)),
+        wrapper,
+        numbers,
+        lambda lines: stamps.take(pa.array(lines)).to_pylist(),
+    )
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
@@ -182,16 +181,14 @@ def _json_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_
         if not line.strip():
             continue
         record = json_object(line)
+        text = None if record is None else message_of(record.get(key))
         if record is None:
             yield _Line(number, line, None, f"not a JSON object as {wrapper} writes it")
-            continue
-        text = message_of(record.get(key))
-        if text is None:
+        elif text is None:
             yield _Line(number, line, None, f"JSON without {key!r}, as {wrapper} writes it")
-            continue
-        stamp = record.get(clock)
-        ending = b"" if wrapper == "docker" else b"\n"
-        yield _Line(number, text + ending, stamp if isinstance(stamp, str) else None)
+        else:
+            stamp, ending = record.get(clock), b"" if wrapper == "docker" else b"\n"
+            yield _Line(number, text + ending, stamp if isinstance(stamp, str) else None)
 
 
 def _prefixed_lines(stored: Iterable[tuple[int, bytes]], wrapper: str) -> Iterator[_Line]:
@@ -217,15 +214,13 @@ def _join(
     damage: list[Damage] = []
     for line in lines:
         if line.problem is not None:
-            damage.append(
-                Damage(source, f"line {line.number}", line.problem, excerpt(line.text.rstrip()))
-            )
+            shown = excerpt(line.text.rstrip())
+            damage.append(Damage(source, f"line {line.number}", line.problem, shown))
             continue
         texts.append(line.text)
-        for _ in range(line.text.count(b"\n") + (not line.text.endswith(b"\n")) - (not begins)):
-            numbers.append(line.number)
-            stamps.append(line.stamp)
+        more = line.text.count(b"\n") + (not line.text.endswith(b"\n")) - (not begins)
+        numbers += [line.number] * more
+        stamps += [line.stamp] * more
         begins = line.text.endswith(b"\n")
-    listed = ListedStamps(stamps)
     numbered = np.array(numbers, np.int64)
-    return Unwrapped(b"".join(texts), wrapper, numbered, listed, tuple(damage)), begins
+    return Unwrapped(b"".join(texts), wrapper, numbered, listed(stamps), tuple(damage)), begins

@@ -103,8 +103,8 @@ def parse_gobench(data: bytes, *, source: str) -> tuple[GoBench, list[Damage]]:
         reader.read(number, line.decode("utf-8", "backslashreplace"))
     reader.abandon_torn()
     if not reader.rows:
-        if reader.damage:
-            raise FormatError(source, *_what(reader.damage[0]))
+        for one in reader.damage:
+            raise FormatError(source, one.where, one.what, one.text)
         what = "no benchmark result, wanted the output of: go test -run '^$' -bench . -count 10"
         raise FormatError(source, "", what)
     measurements = _columns(reader.rows)
@@ -164,21 +164,23 @@ class _Reader:
     _torn: tuple[str, Damage] | None = None  # a name whose numbers may still come, else damage
 
     def read(self, number: int, line: str) -> None:
-        if NAME.match(line):
-            if not WORD.match(line) or _is_whole_result(line.split()):
-                self.abandon_torn()
-                self._read_result(number, line)
-        elif line[:1] in {" ", "\t"} and _is_whole_result(line.split()):
+        is_named = NAME.match(line) is not None
+        is_result = is_named and not WORD.match(line)
+        if is_result or ((is_named or line[:1] in {" ", "\t"}) and _is_whole_result(line.split())):
             self.abandon_torn()
             self._read_result(number, line)
+        elif is_named:
+            return  # a word of somebody's log
         elif failed := FAILED.match(line):
             self._note(number, text("{} failed, so it has no result", Quoted(failed[1])), line)
         elif NUMBERS_ALONE.fullmatch(line):
             self._join(number, line)
         elif line.startswith("Unit") and line[4:5].isspace():
             self._read_unit(number, line)
-        elif setting := CONFIGURATION.fullmatch(line):
-            self._configure(setting[1], setting[2] or "")
+        elif (setting := CONFIGURATION.fullmatch(line)) and setting[2]:
+            self._current[setting[1]] = setting[2].rstrip()
+        elif setting:
+            self._current.pop(setting[1], None)
 
     def abandon_torn(self) -> None:
         """No numbers came for the name that was waiting: say so."""
@@ -200,37 +202,24 @@ class _Reader:
     def _join(self, number: int, line: str) -> None:
         """Numbers that the program's output has cut off from their name."""
         numbers = line.split()
-        if self._torn is None:
-            self._note(number, "numbers of a benchmark without its name", line)
-        elif problem := _problem(numbers):
+        lost = "" if self._torn else "numbers of a benchmark without its name"
+        if problem := lost or _problem(numbers):
             self._note(number, problem, line)
-        else:
+        elif self._torn is not None:
             self._add(number, self._torn[0], numbers)
             self._torn = None
 
     def _add(self, number: int, name: str, numbers: list[str]) -> None:
-        config = self._configuration()
+        if not self.configurations or self.configurations[-1] != self._current:
+            self.configurations.append(dict(self._current))
+        config = len(self.configurations) - 1
         for value, unit in zip(map(float, numbers[1::2]), numbers[2::2], strict=True):
             if math.isfinite(value):
                 row = _Row(name[len("Benchmark") :], unit, value, int(numbers[0]), config, number)
                 self.rows.append(row)
             else:
-                self._note(
-                    number,
-                    text("{}: not a finite number of {}", Quoted(name), Quoted(unit)),
-                    str(value),
-                )
-
-    def _configuration(self) -> int:
-        if not self.configurations or self.configurations[-1] != self._current:
-            self.configurations.append(dict(self._current))
-        return len(self.configurations) - 1
-
-    def _configure(self, key: str, value: str) -> None:
-        if value:
-            self._current[key] = value.rstrip()
-        else:
-            self._current.pop(key, None)
+                what = text("{}: not a finite number of {}", Quoted(name), Quoted(unit))
+                self._note(number, what, str(value))
 
     def _read_unit(self, number: int, line: str) -> None:
         words = line.split()[1:]
@@ -272,25 +261,16 @@ def _problem(numbers: list[str]) -> str:
 
 def _columns(rows: list[_Row]) -> Measurements:
     split = [PROCS.fullmatch(row.name) for row in rows]
-    tidied = [tidy_unit(row.unit) for row in rows]
+    units, factors = zip(*(tidy_unit(row.unit) for row in rows), strict=True)
     printed = np.array([row.value for row in rows], dtype=np.float64)
-    procs = np.ma.MaskedArray(
-        [int(found[2][:9]) if found else 0 for found in split],
-        mask=[found is None for found in split],
-        dtype=np.int64,
-    )
+    procs = [int(found[2][:9]) if found else 0 for found in split]
+    numbers = np.array([(row.iterations, row.config, row.line) for row in rows], dtype=np.int64)
     return Measurements(
-        name=[found[1] if found else row.name for found, row in zip(split, rows, strict=True)],
-        procs=procs,
-        unit=[unit for unit, _ in tidied],
-        value=printed * np.array([factor for _, factor in tidied], dtype=np.float64),
-        printed_unit=[row.unit for row in rows],
-        printed_value=printed,
-        iterations=np.array([row.iterations for row in rows], dtype=np.int64),
-        config=np.array([row.config for row in rows], dtype=np.int64),
-        line=np.array([row.line for row in rows], dtype=np.int64),
+        [found[1] if found else row.name for found, row in zip(split, rows, strict=True)],
+        np.ma.MaskedArray(procs, mask=[found is None for found in split], dtype=np.int64),
+        list(units),
+        printed * np.array(factors, dtype=np.float64),
+        [row.unit for row in rows],
+        printed,
+        *numbers.T.copy(),
     )
-
-
-def _what(damage: Damage) -> tuple[str, str, str]:
-    return damage.where, damage.what, damage.text

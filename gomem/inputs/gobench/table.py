@@ -88,11 +88,8 @@ def _told_apart(configurations: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
 
 def results_table(parsed: GoBench) -> pd.DataFrame:
     """Lay measurements out as rows, in the file's order."""
-    columns = {
-        column.name: getattr(parsed.measurements, column.name)
-        for column in RESULTS
-        if column.name != "package"
-    }
+    names = {column.name for column in RESULTS} - {"package"}
+    columns = {name: getattr(parsed.measurements, name) for name in names}
     packages = [settings.get("pkg") for settings in parsed.configurations]
     columns["package"] = [packages[config] for config in parsed.measurements.config]
     return build(columns, RESULTS)

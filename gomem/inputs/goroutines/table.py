@@ -43,21 +43,13 @@ class Goroutines(Frames):
 
 def goroutines_table(found: Counter[Waiting]) -> pd.DataFrame:
     """Lay goroutines out as rows."""
-    rows = [
-        (
-            count,
-            one.state,
-            None if one.minutes is None else float(one.minutes * SECONDS),
-            innermost_own(one.stack),
-            one.created_by,
-            one.locked,
-            one.leaked,
-            one.of_the_runtime,
-            None if one.elided < 0 else one.elided,
-            ";".join(one.stack),
-        )
-        for one, count in found.items()
-    ]
+    rows = []
+    for one, count in found.items():
+        seconds = None if one.minutes is None else float(one.minutes * SECONDS)
+        elided = None if one.elided < 0 else one.elided
+        begun = (innermost_own(one.stack), one.created_by, one.locked, one.leaked)
+        stack = (one.of_the_runtime, elided, ";".join(one.stack))
+        rows.append((count, one.state, seconds, *begun, *stack))
     return build_rows(rows, GOROUTINES)
 
 

@@ -12,13 +12,16 @@ Quirks        NextGC is 2^64-1 or thereabouts when GOGC=off: no goal, not a size
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
 from gomem.errors import Damage, FormatError, excerpt
 from gomem.inputs.json_text import describe_json, first_value, json_values
 from gomem.inputs.memstats.printed import looks_like_printed, printed_values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COUNTERS = (
     "Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees",
@@ -32,14 +35,11 @@ NO_GOAL_FROM = 2**60  # no machine has an exbibyte: such a goal says that there 
 RING = 256
 # What holds in every release from Go 1.5 on: the world stands still while the runtime counts.
 IDENTITIES = {
-    "Sys": (
-        (1, "HeapSys"), (1, "StackSys"), (1, "MSpanSys"), (1, "MCacheSys"), (1, "BuckHashSys"),
-        (1, "GCSys"), (1, "OtherSys"),
-    ),
-    "HeapSys": ((1, "HeapInuse"), (1, "HeapIdle")),
-    "HeapObjects": ((1, "Mallocs"), (-1, "Frees")),
-    "HeapAlloc": ((1, "Alloc"),),
-}  # fmt: skip
+    "Sys": "HeapSys + StackSys + MSpanSys + MCacheSys + BuckHashSys + GCSys + OtherSys",
+    "HeapSys": "HeapInuse + HeapIdle",
+    "HeapObjects": "Mallocs - Frees",
+    "HeapAlloc": "Alloc",
+}
 HEAD_BYTES = 1 << 16  # of a cut text: what its beginning names
 
 
@@ -96,17 +96,15 @@ def parse_memstats(data: bytes, *, source: str) -> tuple[MemStatsDumps, list[Dam
     places: list[str] = []
     others: list[tuple[str, object]] = []
     for place, value in values:
-        items = value if isinstance(value, list) else [value]
-        for item in items:
-            dump = find_memstats(item)
-            if dump is None:
+        for item in value if isinstance(value, list) else [value]:
+            if (dump := find_memstats(item)) is None:
                 others.append((place, item))
             else:
                 dumps.append(dump)
                 places.append(place if len(values) > 1 else "")
     if not dumps:
-        if damage:
-            raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
+        for one in damage:
+            raise FormatError(source, one.where, one.what, one.text)
         raise FormatError(source, "", "JSON without MemStats: " + describe_json(others, REQUIRED))
     damage += [
         Damage(source, place, "not a MemStats dump: " + describe_json([(place, item)], REQUIRED))
@@ -120,27 +118,21 @@ def _columns(
 ) -> MemStatsDumps:
     counters = {}
     for name in COUNTERS:
-        values = [
-            _counter(dump, name, source, place, damage)
-            for dump, place in zip(dumps, places, strict=True)
-        ]
-        counters[name] = np.ma.MaskedArray(
-            np.array([value or 0 for value in values], dtype=np.int64),
-            mask=[value is None for value in values],
-        )
+        placed = zip(dumps, places, strict=True)
+        counters[name] = masked([_counter(one, name, source, at, damage) for one, at in placed])
     damage += _breaches(counters, places, source)
-    fractions = [dump.get("GCCPUFraction") for dump in dumps]
-    return MemStatsDumps(
-        counters,
-        np.array([value if _is_number(value) else np.nan for value in fractions], dtype=np.float64),
-        places,
-        np.array(
-            [row for i, dump in enumerate(dumps) for row in _pauses(i, dump)], np.int64
-        ).reshape(-1, 4),
-        np.array(
-            [row for i, dump in enumerate(dumps) for row in _size_classes(i, dump)], np.int64
-        ).reshape(-1, 4),
-    )
+    said = [dump.get("GCCPUFraction") for dump in dumps]
+    fractions = [value if type(value) in (int, float) else np.nan for value in said]
+    pauses = [row for number, dump in enumerate(dumps) for row in _pauses(number, dump)]
+    classes = [row for number, dump in enumerate(dumps) for row in _size_classes(number, dump)]
+    tables = (np.array(rows, np.int64).reshape(-1, 4) for rows in (pauses, classes))
+    return MemStatsDumps(counters, np.array(fractions, np.float64), places, *tables)
+
+
+def masked(values: Sequence[int | None]) -> np.ma.MaskedArray:
+    """Numbers as an array, masked where they are None."""
+    known = np.array([value or 0 for value in values], np.int64)
+    return np.ma.MaskedArray(known, mask=[value is None for value in values])
 
 
 def _breaches(
@@ -148,13 +140,13 @@ def _breaches(
 ) -> list[Damage]:
     """Dumps that do not add up, though the runtime stops the world to count: a number is wrong."""
     found = []
-    for whole, parts in IDENTITIES.items():
-        total: Any = sum(sign * counters[name] for sign, name in parts)
+    for whole, terms in IDENTITIES.items():
+        parts = terms.replace("- ", "-").replace("+ ", "").split()
+        total: Any = sum(-counters[one[1:]] if one[0] == "-" else counters[one] for one in parts)
         for row, place in enumerate(places):
             size, added = counters[whole][row], total[row]
             if size is not np.ma.masked and added is not np.ma.masked and size != added:
-                terms = " ".join(f"{'+' if sign > 0 else '-'} {name}" for sign, name in parts)
-                what = f"{whole} is {size}, and {terms.removeprefix('+ ')} is {added}"
+                what = f"{whole} is {size}, and {terms} is {added}"
                 found.append(Damage(source, place, f"{what}: a number of this dump is wrong"))
     return found
 
@@ -184,11 +176,9 @@ def _pauses(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int,
         return []
     assert isinstance(lengths, list)
     assert isinstance(ends, list)
-    oldest = max(1, number - RING + 1)
-    return [
-        (dump_number, gc, ends[(gc + RING - 1) % RING], lengths[(gc + RING - 1) % RING])
-        for gc in range(oldest, number + 1)
-    ]
+    collections = range(max(1, number - RING + 1), number + 1)
+    places = ((gc, (gc + RING - 1) % RING) for gc in collections)
+    return [(dump_number, gc, ends[place], lengths[place]) for gc, place in places]
 
 
 def _size_classes(dump_number: int, dump: dict[str, Any]) -> list[tuple[int, int, int, int]]:
@@ -207,12 +197,6 @@ def _is_counter(value: Any) -> TypeGuard[int]:
 
 
 def _is_ring(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == RING
-        and all(type(item) is int and 0 <= item < 2**63 for item in value)
-    )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not isinstance(value, list) or len(value) != RING:
+        return False
+    return all(type(item) is int and 0 <= item < 2**63 for item in value)

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gomem.errors import Damage
 from gomem.inputs.json_text import whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BEGINNING = re.compile(rb"(?:runtime\.MemStats)?\{Alloc:(?:0x)?[0-9a-f]+[ ,]")
 _FIELD = re.compile(
@@ -26,6 +23,7 @@ _FIELD = re.compile(
 _CLASS = re.compile(
     rb"\{Size:(0x[0-9a-f]+|\d+),? Mallocs:(0x[0-9a-f]+|\d+),? Frees:(0x[0-9a-f]+|\d+)\}"
 )
+_NUMBERS = re.compile(rb"[^, ]+")
 _COLLECTION = re.compile(rb"^gc \d+ @", re.MULTILINE)
 CLASSES = b"BySize:"
 FLAGS = {b"true": True, b"false": False}
@@ -42,11 +40,13 @@ def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], lis
     values: list[tuple[str, Any]] = []
     damage: list[Damage] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
-        for dump in _dumps(line):
+        begins = [match.start() for match in _BEGINNING.finditer(line)]
+        for begin, end in pairwise([*begins, len(line)]):
+            dump = line[begin:end]
             place = f"line {number}"
             before, _, classes = dump.partition(CLASSES)
             value: dict[str, Any] = dict.fromkeys(("HeapAlloc", "HeapSys", "Sys")) | {
-                name.decode(): _ring(ring) if not text else _number(text)
+                name.decode(): _number(text) if text else list(map(_number, _NUMBERS.findall(ring)))
                 for name, text, ring in _FIELD.findall(before)
             }
             value["BySize"] = [
@@ -60,12 +60,6 @@ def printed_values(data: bytes, source: str) -> tuple[list[tuple[str, Any]], lis
     return values, damage
 
 
-def _dumps(line: bytes) -> Iterator[bytes]:
-    bounds = [*(match.start() for match in _BEGINNING.finditer(line)), len(line)]
-    for begin, end in pairwise(bounds):
-        yield line[begin:end]
-
-
 def _number(text: bytes) -> Any:
     if text in FLAGS:
         return FLAGS[text]
@@ -75,7 +69,3 @@ def _number(text: bytes) -> Any:
         return whole_number(text) if text.isdigit() else float(text)
     except ValueError:
         return None
-
-
-def _ring(text: bytes) -> list[Any]:
-    return [_number(one) for one in text.replace(b",", b" ").split()]

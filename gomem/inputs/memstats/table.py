@@ -92,9 +92,8 @@ class MemStats(Frames):
     def _repr_html_(self) -> str:
         last = self.stats.iloc[-1]
         shown = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse", "Sys")
-        cells = "".join(
-            f"<tr><th>{name}</th><td>{format_bytes(last[name])}</td></tr>" for name in shown
-        )
+        rows = (f"<tr><th>{name}</th><td>{format_bytes(last[name])}</td></tr>" for name in shown)
+        cells = "".join(rows)
         return f"<p>{len(self.stats)} MemStats dumps; the last:</p><table>{cells}</table>"
 
 
@@ -102,20 +101,12 @@ def memstats_tables(dumps: MemStatsDumps, damaged: Iterable[Damage] = ()) -> Mem
     """Lay dumps, their pauses and their size classes out as rows."""
     last_gc = dumps.counters["LastGC"]
     never = np.ma.getmaskarray(last_gc) | (last_gc.data == 0)
-    columns = {
-        **dumps.counters,
-        "LastGC": _times(last_gc.data, never),
-        "GCCPUFraction": dumps.gc_cpu_fraction,
-        "place": dumps.place,
-    }
+    columns = {**dumps.counters, "LastGC": _times(last_gc.data, never), "place": dumps.place}
+    columns["GCCPUFraction"] = dumps.gc_cpu_fraction
     _, first = np.unique(dumps.pauses[:, 1:3], axis=0, return_index=True)
     dump, number, end, length = dumps.pauses[np.sort(first)].T  # dumps share most of their rings
-    pauses = {
-        "dump": dump,
-        "number": number,
-        "end": _times(end, end == 0),
-        "pause_seconds": length / 1e9,
-    }
+    pauses = {"dump": dump, "number": number, "end": _times(end, end == 0)}
+    pauses["pause_seconds"] = length / 1e9
     classes = dict(zip(("dump", "Size", "Mallocs", "Frees"), dumps.size_classes.T, strict=True))
     frames = build(columns, STATS), build(pauses, PAUSES), build(classes, SIZE_CLASSES)
     return MemStats(*frames, damaged=tuple(damaged))

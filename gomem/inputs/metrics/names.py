@@ -93,14 +93,9 @@ _HISTOGRAMS = """
 
 # What a page says of the process beside that; columns of the frame `process`.
 PROCESS_NAMES = (
-    "go_goroutines",
-    "go_threads",
-    "process_resident_memory_bytes",
-    "process_virtual_memory_bytes",
-    "process_cpu_seconds_total",
-    "process_start_time_seconds",
-    "process_open_fds",
-    "process_max_fds",
+    *("go_goroutines", "go_threads", "process_resident_memory_bytes"),
+    *("process_virtual_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds"),
+    *("process_open_fds", "process_max_fds"),
 )
 GO_INFO = "go_info"
 PAUSE_QUANTILES = "go_gc_duration_seconds"
@@ -121,11 +116,10 @@ class Meaning:
     scale: float = 1.0  # what the page's number is multiplied by
 
 
-def prometheus_name(metric: str, *, counter: bool = False) -> str:
-    """What client_golang calls a metric of the runtime: `/gc/heap/live:bytes` and the like."""
+def prometheus_name(metric: str) -> str:
+    """What client_golang calls a metric of the runtime (`/gc/heap/live:bytes`) that is a gauge."""
     path, _, unit = metric.partition(":")
-    name = f"go{re.sub('[/-]', '_', path)}_{unit.replace('-', '_')}"
-    return f"{name}_total" if counter else name
+    return f"go{re.sub('[/-]', '_', path)}_{unit.replace('-', '_')}"
 
 
 @cache
@@ -136,17 +130,12 @@ def meanings() -> dict[str, Meaning]:
         name: Meaning("memstats", field, NANOSECONDS if name in IN_SECONDS else 1.0)
         for name, field in fields.items()
     }
-    found |= {
-        f"{RUNTIME_PREFIX}{name}": Meaning("memstats", field) for name, field in _GO_METRICS.items()
-    }
+    of_go_metrics = {f"{RUNTIME_PREFIX}{name}": field for name, field in _GO_METRICS.items()}
+    found |= {name: Meaning("memstats", field) for name, field in of_go_metrics.items()}
     found[f"{RUNTIME_PREFIX}num_goroutines"] = Meaning("process", "go_goroutines")
-    found |= {prometheus_name(one): Meaning("runtime", one) for one in _GAUGES.split()}
-    found |= {
-        prometheus_name(one, counter=True): Meaning("runtime", one) for one in _COUNTERS.split()
-    }
-    found |= {
-        f"{prometheus_name(one)}_bucket": Meaning("histogram", one) for one in _HISTOGRAMS.split()
-    }
+    kinds = (("runtime", _GAUGES, ""), ("runtime", _COUNTERS, "_total"))
+    for kind, names, ending in (*kinds, ("histogram", _HISTOGRAMS, "_bucket")):
+        found |= {f"{prometheus_name(one)}{ending}": Meaning(kind, one) for one in names.split()}
     found |= {name: Meaning("process", name) for name in PROCESS_NAMES}
     found[GO_INFO] = Meaning("release", GO_INFO)
     found[PAUSE_QUANTILES] = Meaning("quantiles", PAUSE_QUANTILES)

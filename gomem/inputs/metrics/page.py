@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -55,10 +56,10 @@ OWN_LABELS = frozenset({"quantile", "le", "version"})  # which tell no process a
 # What every client that prints one of them prints: of a whole page all are there, or none is.
 TOGETHER = frozenset(
     {
-        "Alloc", "Sys", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased",
-        "StackInuse", "StackSys", "MSpanSys", "MCacheSys", "BuckHashSys", "GCSys", "OtherSys",
+        *("Alloc", "Sys", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased"),
+        *("StackInuse", "StackSys", "MSpanSys", "MCacheSys", "BuckHashSys", "GCSys", "OtherSys"),
     }
-)  # fmt: skip
+)
 HEAP = frozenset({"HeapAlloc", "Alloc"})
 OF_GO_METRICS = frozenset({"HeapAlloc", "Sys", "Mallocs", "Frees", "HeapObjects"})
 PROCESSES_NAMED = 4
@@ -67,24 +68,15 @@ LATEST = 253402300799  # the last second that has a date of four digits
 
 @dataclass
 class Page:
-    """One scrape of one process.
+    """One scrape of one process."""
 
-    Attributes:
-        memstats: Fields of MemStats by Go's name, as the page has them.
-        runtime: What it has of runtime/metrics.
-        process: Numbers of the process by their name on the page.
-        pauses: Seconds by quantile, of the last 256 pauses at most.
-        go_version: The release, from `go_info`; empty if it does not say.
-        time: Its latest stamp, if it has any.
-        buckets: Of histograms by the runtime's name: upper bounds, and how many are below each.
-    """
-
-    memstats: dict[str, float] = field(default_factory=dict)
-    runtime: Metrics = field(default_factory=Metrics)
-    process: dict[str, float] = field(default_factory=dict)
-    pauses: dict[float, float] = field(default_factory=dict)
-    go_version: str = ""
-    time: datetime | None = None
+    memstats: dict[str, float] = field(default_factory=dict)  # its fields by Go's name
+    runtime: Metrics = field(default_factory=Metrics)  # what it has of runtime/metrics
+    process: dict[str, float] = field(default_factory=dict)  # numbers by their name on the page
+    pauses: dict[float, float] = field(default_factory=dict)  # seconds by quantile, of 256 at most
+    go_version: str = ""  # the release, from `go_info`; empty if it does not say
+    time: datetime | None = None  # its latest stamp, if it has any
+    # Of histograms by the runtime's name: upper bounds, and how many are below each.
     buckets: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
 
@@ -215,38 +207,27 @@ def _samples(
 
 
 def _of_one_process(samples: list[_Sample], source: str, damage: list[Damage]) -> list[_Sample]:
-    """The samples of the one process that is meant; FormatError without one, or if nothing says.
-
-    It is the only one with numbers of Go's heap, or of its goroutines if none has; of several, the
-    one without labels, which is the process that wrote the page.
-    """
+    """The samples of the one process that is meant; FormatError without one, or if nothing says."""
+    # It is the only one with numbers of Go's heap, or of its goroutines if none has; of several,
+    # the one without labels, which is the process that wrote the page.
     found = _processes(samples)
     if not found:
         raise FormatError(source, "", "a page of Prometheus metrics without a number of Go's")
     own = next(iter(found)) if len(found) == 1 else ("", ())
     if own not in found:
-        what = text(
-            "numbers of {} ({}), and nothing says which is meant; keep the lines of one: "
-            "grep LABEL PAGE",
-            Count(len(found), "Go process", "Go processes"),
-            _named(found),
-        )
-        raise FormatError(source, "", what)
+        what = "numbers of {} ({}), and nothing says which is meant; keep the lines of one: {}"
+        processes = Count(len(found), "Go process", "Go processes")
+        raise FormatError(source, "", text(what, processes, _named(found), "grep LABEL PAGE"))
     others = [one for one in found if one != own]
     if others:
-        what = text(
-            "numbers of more Go processes ({}) are not read: those without a label are of the "
-            "process that wrote the page",
-            _named(others),
-        )
+        what = "numbers of more Go processes ({}) are not read: those without a label are of the"
+        what = text(f"{what} process that wrote the page", _named(others))
         damage.append(Damage(source, "", what))
     prefix, apart = own
-    of_go = prefix if any(one.prefix == prefix and _is_of_client(one) for one in samples) else None
-    return [
-        one
-        for one in samples
-        if one.apart == apart and (one.prefix in {of_go, ""} or not _is_of_client(one))
-    ]
+    is_of_client = any(one.prefix == prefix and not one.is_of_go_metrics for one in samples)
+    prefixes = {prefix, ""} if is_of_client else {""}
+    own_samples = (one for one in samples if one.apart == apart)
+    return [one for one in own_samples if one.prefix in prefixes or one.is_of_go_metrics]
 
 
 def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
@@ -261,10 +242,6 @@ def _processes(samples: list[_Sample]) -> dict[tuple[str, _Labels], None]:
         if found:
             return found
     return {}
-
-
-def _is_of_client(one: _Sample) -> bool:
-    return not one.is_of_go_metrics
 
 
 def _named(processes: Iterable[tuple[str, _Labels]]) -> Quoted:
@@ -307,24 +284,17 @@ def _put(page: Page, one: _Sample) -> None:
         if not (one.is_of_go_metrics and meaning.name in page.memstats):
             page.memstats[meaning.name] = value * meaning.scale
     elif meaning.of == "runtime":
-        limit = NO_LIMIT.get(meaning.name)
-        page.runtime.scalars[meaning.name] = (
-            math.inf if limit is not None and value >= float(limit) else value
-        )
+        limit = float(NO_LIMIT.get(meaning.name, math.inf))
+        page.runtime.scalars[meaning.name] = math.inf if value >= limit else value
     elif meaning.of == "process":
         page.process.setdefault(meaning.name, value)
-    elif (bound := _number(one.labels.get("quantile") or one.labels.get("le"))) is not None:
-        if meaning.of == "quantiles":
-            page.pauses[bound] = value
-        else:
-            page.buckets.setdefault(meaning.name, []).append((bound, value))
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None
+    else:
+        with suppress(ValueError):  # a bound that is none
+            bound = float(one.labels.get("quantile") or one.labels.get("le") or "")
+            if meaning.of == "quantiles":
+                page.pauses[bound] = value
+            else:
+                page.buckets.setdefault(meaning.name, []).append((bound, value))
 
 
 def _histogram(buckets: list[tuple[float, float]]) -> tuple[list[float], list[int]]:

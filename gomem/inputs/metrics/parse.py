@@ -26,14 +26,10 @@ NO_LIMIT = {"/gc/gomemlimit:bytes": 2**63 - 1, "/gc/gogc:percent": 2**64 - 1}
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """One reading.
-
-    Attributes:
-        scalars: Scalars by name; infinity where the runtime says that there is no limit.
-        histograms: By name: the bounds (one more than counts) and the counts.
-    """
+    """One reading: scalars by name, infinite where there is no limit, and histograms by name."""
 
     scalars: dict[str, float] = field(default_factory=dict)
+    # The bounds, one more than counts, and the counts.
     histograms: dict[str, tuple[list[float], list[int]]] = field(default_factory=dict)
 
 
@@ -58,11 +54,10 @@ def parse_metrics(data: bytes, *, source: str) -> tuple[list[Metrics], list[Dama
         _reading(value, source, place, damage) for place, value in values if is_metrics(value)
     ]
     if not readings:
-        if damage:
-            raise FormatError(source, damage[0].where, damage[0].what, damage[0].text)
-        raise FormatError(
-            source, "", "JSON without runtime/metrics: " + describe_json(values, WANTED)
-        )
+        for one in damage:
+            raise FormatError(source, one.where, one.what, one.text)
+        what = "JSON without runtime/metrics: " + describe_json(values, WANTED)
+        raise FormatError(source, "", what)
     return readings, damage
 
 
@@ -85,10 +80,6 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 2**63
-
-
 def _histogram(item: object) -> tuple[list[float], list[int]] | None:
     if not isinstance(item, dict):
         return None
@@ -96,7 +87,8 @@ def _histogram(item: object) -> tuple[list[float], list[int]] | None:
     counts, buckets = lowered.get("counts"), lowered.get("buckets")
     if not isinstance(counts, list) or not isinstance(buckets, list):
         return None
-    if len(buckets) != len(counts) + 1 or not all(map(_is_count, counts)):
+    are_counts = all(type(value) is int and 0 <= value < 2**63 for value in counts)
+    if len(buckets) != len(counts) + 1 or not are_counts:
         return None
     try:
         return [float(bound) for bound in buckets], counts

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from gomem.errors import Damage, FormatError
-from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps
+from gomem.inputs.memstats.parse import COUNTERS, NO_GOAL_FROM, MemStatsDumps, masked
 from gomem.inputs.memstats.table import STATS, memstats_tables
-from gomem.inputs.metrics.names import PROCESS_NAMES
 from gomem.inputs.metrics.page import ends_before_go, looks_like_page, parse_page, without_cut_line
 from gomem.inputs.metrics.parse import looks_like_readings, parse_metrics
 from gomem.inputs.schema import Column, Frames, build_rows, empty
@@ -20,7 +19,7 @@ from gomem.inputs.wrong_file import reads
 from gomem.sources.artefact import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from gomem.inputs.memstats.table import MemStats
@@ -168,22 +167,19 @@ def _sum(wide: pd.DataFrame, names: list[str]) -> pd.Series:
 
 def page_tables(pages: Sequence[Page], damaged: tuple[Damage, ...]) -> RuntimeMetrics:
     """Lay out what a page says: MemStats, runtime/metrics, the process."""
-    readings = metrics_tables([page.runtime for page in pages])
     last = pages[-1]
     quantiles = [
         (number, quantile, seconds)
         for number, page in enumerate(pages)
         for quantile, seconds in sorted(page.pauses.items())
     ]
-    return RuntimeMetrics(
-        readings.values,
-        readings.histograms,
-        memstats_tables(_dumps(pages)) if last.memstats else None,
-        _process(pages),
-        build_rows(quantiles, PAUSE_QUANTILES),
-        last.go_version or None,
-        last.time,
-        damaged=damaged,
+    return replace(
+        metrics_tables([page.runtime for page in pages], damaged),
+        memstats=memstats_tables(_dumps(pages)) if last.memstats else None,
+        process=_process(pages),
+        pause_quantiles=build_rows(quantiles, PAUSE_QUANTILES),
+        go_version=last.go_version or None,
+        time=last.time,
     )
 
 
@@ -192,11 +188,7 @@ def _dumps(pages: Sequence[Page]) -> MemStatsDumps:
     counters = {}
     for name in COUNTERS:
         most = 2.0**63 if name == "LastGC" else float(NO_GOAL_FROM)
-        values = [_count(page.memstats.get(name), most) for page in pages]
-        counters[name] = np.ma.MaskedArray(
-            np.array([value or 0 for value in values], np.int64),
-            mask=[value is None for value in values],
-        )
+        counters[name] = masked([_count(page.memstats.get(name), most) for page in pages])
     fractions = [page.memstats.get("GCCPUFraction", np.nan) for page in pages]
     places = [f"scrape {number}" if len(pages) > 1 else "" for number in range(1, len(pages) + 1)]
     return MemStatsDumps(counters, np.array(fractions, np.float64), places)
@@ -208,24 +200,17 @@ def _count(value: float | None, most: float = 2.0**53) -> int | None:
 
 def _process(pages: Sequence[Page]) -> pd.DataFrame:
     rows = [
-        (
-            number,
-            page.go_version or None,
-            *(_cell(name, page.process.get(name)) for name in PROCESS_NAMES),
-        )
+        (number, page.go_version or None, *(_cell(one, page.process) for one in PROCESS[2:]))
         for number, page in enumerate(pages)
     ]
-    frame = build_rows(rows, (*PROCESS[:2], *(_BY_NAME[name] for name in PROCESS_NAMES)))
-    return frame[[column.name for column in PROCESS]]
+    return build_rows(rows, PROCESS)
 
 
-_BY_NAME = {column.name: column for column in PROCESS}
-
-
-def _cell(name: str, value: float | None) -> object:
-    if _BY_NAME[name].dtype == "float64":
+def _cell(column: Column, numbers: Mapping[str, float]) -> object:
+    value = numbers.get(column.name)
+    if column.dtype == "float64":
         return np.nan if value is None else value
-    if _BY_NAME[name].dtype == "Int64":
+    if column.dtype == "Int64":
         return _count(value)
     start = _count(None if value is None else value * 1e9, 2.0**63)
     return pd.NaT if start is None else pd.Timestamp(start, tz="UTC")
@@ -254,10 +239,9 @@ def _read_page(source: Source) -> RuntimeMetrics | None:
     data, cut = without_cut_line(source.data)
     if ends_before_go(source.data):
         what = (
-            "a page of Prometheus metrics that ends within a line, without a number of Go's before "
-            "that: it may be cut, wanted the whole page"
+            "a page of Prometheus metrics that ends within a line, without a number of Go's before"
         )
-        raise FormatError(source.name, cut, what)
+        raise FormatError(source.name, cut, f"{what} that: it may be cut, wanted the whole page")
     texts = (text.data for text in plain_texts(data))
     if not looks_like_page(data) and not any(map(looks_like_page, texts)):
         return None

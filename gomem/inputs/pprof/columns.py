@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 RowArray = NDArray[np.int32]
+BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by what profiles call them
+
+
+def offsets_of(counts: NDArray[Any] | list[int]) -> IntArray:
+    """Where each of some runs begins, laid end to end, and the end of the last."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def rows_of(table: Labels | Mappings | Functions) -> Iterator[tuple[int, ...]]:
+    """A table's rows as plain values, in the order of its fields."""
+    columns = (getattr(table, field.name).tolist() for field in fields(table))
+    return zip(*columns, strict=True)
 
 
 @dataclass(frozen=True, slots=True)

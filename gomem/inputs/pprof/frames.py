@@ -8,7 +8,7 @@ import numpy as np
 
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
-from gomem.inputs.pprof.columns import object_sizes
+from gomem.inputs.pprof.columns import BASE_UNITS, object_sizes, offsets_of
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -87,8 +87,6 @@ TAGS = (
     Column("fraction", "float64", "fraction", "That by the profile's total."),
 )
 
-BASE_UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}
-
 
 def samples_table(columns: PprofColumns) -> pd.DataFrame:
     """A row a sample: a column for each sample type, and those of `SAMPLES`."""
@@ -144,16 +142,9 @@ def functions_table(columns: PprofColumns) -> pd.DataFrame:
 
 def mappings_table(columns: PprofColumns) -> pd.DataFrame:
     """A row a mapped file; see `MAPPINGS`."""
-    mappings = columns.mappings
-    table = {
-        "start": mappings.start,
-        "limit": mappings.limit,
-        "offset": mappings.offset,
-        "file": _texts(columns, mappings.file),
-        "build_id": _texts(columns, mappings.build_id),
-        "has_functions": mappings.has_functions,
-    }
-    return build(table, MAPPINGS)
+    table = {column.name: getattr(columns.mappings, column.name) for column in MAPPINGS}
+    texts = {name: _texts(columns, table[name]) for name in ("file", "build_id")}
+    return build(table | texts, MAPPINGS)
 
 
 def labels_table(columns: PprofColumns) -> pd.DataFrame:
@@ -173,27 +164,16 @@ def labels_table(columns: PprofColumns) -> pd.DataFrame:
 def edges_table(edges: Edges, names: list[str]) -> pd.DataFrame:
     """Calls between nodes of some names, the largest first; see `EDGES`."""
     largest_first = np.argsort(-np.abs(edges.weight), kind="stable")
-    table = {
-        "caller": [names[node] for node in edges.caller[largest_first].tolist()],
-        "callee": [names[node] for node in edges.callee[largest_first].tolist()],
-        "weight": edges.weight[largest_first],
-        "inlined": edges.inlined[largest_first],
-    }
+    table: dict[str, Any] = {name: one[largest_first] for name, one in vars(edges).items()}
+    for name in ("caller", "callee"):
+        table[name] = [names[node] for node in table[name].tolist()]
     return build(table, EDGES)
 
 
 def tree_table(tree: Tree) -> pd.DataFrame:
     """Nodes with their callers and callees; see `TREE`."""
-    table = {
-        "function": tree.function,
-        "relation": tree.relation,
-        "other": tree.other,
-        "flat": np.ma.masked_array(tree.flat, ~tree.of_itself),
-        "cum": tree.cum,
-        "cum_fraction": tree.cum_fraction,
-        "inlined": tree.inlined,
-    }
-    return build(table, TREE)
+    table = {column.name: getattr(tree, column.name) for column in TREE}
+    return build(table | {"flat": np.ma.masked_array(tree.flat, ~tree.of_itself)}, TREE)
 
 
 def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -> pd.DataFrame:
@@ -213,15 +193,9 @@ def traces_table(frames: Frames, names: list[str], weights: NDArray[np.int64]) -
 
 def tags_table(tags: Tags, total: int) -> pd.DataFrame:
     """Values of labels, with shares of a total; see `TAGS`."""
-    table = {
-        "key": tags.key,
-        "text": tags.text,
-        "number": np.ma.masked_array(tags.number, [text is not None for text in tags.text]),
-        "unit": tags.unit,
-        "value": tags.value,
-        "fraction": tags.value / (total or np.nan),
-    }
-    return build(table, TAGS)
+    number = np.ma.masked_array(tags.number, [text is not None for text in tags.text])
+    fraction = tags.value / (total or np.nan)
+    return build({**vars(tags), "number": number, "fraction": fraction}, TAGS)
 
 
 def value_names(sample_types: Sequence[ValueType]) -> list[str]:
@@ -248,8 +222,7 @@ def _chosen(strings: NDArray[Any], index: NDArray[np.int32]) -> NDArray[Any]:
 def _frame_counts(columns: PprofColumns) -> NDArray[np.int64]:
     """Frames of each sample's stack; a location without lines is one frame."""
     per_location = np.maximum(np.diff(columns.locations.line_offsets), 1)
-    before = np.concatenate(([0], np.cumsum(per_location[columns.stack])))
-    return np.diff(before[columns.stack_offsets])
+    return np.diff(offsets_of(per_location[columns.stack])[columns.stack_offsets])
 
 
 def _categories(texts: list[str], row: NDArray[np.int32]) -> pd.Categorical:

@@ -272,11 +272,9 @@ class _HeapReader(TextReader):
 def _located(
     addresses: list[int], frames: list[tuple[int, Frame | None]]
 ) -> list[tuple[int, tuple[Frame, ...]]]:
-    """Give each address its lines, innermost first.
-
-    The frames follow the addresses, but for those that the runtime hides at either end. An
-    address that comes k times in a row (recursion) shares out the lines of its run evenly.
-    """
+    """Give each address its lines, innermost first."""
+    # The frames follow the addresses, but for those that the runtime hides at either end. An
+    # address that comes k times in a row (recursion) shares out the lines of its run evenly.
     located: list[tuple[int, tuple[Frame, ...]]] = []
     place = frame = 0
     while frame < len(frames):

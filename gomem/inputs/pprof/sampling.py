@@ -74,12 +74,10 @@ def _not_sampled(profile: Profile, sample_type: str) -> str:
 def _counts(
     objects: FloatArray, space: FloatArray, exact: FloatArray, rate: float
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Object size and objects seen of each bucket, and whether these explain its numbers.
-
-    The label `bytes` is the exact size since Go 1.12, and missing before 1.27 where all of a
-    bucket's objects are gone. From 1.9 to 1.11 it is the quotient of numbers cut to whole ones,
-    which is far off where the objects are few; there the size is had back from the bytes alone.
-    """
+    """Object size and objects seen of each bucket, and whether these explain its numbers."""
+    # The label `bytes` is the exact size since Go 1.12, and missing before 1.27 where all of a
+    # bucket's objects are gone. From 1.9 to 1.11 it is the quotient of numbers cut to whole ones,
+    # which is far off where the objects are few; there the size is had back from the bytes alone.
     labelled = np.where(exact > 0, exact, 1.0)
     count = np.rint(space / (labelled * scale_of(labelled, rate)))
     fits = (exact > 0) & _explains((objects, space), labelled, count, rate, BYTES_TOLERANCE)

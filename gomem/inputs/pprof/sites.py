@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gomem.inputs.pprof.calls.top import top_of
+from gomem.inputs.pprof.calls.nodes import top_of
+from gomem.inputs.pprof.columns import BASE_UNITS
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Sampling, interval
@@ -36,7 +37,6 @@ SITES = (
     Column("cum_high", "Int64", "", "Upper end of cum's 95 % interval."),
     Column("cum_fraction", "float64", "fraction", "Cum by the profile's total."),
 )
-UNITS = {"bytes": "B", "count": "count", "nanoseconds": "ns"}  # by what profiles call them
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class AllocationSites:
             unknown = np.isnan(values[name])
             known = np.where(unknown, 0, values[name]).astype(np.int64)
             values[name] = np.ma.masked_array(known, unknown)
-        return build(values, _sites_in(UNITS.get(self.unit, "")))
+        return build(values, _sites_in(BASE_UNITS.get(self.unit, "")))
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -93,9 +93,7 @@ class AllocationSites:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The same as plain values by column; None where a bound is unknown."""
-        columns = [
-            column if type(column) is list else column.tolist() for column in self._columns()
-        ]
+        columns = (np.asarray(column, dtype=object).tolist() for column in self._columns())
         for values in zip(*columns, strict=True):
             row = dict(zip(_NAMES, values, strict=True))
             for name in _BOUNDS:
@@ -105,26 +103,16 @@ class AllocationSites:
     def _columns(self) -> tuple[Any, ...]:
         """In the order of `SITES`."""
         whole = self.total or np.nan
-        return (
-            self.function,
-            self.flat,
-            self.flat_bounds.low,
-            self.flat_bounds.high,
-            self.flat / whole,
-            self.cum,
-            self.cum_bounds.low,
-            self.cum_bounds.high,
-            self.cum / whole,
-        )
+        flat = (self.flat, self.flat_bounds.low, self.flat_bounds.high, self.flat / whole)
+        cum = (self.cum, self.cum_bounds.low, self.cum_bounds.high, self.cum / whole)
+        return (self.function, *flat, *cum)
 
 
 @cache
 def _sites_in(unit: str) -> tuple[Column, ...]:
     """`SITES` with the unit of a sample type's values."""
-    return tuple(
-        replace(column, unit=unit) if column.dtype.lower() == "int64" else column
-        for column in SITES
-    )
+    in_unit = {"int64": unit, "Int64": unit}
+    return tuple(replace(one, unit=in_unit.get(one.dtype, one.unit)) for one in SITES)
 
 
 _NAMES = tuple(column.name for column in SITES)

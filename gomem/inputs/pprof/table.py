@@ -15,8 +15,7 @@ import numpy as np
 from gomem.errors import did_you_mean
 from gomem.inputs.pprof import frames
 from gomem.inputs.pprof.about import html_of, kind_of, release_in
-from gomem.inputs.pprof.calls.nodes import Nodes, nodes_of
-from gomem.inputs.pprof.calls.top import Top, top_of
+from gomem.inputs.pprof.calls.nodes import Nodes, Top, nodes_of, top_of
 from gomem.inputs.pprof.sites import top_sites
 from gomem.inputs.schema import WithDamage
 

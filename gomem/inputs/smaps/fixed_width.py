@@ -25,14 +25,8 @@ FIELD = re.compile(rb"(\w+): *\d{1,8}( kB)?")
 FLAGS = b"VmFlags:"
 EACH = np.uint64(0x0101010101010101)  # a one in each byte of a word
 # Bits of a part, what the left one of two counts, and the bits that stay.
-PAIRING = tuple(
-    (np.uint64(bits), np.uint64(ten), np.uint64(mask))
-    for bits, ten, mask in (
-        (8, 10, 0x00FF00FF00FF00FF),
-        (16, 100, 0x0000FFFF0000FFFF),
-        (32, 10_000, 0x00000000FFFFFFFF),
-    )
-)
+_PAIRING = (8, 10, 0x00FF00FF00FF00FF, 16, 100, 0x0000FFFF0000FFFF, 32, 10_000, 0xFFFFFFFF)
+PAIRING = np.array(_PAIRING, np.uint64).reshape(3, 3)
 
 
 @dataclass(frozen=True, slots=True)

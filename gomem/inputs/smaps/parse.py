@@ -31,7 +31,7 @@ from gomem.inputs.smaps.fixed_width import uniform_entries
 from gomem.units import ADDRESS_SPACE_BYTES, KIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,12 +94,9 @@ def kind_of_mappings(data: bytes) -> str | None:
 
 def _first_header_lost(lines: Sequence[bytes]) -> bool:
     """Whether fields of a mapping come first, and a header behind them."""
-    places = (place for place in range(1, len(lines)) if HEADER.match(lines[place]))
-    first = next(places, len(lines))
-    fields = lines[:first]
-    return 0 < first < len(lines) and all(
-        FIELD.fullmatch(line.rstrip()) or line.startswith(b"VmFlags:") for line in fields
-    )
+    first = next((n for n in range(1, len(lines)) if HEADER.match(lines[n])), len(lines))
+    are_fields = (FIELD.fullmatch(one.rstrip()) or one[:8] == b"VmFlags:" for one in lines[:first])
+    return 0 < first < len(lines) and all(are_fields)
 
 
 def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
@@ -121,11 +118,9 @@ def parse_smaps(data: bytes, *, source: str) -> tuple[Mappings, list[Damage]]:
 
 
 def _each_once(mappings: Mappings) -> Mappings:
-    """Without the entries that the kernel printed once more as part of a mapping that had grown.
-
-    Such a mapping begins where the one before it does, or lower where it has joined others too,
-    and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
-    """
+    """Without the entries that the kernel printed once more as part of a mapping that had grown."""
+    # Such a mapping begins where the one before it does, or lower where it has joined others too,
+    # and ends above it. Files of two processes in one begin again below, and so keep all of theirs.
     start, end = mappings.start, mappings.end
     again = (start[1:] <= start[:-1]) & (end[:-1] < end[1:]) & (start[:-1] < end[:-1])
     if not again.any():
@@ -141,37 +136,30 @@ def _each_once(mappings: Mappings) -> Mappings:
 
 def _those(mappings: Mappings, rows: NDArray[np.int64]) -> Mappings:
     """Some of the entries."""
-    chosen: dict[str, Any] = {}
-    for column in dataclass_fields(mappings):
-        values = getattr(mappings, column.name)
-        if isinstance(values, dict):
-            chosen[column.name] = {name: _at(of, rows) for name, of in values.items()}
-        else:
-            chosen[column.name] = _at(values, rows)
-    return Mappings(**chosen)
+    columns = (getattr(mappings, column.name) for column in dataclass_fields(mappings))
+    return Mappings(*(_at(column, rows) for column in columns))
 
 
 def _at(values: Any, rows: NDArray[np.int64]) -> Any:
-    """A column, of an array or of texts, at some rows."""
+    """A column, of an array or of texts, or several by name, at some rows."""
+    if isinstance(values, dict):
+        return {name: _at(of, rows) for name, of in values.items()}
     return [values[row] for row in rows] if isinstance(values, list) else values[rows]
 
 
 def _uniform(data: bytes) -> Mappings | None:
     """The usual file, of one shape from the first entry to the last."""
     entries = uniform_entries(data)
-    if entries is None:
-        return None
-    if entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
+    if entries is None or entries.in_kib != frozenset(entries.fields) - PLAIN_FIELDS:
         return None
     halves = [header.partition(b" ") for header in entries.headers]
     behind = [after for _, _, after in halves]
     addresses = _address_pairs([before for before, _, _ in halves])
     if addresses is None or not all(map(BEHIND.fullmatch, set(behind))):
         return None
+    units = {name: KIB if name in entries.in_kib else 1 for name in entries.fields}
     fields = {
-        name.decode("ascii", "replace"): np.ma.MaskedArray(
-            values * KIB if name in entries.in_kib else values
-        )
+        name.decode("ascii", "replace"): np.ma.MaskedArray(values * units[name])
         for name, values in entries.fields.items()
     }
     words = {line: _flags_of(line) for line in set(entries.flags)}
@@ -196,50 +184,47 @@ def _flags_of(line: bytes) -> str:
     return line[8:].strip().decode("ascii", "replace")
 
 
+@dataclass(slots=True)
+class _Entry:
+    """A mapping being read: its header and its line, fields, flags, and fields of words."""
+
+    header: re.Match[bytes]
+    line: int
+    fields: dict[bytes, int] = field(default_factory=dict)
+    flags: str | None = None
+    words: dict[bytes, bytes] = field(default_factory=dict)
+
+
 def _entries_one_by_one(lines: list[bytes], source: str) -> tuple[Mappings, list[Damage]]:
     """Any file: entries whose fields differ, unknown lines between, an end that is missing."""
-    headers: list[re.Match[bytes]] = []
-    numbers: list[int] = []
-    entries: list[dict[bytes, int]] = []
-    flags: list[str | None] = []
-    words: list[dict[bytes, bytes]] = []
+    entries: list[_Entry] = []
     damage: list[Damage] = []
     measured = {match[1] for line in lines if (match := FIELD.fullmatch(line.rstrip()))}
     measured |= SIZE_FIELDS | PLAIN_FIELDS
     for number, line in enumerate(lines, start=1):
-        header = HEADER.fullmatch(line)
-        if header:
-            headers.append(header)
-            numbers.append(number)
-            entries.append({})
-            flags.append(None)
-            words.append({})
+        if header := HEADER.fullmatch(line):
+            entries.append(_Entry(header, number))
         elif (size := _size(line)) is not None:
-            if not headers or size[0] in entries[-1]:
-                headers.append(NO_HEADER)
-                numbers.append(number)
-                entries.append({})
-                flags.append(None)
-                words.append({})
+            if not entries or size[0] in entries[-1].fields:
+                entries.append(_Entry(NO_HEADER, number))
                 damage.append(_line_damage(source, number, line, LOST_HEADER))
-            entries[-1][size[0]] = size[1]
-        elif not headers:
+            entries[-1].fields[size[0]] = size[1]
+        elif not entries:
             damage.append(_line_damage(source, number, line, "wanted a mapping's header first"))
         elif line.startswith(b"VmFlags:"):
-            flags[-1] = _flags_of(line)
+            entries[-1].flags = _flags_of(line)
         elif (said := WORDS.fullmatch(line.rstrip())) and said[1] not in measured:
-            words[-1][said[1]] = said[2]
+            entries[-1].words[said[1]] = said[2]
         elif line.strip():
             damage.append(_line_damage(source, number, line, "wanted `Name: number kB`"))
-    damage += _short_entries(headers, entries, numbers, source)
-    damage += _cut_flags(headers, entries, flags, numbers, source)
-    pairs = [(int(header[1], 16), int(header[2], 16)) for header in headers]
+    damage += _cut_entries(entries, source)
+    pairs = [(int(one.header[1], 16), int(one.header[2], 16)) for one in entries]
     addresses = np.array(pairs, dtype=np.uint64).reshape(-1, 2)
-    behind = [header[0].partition(b" ")[2] for header in headers]
-    places = np.array(numbers, dtype=np.int64)
-    whole = [flag or "" for flag in flags]
-    mappings = _mappings(addresses, behind, _fields(entries), whole, places)
-    return _with_words(mappings, words), damage
+    behind = [one.header[0].partition(b" ")[2] for one in entries]
+    places = np.array([one.line for one in entries], dtype=np.int64)
+    fields = _fields([one.fields for one in entries])
+    mappings = _mappings(addresses, behind, fields, [one.flags or "" for one in entries], places)
+    return _with_words(mappings, [one.words for one in entries]), damage
 
 
 def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mappings:
@@ -258,10 +243,8 @@ def _with_words(mappings: Mappings, words: Sequence[dict[bytes, bytes]]) -> Mapp
 
 def _size(line: bytes) -> tuple[bytes, int] | None:
     match = FIELD.fullmatch(line.rstrip())
-    if match is None or len(match[2]) > 18:
-        return None
-    plain = match[1] in PLAIN_FIELDS
-    if bool(match[3]) == plain:
+    plain = match is not None and match[1] in PLAIN_FIELDS
+    if match is None or len(match[2]) > 18 or bool(match[3]) == plain:
         return None
     value = int(match[2]) * (1 if plain else KIB)
     return (match[1], value) if value <= ADDRESS_SPACE_BYTES else None
@@ -278,49 +261,21 @@ def _fields(entries: Sequence[dict[bytes, int]]) -> dict[str, np.ma.MaskedArray]
     }
 
 
-def _short_entries(
-    headers: Sequence[re.Match[bytes]],
-    entries: Sequence[dict[bytes, int]],
-    numbers: Sequence[int],
-    source: str,
-) -> list[Damage]:
-    """Entries with fewer fields than the fullest: their missing bytes would be a smaller number."""
-    fullest = max((len(entry) for entry in entries), default=0)
-    return [
-        Damage(
-            source,
-            f"line {number}",
-            f"mapping has {len(entry)} fields, others have {fullest}; sums are too small by its "
-            "missing fields; copy the file again in one read",
-            excerpt(header[0]),
-        )
-        for header, entry, number in zip(headers, entries, numbers, strict=True)
-        if len(entry) < fullest
-    ]
-
-
-def _cut_flags(
-    headers: Sequence[re.Match[bytes]],
-    entries: Sequence[dict[bytes, int]],
-    flags: Sequence[str | None],
-    numbers: Sequence[int],
-    source: str,
-) -> list[Damage]:
-    """Entries with all fields and no VmFlags where others have them, or with half a flag."""
-    fullest = max(map(len, entries), default=0)
-    if all(one is None for one in flags):
-        return []
-    return [
-        Damage(
-            source,
-            f"line {number}",
-            "the mapping's VmFlags are cut, others have them whole: mappings may be missing behind "
-            "it; copy the file again in one read",
-            excerpt(header[0]),
-        )
-        for header, entry, flag, number in zip(headers, entries, flags, numbers, strict=True)
-        if len(entry) == fullest and (flag is None or not _whole_flags(flag))
-    ]
+def _cut_entries(entries: Sequence[_Entry], source: str) -> Iterator[Damage]:
+    """Entries with fewer fields than the fullest, whose missing bytes would be a smaller number."""
+    # Then those with all fields and no VmFlags where others have them, or with half a flag.
+    fullest = max((len(one.fields) for one in entries), default=0)
+    again = "copy the file again in one read"
+    for one in entries:
+        if (count := len(one.fields)) < fullest:
+            what = f"mapping has {count} fields, others have {fullest}; sums are too small by its"
+            what = f"{what} missing fields; {again}"
+            yield Damage(source, f"line {one.line}", what, excerpt(one.header[0]))
+    for one in entries if any(one.flags is not None for one in entries) else ():
+        if len(one.fields) == fullest and (one.flags is None or not _whole_flags(one.flags)):
+            what = "the mapping's VmFlags are cut, others have them whole: mappings may be missing"
+            what = f"{what} behind it; {again}"
+            yield Damage(source, f"line {one.line}", what, excerpt(one.header[0]))
 
 
 def _whole_flags(flags: str) -> bool:
@@ -340,33 +295,20 @@ def _mappings(
     line: NDArray[np.int64],
 ) -> Mappings:
     """Columns of headers; what stands behind many an address is decoded once."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(behind))}
-    decoded = zip(*map(_decoded, places), strict=True) if behind else [()] * 5
-    perms, offset, device, inode, path = decoded
-    which = np.fromiter(map(places.__getitem__, behind), np.int64, len(behind))
-    return Mappings(
-        start=addresses[:, 0],
-        end=addresses[:, 1],
-        perms=np.array(perms, object)[which].tolist(),
-        offset=np.array(offset, np.uint64)[which],
-        device=np.array(device, object)[which].tolist(),
-        inode=np.array(inode, np.uint64)[which],
-        path=np.array(path, object)[which].tolist(),
-        fields=fields,
-        flags=flags,
-        line=line,
-    )
+    known = {text: place for place, text in enumerate(dict.fromkeys(behind))}
+    decoded: list[Any] = list(zip(*map(_decoded, known), strict=True)) if behind else [()] * 5
+    which = np.fromiter(map(known.__getitem__, behind), np.int64, len(behind))
+    kinds: tuple[Any, ...] = (object, np.uint64, object, np.uint64, object)
+    columns = (np.array(one, kind)[which] for one, kind in zip(decoded, kinds, strict=True))
+    perms, offset, device, inode, path = columns
+    places = (perms.tolist(), offset, device.tolist(), inode, path.tolist())
+    return Mappings(addresses[:, 0], addresses[:, 1], *places, fields, flags, line)
 
 
 def _decoded(behind: bytes) -> tuple[str, int, str, int, str]:
     """Permissions, offset, device, inode and path."""
     match = BEHIND.fullmatch(behind)
     assert match is not None
-    path = (match[5] or b"").decode("utf-8", "backslashreplace")
-    return (
-        match[1].decode("ascii"),
-        int(match[2], 16),
-        match[3].decode("ascii"),
-        int(match[4]),
-        path,
-    )
+    perms, offset, device, inode, path = match.groups(default=b"")
+    where = path.decode("utf-8", "backslashreplace")
+    return perms.decode("ascii"), int(offset, 16), device.decode("ascii"), int(inode), where

@@ -72,13 +72,9 @@ MAPPINGS = (*HEADER, *FIELDS)
 def mappings_table(mappings: Mappings) -> pd.DataFrame:
     """Mappings as rows, in the file's order; fields unknown to the dictionary come last."""
     known = {column.name for column in MAPPINGS}
-    columns = {
-        **{column.name: getattr(mappings, column.name) for column in HEADER},
-        **{name: values for name, values in mappings.fields.items() if name in known},
-        "VmFlags": mappings.flags,
-        "line": mappings.line,
-    }
-    frame = build(columns, MAPPINGS)
+    fields = {name: mappings.fields[name] for name in mappings.fields if name in known}
+    columns = {column.name: getattr(mappings, column.name) for column in HEADER} | fields
+    frame = build({**columns, "VmFlags": mappings.flags, "line": mappings.line}, MAPPINGS)
     extra = {
         name: pd.Series(values.data, dtype="Int64").mask(np.ma.getmaskarray(values))
         for name, values in mappings.fields.items()
@@ -112,12 +108,10 @@ class Smaps(Frames):
 def read_smaps(readable: Readable) -> Smaps:
     """Read /proc/PID/smaps, smaps_rollup or maps; FormatError where there is no mapping in it."""
     source = open_source(readable)
-    mappings, damaged, text = read_plain(source, _is_of_mappings, parse_smaps)
+    mappings, damaged, text = read_plain(
+        source, lambda data: bool(kind_of_mappings(data)), parse_smaps
+    )
     if not len(mappings.start):
         raise FormatError(source.name, "", "no mapping; wanted /proc/PID/smaps")
     in_file = replace(mappings, line=text.lines(mappings.line))
     return Smaps(mappings_table(in_file), damaged=damaged)
-
-
-def _is_of_mappings(data: bytes) -> bool:
-    return kind_of_mappings(data) is not None

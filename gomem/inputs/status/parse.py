@@ -28,19 +28,12 @@ NAMES_OF_PEOPLE = frozenset({"Uid", "Gid", "Groups"})  # not about memory, and a
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One process's status.
+    """One process's status."""
 
-    Attributes:
-        sizes: Bytes by field name (`VmRSS`, `RssAnon`, …).
-        counts: Plain numbers by field name (`Pid`, `Threads`, …).
-        name: The program's name, at most 15 bytes.
-        state: The letter of its state: R, S, D, T (stopped), t (traced), Z and others.
-    """
-
-    sizes: dict[str, int]
-    counts: dict[str, int]
-    name: str | None
-    state: str | None = None
+    sizes: dict[str, int]  # bytes by field name (`VmRSS`, `RssAnon`, …)
+    counts: dict[str, int]  # plain numbers by field name (`Pid`, `Threads`, …)
+    name: str | None  # the program's, at most 15 bytes
+    state: str | None = None  # its letter: R, S, D, T (stopped), t (traced), Z and others
 
 
 def looks_like_status(data: bytes) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gomem.errors import FormatError
-from gomem.inputs.schema import Column, Frames, build, build_rows
+from gomem.inputs.schema import Column, Frames, build_rows
 from gomem.inputs.status.parse import looks_like_statm, looks_like_status, parse_statm, parse_status
 from gomem.inputs.unwrap import read_plain
 from gomem.inputs.wrong_file import reads
@@ -66,15 +66,8 @@ class ProcessPages(Frames):
 
 def status_table(status: Status) -> pd.DataFrame:
     """One row; a field that the kernel does not print is `<NA>`."""
-    found = {**status.sizes, **status.counts}
-    columns: dict[str, list[object]] = {
-        column.name: [found[column.name]] for column in STATUS if column.name in found
-    }
-    if status.name is not None:
-        columns["Name"] = [status.name]
-    if status.state is not None:
-        columns["State"] = [status.state]
-    return build(columns, STATUS) if columns else build({"Name": [None]}, STATUS)
+    found = {**status.sizes, **status.counts, "Name": status.name, "State": status.state}
+    return build_rows([[found.get(column.name) for column in STATUS]], STATUS)
 
 
 @reads("/proc/PID/status", "status")

@@ -128,7 +128,7 @@ def test_a_verdict_without_a_place_is_damage():
     escapes, damage = parse_escapes(b"moved to heap: u\n" + SINCE_1_13.encode(), source="build.log")
 
     assert ["build.log: line 1"] == [one.place for one in damage]
-    assert 4 == len(escapes.kind)
+    assert 4 == len(escapes)
 
 
 def test_text_without_a_verdict_is_refused():

@@ -5,11 +5,8 @@ import pytest
 
 from gomem.inputs.gctrace import parse as gctrace
 from gomem.inputs.gctrace.grammar import GRAMMARS
-from gomem.inputs.gctrace.parse import (
-    join_pieces,
-    looks_like_gctrace,
-    parse_pieces,
-)
+from gomem.inputs.gctrace.mixed_lines import has_own_line
+from gomem.inputs.gctrace.parse import join_pieces, parse_pieces
 from gomem.inputs.gctrace.torn_lines import Patience, mend, shape
 from gomem.units import KIB, MIB
 from tests.builders import FIXTURES
@@ -560,11 +557,11 @@ def test_a_form_can_be_told_from_every_other(form):
     [b"", b"hello\n", b"running gc 1 @home\n", b"\x1f\x8b\x00", b"{}", b"scav is a word\n"],
 )
 def test_other_text_does_not_look_like_it(data):
-    assert not looks_like_gctrace(data)
+    assert not has_own_line(data)
 
 
 def test_a_wrapped_line_looks_like_it():
-    assert looks_like_gctrace(b'{"log":"gc 1 @0.002s 3%: 0.075+1.0","stream":"stderr"}')
+    assert has_own_line(b'{"log":"gc 1 @0.002s 3%: 0.075+1.0","stream":"stderr"}')
 
 
 def test_a_log_without_any_line_of_the_collector_is_empty():

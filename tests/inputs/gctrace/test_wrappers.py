@@ -138,7 +138,7 @@ def test_pieces_of_a_long_docker_line_are_joined():
     unwrapped = unwrap(log, source="app.log")
 
     assert f"{LINE}\nbye\n".encode() == unwrapped.text
-    assert [1, 3] == list(unwrapped.line_numbers_of(np.array([0, 1])))
+    assert [1, 3] == list(unwrapped.numbers[[0, 1]])
 
 
 def test_partial_cri_lines_are_joined():

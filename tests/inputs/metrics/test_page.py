@@ -12,7 +12,7 @@ from gomem.causes.evidence import rss_evidence
 from gomem.errors import FormatError
 from gomem.inputs.kinds import kind_of
 from gomem.inputs.looks_like import looks_like
-from gomem.inputs.metrics.names import meaning_of, prometheus_name
+from gomem.inputs.metrics.names import Meaning, meaning_of, prometheus_name
 from gomem.inputs.metrics.page import (
     families_of,
     is_page,
@@ -41,12 +41,11 @@ def page_of(value=7, *, labels="", prefix=""):
 
 def test_a_name_of_client_golang_is_the_runtimes_with_underscores():
     assert "go_gc_heap_live_bytes" == prometheus_name("/gc/heap/live:bytes")
-    assert "go_gc_cycles_total_gc_cycles_total" == prometheus_name(
-        "/gc/cycles/total:gc-cycles", counter=True
-    )
-    assert "go_cpu_classes_gc_mark_idle_cpu_seconds_total" == prometheus_name(
-        "/cpu/classes/gc/mark/idle:cpu-seconds", counter=True
-    )
+    for name, runtimes in (
+        ("go_gc_cycles_total_gc_cycles_total", "/gc/cycles/total:gc-cycles"),
+        ("go_cpu_classes_gc_mark_idle_cpu_seconds_total", "/cpu/classes/gc/mark/idle:cpu-seconds"),
+    ):
+        assert ("", Meaning("runtime", runtimes)) == meaning_of(name)
 
 
 @pytest.mark.parametrize(

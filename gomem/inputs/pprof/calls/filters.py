@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.inputs.pprof.calls.nodes import function_names
+from gomem.inputs.pprof.columns import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,18 +146,13 @@ def keep_samples(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
     labels = columns.labels
     of_kept = kept[labels.sample]
     number = (np.cumsum(kept) - 1).astype(np.int32)
+    of_labels: tuple[Any, ...] = (labels.key, labels.text, labels.number, labels.unit)
     return replace(
         columns,
         value=columns.value[kept],
         stack=columns.stack[np.repeat(kept, counts)],
-        stack_offsets=_offsets(counts[kept]),
-        labels=type(labels)(
-            number[labels.sample[of_kept]],
-            labels.key[of_kept],
-            labels.text[of_kept],
-            labels.number[of_kept],
-            labels.unit[of_kept],
-        ),
+        stack_offsets=offsets_of(counts[kept]),
+        labels=type(labels)(number[labels.sample[of_kept]], *(one[of_kept] for one in of_labels)),
     )
 
 
@@ -164,8 +160,8 @@ def keep_entries(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
     """A profile with some of the locations of each stack."""
     if kept.all():
         return columns
-    before = np.concatenate(([0], np.cumsum(kept)))
-    return replace(columns, stack=columns.stack[kept], stack_offsets=before[columns.stack_offsets])
+    offsets = offsets_of(kept)[columns.stack_offsets]
+    return replace(columns, stack=columns.stack[kept], stack_offsets=offsets)
 
 
 def keep_lines(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
@@ -173,17 +169,14 @@ def keep_lines(columns: PprofColumns, kept: BoolArray) -> PprofColumns:
     if kept.all():
         return columns
     locations = columns.locations
-    before = np.concatenate(([0], np.cumsum(kept)))
-    return replace(
-        columns,
-        locations=replace(
-            locations,
-            line_offsets=before[locations.line_offsets],
-            line_function=locations.line_function[kept],
-            line_number=locations.line_number[kept],
-            line_column=locations.line_column[kept],
-        ),
+    left = replace(
+        locations,
+        line_offsets=offsets_of(kept)[locations.line_offsets],
+        line_function=locations.line_function[kept],
+        line_number=locations.line_number[kept],
+        line_column=locations.line_column[kept],
     )
+    return replace(columns, locations=left)
 
 
 def any_of(flags: BoolArray, offsets: IntArray) -> BoolArray:
@@ -273,7 +266,3 @@ def _outermost(columns: PprofColumns, flags: BoolArray) -> NDArray[Any]:
     entries = np.flatnonzero(flags)
     outermost[_owners(columns.stack_offsets)[entries]] = entries
     return outermost
-
-
-def _offsets(counts: IntArray) -> IntArray:
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)

@@ -84,11 +84,9 @@ def edges_of(nodes: Nodes, weights: NDArray[np.int64]) -> Edges:
     distinct, inverse = np.unique(keys, return_inverse=True)
     weight = np.zeros(len(distinct), np.int64)
     np.add.at(weight, inverse, np.concatenate([weight[:0], *(part[1] for part in parts)]))
-    outlined = np.zeros(len(distinct), np.bool_)
-    np.logical_or.at(
-        outlined, inverse, np.concatenate([outlined[:0], *(~part[2] for part in parts)])
-    )
-    return Edges(distinct // count, distinct % count, weight, ~outlined)
+    inlined = np.ones(len(distinct), np.bool_)
+    np.logical_and.at(inlined, inverse, np.concatenate([inlined[:0], *(part[2] for part in parts)]))
+    return Edges(distinct // count, distinct % count, weight, inlined)
 
 
 def _edges_of_run(

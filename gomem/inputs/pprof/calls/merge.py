@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.inputs.pprof.columns import Functions, Labels, Locations, Mappings, PprofColumns
+from gomem.inputs.pprof.columns import (
+    Functions,
+    Labels,
+    Locations,
+    Mappings,
+    PprofColumns,
+    offsets_of,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -115,30 +123,19 @@ class _Merger:
             self.samples.rows[number] = value if before is None else before + value
 
     def _functions(self, functions: Functions, strings: list[int]) -> list[int]:
-        names = (functions.name, functions.system_name, functions.file)
-        rows = zip(
-            *(column.tolist() for column in names), functions.start_line.tolist(), strict=True
-        )
         keys = [
             (strings[name], strings[system], strings[file], start)
-            for name, system, file, start in rows
+            for _, name, system, file, start in rows_of(functions)
         ]
         return [self.functions.of(key, key) for key in keys]
 
     def _mappings(self, mappings: Mappings, strings: list[int]) -> tuple[list[int], list[int]]:
         """The number of each mapping, and how far its addresses move to lie in the merged one."""
         numbers, moved = [], []
-        flags = (
-            mappings.has_functions,
-            mappings.has_filenames,
-            mappings.has_line_numbers,
-            mappings.has_inline_frames,
-        )
-        for row, start in enumerate(mappings.start.tolist()):
-            limit, offset = int(mappings.limit[row]), int(mappings.offset[row])
-            file, build = strings[mappings.file[row]], strings[mappings.build_id[row]]
+        for _, start, limit, offset, file_name, build_id, *flags in rows_of(mappings):
+            file, build = strings[file_name], strings[build_id]
             size = -(-((limit - start) & (2**64 - 1)) // PAGE)
-            known = (start, limit, offset, file, build, *(bool(flag[row]) for flag in flags))
+            known = (start, limit, offset, file, build, *flags)
             number = self.mappings.of((size, offset, build or -file), known)
             numbers.append(number)
             moved.append(self.mappings.rows[number][0] - start)
@@ -149,17 +146,12 @@ class _Merger:
     ) -> list[int]:
         numbers = []
         for mapping, address, folded, lines in locations.entries():
-            known = mapping >= 0
             own = (
                 (functions[function] if function >= 0 else -1, number, column)
                 for function, number, column in lines
             )
-            key = (
-                mappings[mapping] if known else -1,
-                (address + (moved[mapping] if known else 0)) & (2**64 - 1),
-                folded,
-                tuple(own),
-            )
+            number, shift = (mappings[mapping], moved[mapping]) if mapping >= 0 else (-1, 0)
+            key = (number, (address + shift) & (2**64 - 1), folded, tuple(own))
             numbers.append(self.locations.of(key, key))
         return numbers
 
@@ -176,7 +168,7 @@ class _Merger:
         return PprofColumns(
             sample_types=first.sample_types,
             value=_matrix([value for _, value in kept], len(first.sample_types)),
-            stack_offsets=_offsets([len(stack) for stack in stacks]),
+            stack_offsets=offsets_of([len(stack) for stack in stacks]),
             stack=np.concatenate([np.zeros(0, np.int32), *stacks]),
             labels=_label_columns(labels),
             locations=self._location_columns(),
@@ -187,9 +179,11 @@ class _Merger:
             duration_nanos=sum(one.duration_nanos for one in profiles),
             period_type=first.period_type,
             period=max(one.period for one in profiles),
-            default_sample_type=_first([one.default_sample_type for one in profiles]),
+            default_sample_type=next(
+                filter(None, (one.default_sample_type for one in profiles)), ""
+            ),
             comments=tuple(dict.fromkeys(text for one in profiles for text in one.comments)),
-            doc_url=_first([one.doc_url for one in profiles]),
+            doc_url=next(filter(None, (one.doc_url for one in profiles)), ""),
             drop_frames=first.drop_frames,
             keep_frames=first.keep_frames,
         )
@@ -202,7 +196,7 @@ class _Merger:
             mapping=np.array([row[0] for row in rows], np.int32),
             address=np.array([row[1] for row in rows], np.uint64),
             folded=np.array([row[2] for row in rows], np.bool_),
-            line_offsets=_offsets([len(row[3]) for row in rows]),
+            line_offsets=offsets_of([len(row[3]) for row in rows]),
             line_function=lines[:, 0].astype(np.int32),
             line_number=lines[:, 1].copy(),
             line_column=lines[:, 2].copy(),
@@ -216,12 +210,9 @@ class _Merger:
 
     def _mapping_columns(self) -> Mappings:
         rows = self.mappings.rows
-        start, limit, offset = (
-            np.array([row[column] for row in rows], np.uint64) for column in range(3)
-        )
-        file, build_id = (np.array([row[column] for row in rows], np.int32) for column in (3, 4))
-        flags = (np.array([row[column] for row in rows], np.bool_) for column in range(5, 9))
-        return Mappings(np.arange(1, len(rows) + 1), start, limit, offset, file, build_id, *flags)
+        kinds: tuple[Any, ...] = (*[np.uint64] * 3, *[np.int32] * 2, *[np.bool_] * 4)
+        columns = (np.array([row[n] for row in rows], kind) for n, kind in enumerate(kinds))
+        return Mappings(np.arange(1, len(rows) + 1), *columns)
 
 
 def _labels_by_sample(
@@ -229,15 +220,7 @@ def _labels_by_sample(
 ) -> dict[int, tuple[tuple[int, int, int, int], ...]]:
     """Labels of each sample in an order of their own: whose they are does not depend on it."""
     by_sample: dict[int, list[tuple[int, int, int, int]]] = {}
-    rows = zip(
-        labels.sample.tolist(),
-        labels.key.tolist(),
-        labels.text.tolist(),
-        labels.number.tolist(),
-        labels.unit.tolist(),
-        strict=True,
-    )
-    for sample, key, text, number, unit in rows:
+    for sample, key, text, number, unit in rows_of(labels):
         if text or number or unit:  # others say nothing
             label = (strings[key], strings[text], number, strings[unit])
             by_sample.setdefault(sample, []).append(label)
@@ -254,11 +237,3 @@ def _label_columns(rows: list[tuple[int, ...]]) -> Labels:
 
 def _matrix(rows: Sequence[Any], width: int) -> NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(-1, width)
-
-
-def _offsets(counts: list[int]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-
-
-def _first(texts: Sequence[str]) -> str:
-    return next((text for text in texts if text), "")

@@ -179,13 +179,11 @@ def own_function(functions: Sequence[str], others: Collection[str] = ()) -> str:
     return next((one for one in outside if one not in others), next(iter(outside), ""))
 
 
-def printable_name(
-    *, address: int, name: str, file: str, line: int, column: int, binary: str
-) -> str:
+def printable_name(address: int, name: str, file: str, line: int, column: int, binary: str) -> str:  # noqa: PLR0917 - as in keys
     """The parts of a place that are known, in pprof's order and form; 0 and empty are unknown."""
     parts: list[str] = []
     if address:
-        parts.append(f"{address:016x}")
+        parts.append(f"{address & 0xFFFF_FFFF_FFFF_FFFF:016x}")
     if name:
         parts.append(name)
     if line:

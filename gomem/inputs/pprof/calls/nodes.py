@@ -24,9 +24,10 @@ from gomem.inputs.pprof.calls.names import (
     printable_name,
     shown_name,
 )
+from gomem.inputs.pprof.columns import offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from gomem.inputs.pprof.columns import PprofColumns
 
@@ -65,14 +66,7 @@ class Nodes:
         if self.keys[:, 0].all() and not self.keys[:, 1:5].any():  # named, and nothing else
             return [texts[name] for name in self.keys[:, 0].tolist()]
         return [
-            printable_name(
-                address=address & 0xFFFF_FFFF_FFFF_FFFF,
-                name=texts[name],
-                file=texts[file],
-                line=line,
-                column=column,
-                binary=texts[binary],
-            )
+            printable_name(address, texts[name], texts[file], line, column, texts[binary])
             for name, file, line, column, address, binary, _ in self.keys.tolist()
         ]
 
@@ -116,9 +110,7 @@ class Nodes:
         offsets = self.columns.stack_offsets[first : last + 1]
         stack = self.columns.stack[offsets[0] : offsets[-1]]
         bits = max(len(self) - 1, 1).bit_length()
-        dtype: type[np.int32 | np.int64] = np.int64
-        if (last - first) << bits < 1 << 31:
-            dtype = np.int32
+        dtype = np.int32 if (last - first) << bits < 1 << 31 else np.int64
         base = np.arange(last - first, dtype=np.int64) << bits
         sample: NDArray[Any] = np.repeat(base.astype(dtype), np.diff(offsets))
         pairs = [sample | self._innermost.take(stack)]
@@ -165,7 +157,7 @@ def nodes_of(columns: PprofColumns, granularity: str = "functions") -> Nodes:
 def _frames(columns: PprofColumns) -> tuple[IntArray, IntArray, IntArray]:
     """Line of each frame (-1 of a location without lines), its location, the locations' offsets."""
     counts = np.diff(columns.locations.line_offsets)
-    offsets = np.concatenate(([0], np.cumsum(np.maximum(counts, 1)))).astype(np.int64)
+    offsets = offsets_of(np.maximum(counts, 1))
     location = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))
     line = np.full(offsets[-1], -1, np.int64)
     line[counts[location] > 0] = np.arange(len(columns.locations.line_function))
@@ -199,14 +191,16 @@ class _FrameKeys:
     def of(self, granularity: str) -> IntArray:
         names = np.zeros(len(self.line), np.int64)
         if granularity in OWN:
-            none = self.texts.numbers([NO_PACKAGE])
-            numbers = self._packages if granularity == "packages" else self._modules
-            names = np.where(self._function >= 0, self._of_function(numbers), none)
+            none, functions = self.texts.numbers([NO_PACKAGE]), function_names(self.columns)
+            owners = map(package_of, functions)
+            if granularity == "modules":
+                owners = map(module_of, functions, function_files(self.columns))
+            names = np.where(self._function >= 0, self._of_function(list(owners)), none)
         elif granularity != "files":
-            names = self._of_function(self._names)
+            names = self._of_function(function_names(self.columns))
         files = lines = columns = addresses = np.zeros(len(self.line), np.int64)
         if granularity in ("filefunctions", "files", "lines", "addresses"):
-            files = self._of_function(self._files)
+            files = self._of_function(function_files(self.columns))
         if granularity in ("lines", "addresses"):
             lines = self._of_line(self.columns.locations.line_number)
         if granularity == "addresses":
@@ -216,39 +210,22 @@ class _FrameKeys:
         # the granularity of files, where all are nameless, a file has a row for each function.
         nameless = (names == 0) & (granularity not in OWN)
         binaries = np.where(nameless, self._binaries()[self.location], 0)
-        starts = np.where(nameless, self._of_function(self._starts), 0)
+        start_lines = np.append(self.columns.functions.start_line, 0)[self._function]
+        starts = np.where(nameless, start_lines, 0)
         return np.stack([names, files, lines, columns, addresses, binaries, starts], axis=1)
 
     def _of_line(self, numbers: IntArray) -> IntArray:
         """A number of the lines by frame, 0 where a frame has no function."""
         return np.where(self._function >= 0, np.append(numbers, 0)[self.line], 0)
 
-    def _of_function(self, numbers: Callable[[], IntArray]) -> IntArray:
-        """A number of the functions by frame, 0 where a frame has no function."""
-        return np.append(numbers(), 0)[self._function]
+    def _of_function(self, texts: list[str]) -> IntArray:
+        """A text of the functions by frame, as its number; 0 where a frame has no function."""
+        return np.append(self.texts.numbers(texts), 0)[self._function]
 
     @property
     def _function(self) -> IntArray:
         functions = np.append(self.columns.locations.line_function, -1)
         return functions[self.line].astype(np.int64)
-
-    def _names(self) -> IntArray:
-        return self.texts.numbers(function_names(self.columns))
-
-    def _packages(self) -> IntArray:
-        return self.texts.numbers([package_of(name) for name in function_names(self.columns)])
-
-    def _modules(self) -> IntArray:
-        names, files = function_names(self.columns), function_files(self.columns)
-        return self.texts.numbers(
-            [module_of(name, file) for name, file in zip(names, files, strict=True)]
-        )
-
-    def _files(self) -> IntArray:
-        return self.texts.numbers(function_files(self.columns))
-
-    def _starts(self) -> IntArray:
-        return self.columns.functions.start_line
 
     def _binaries(self) -> IntArray:
         """The mapped file of each location, as a text's number."""
@@ -257,15 +234,38 @@ class _FrameKeys:
         return np.append(files, 0)[self.columns.locations.mapping]
 
 
+@dataclass(frozen=True)
+class Top:
+    """Nodes that are not 0, one array a field, in pprof's order."""
+
+    node: IntArray  # which of the profile's nodes each row is
+    function: list[str]  # the node's name, as pprof prints it
+    flat: IntArray  # of samples whose innermost frame it is, in the profile's unit
+    cum: IntArray  # of samples in whose stack it is, each counted once
+
+
+def top_of(
+    nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool = False, n: int | None = None
+) -> Top:
+    """Find who has the most by flat, or by cum; at most n rows."""
+    node = _in_order(nodes, flat, cum, by_cum=by_cum)[:n]
+    return Top(node, [nodes.names[one] for one in node.tolist()], flat[node], cum[node])
+
+
+def _in_order(nodes: Nodes, flat: IntArray, cum: IntArray, *, by_cum: bool) -> IntArray:
+    """The nodes that are not 0: by magnitude, then name, then the other magnitude."""
+    there = np.flatnonzero((flat != 0) | (cum != 0))
+    names = np.array(nodes.names, dtype=object)[there]
+    rank = np.unique(names, return_inverse=True)[1] if len(there) else there
+    first, second = (cum, flat) if by_cum else (flat, cum)
+    return there[np.lexsort((-np.abs(second[there]), rank, -np.abs(first[there])))]
+
+
 def function_names(columns: PprofColumns) -> list[str]:
     """The functions' names as pprof shows them."""
     strings, functions = columns.strings, columns.functions
-    return [
-        shown_name(strings[name], strings[system_name])
-        for name, system_name in zip(
-            functions.name.tolist(), functions.system_name.tolist(), strict=True
-        )
-    ]
+    names = zip(functions.name.tolist(), functions.system_name.tolist(), strict=True)
+    return [shown_name(strings[name], strings[system_name]) for name, system_name in names]
 
 
 def function_files(columns: PprofColumns) -> list[str]:

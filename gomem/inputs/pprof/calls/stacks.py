@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gomem.inputs.pprof.calls.names import of_others, own_function
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.inputs.pprof.columns import offsets_of
 
 if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
@@ -47,12 +48,11 @@ class Stacks:
         texts, offsets = self._frames
         stack = self.columns.stack
         counts = np.diff(offsets)[stack]
-        starts = np.concatenate(([0], np.cumsum(counts)))
+        starts = offsets_of(counts)
         entry = np.repeat(np.arange(len(stack)), counts)
         within = np.arange(len(entry)) - starts[entry]
-        frame = np.array([_number(text) for text in texts], np.uint64)[
-            offsets[stack[entry]] + within
-        ]
+        numbers = np.array([_number(text) for text in texts], np.uint64)
+        frame = numbers[offsets[stack[entry]] + within]
         of_sample = starts[self.columns.stack_offsets]
         depth = np.arange(len(frame)) - np.repeat(of_sample[:-1], np.diff(of_sample))
         powers = np.cumprod(np.full(int(depth.max()) + 1, STEP, np.uint64))

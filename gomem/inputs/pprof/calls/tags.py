@@ -21,14 +21,8 @@ if TYPE_CHECKING:
     from gomem.inputs.pprof.columns import PprofColumns
 
 _RANGE = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
-_SIZES = (
-    ("b", "byte"),
-    ("kb", "kbyte", "kilobyte"),
-    ("mb", "mbyte", "megabyte"),
-    ("gb", "gbyte", "gigabyte"),
-    ("tb", "tbyte", "terabyte"),
-    ("pb", "pbyte", "petabyte"),
-)
+_PREFIXES = (("k", "kilo"), ("m", "mega"), ("g", "giga"), ("t", "tera"), ("p", "peta"))
+_SIZES = (("b", "byte"), *((f"{k}b", f"{k}byte", f"{kilo}byte") for k, kilo in _PREFIXES))
 _TIMES = {
     1.0: ("ns", "nanosecond"),
     1e3: ("us", "μs", "microsecond"),
@@ -178,16 +172,12 @@ def _range(text: str) -> tuple[float, float, str] | None:
 
 
 def _factor(unit: str, other: str) -> float | None:
-    """How many of another unit one of a unit is; None if they measure different things.
-
-    A unit that measures neither size nor time goes with any other, as it does in pprof.
-    """
+    """How many of another unit one of a unit is; None if they measure different things."""
+    # A unit that measures neither size nor time goes with any other, as it does in pprof.
     known, wanted = _UNITS.get(_plain(unit)), _UNITS.get(_plain(other))
     if known is None:
         return 1.0
-    if wanted is None or known[0] != wanted[0]:
-        return None
-    return known[1] / wanted[1]
+    return known[1] / wanted[1] if wanted is not None and known[0] == wanted[0] else None
 
 
 def _plain(unit: str) -> str:

@@ -46,25 +46,22 @@ def scan(messages: Messages, wanted: Mapping[int, tuple[int, ...]]) -> Fields:
     Other fields are passed over. WireError where a message is cut, or is not one, or a wanted field
     has another wire type.
     """
-    verdicts = _verdicts(tuple(wanted.items()))
     active = (messages.starts < messages.stops).nonzero()[0]
-    cursor, limit = messages.starts, messages.stops
-    if len(active) < len(cursor):
-        cursor, limit = cursor[active], limit[active]
+    chains = _Chains(messages, _verdicts(tuple(wanted.items())), active)
+    if len(active) < len(messages):
+        chains.cursor, chains.limit = messages.starts[active], messages.stops[active]
     rounds: list[Records] = []
     found = 0
-    while active.size > FEW:
-        records, cursor = _round(messages, active, cursor, limit, verdicts)
+    while chains.active.size > FEW:
+        records = chains.round()
         if len(records):
             rounds.append(records)
         found += len(records)
         if found > FIELDS_LIMIT:
-            raise WireError(int(active[0]), 0, f"more than {FIELDS_LIMIT} fields")
-        unfinished = (cursor < limit).nonzero()[0]
-        if len(unfinished) < len(active):
-            active, cursor, limit = (each.take(unfinished) for each in (active, cursor, limit))
-    if active.size:
-        rounds.append(_one_by_one(messages, active, cursor, limit, verdicts))
+            raise WireError(int(chains.active[0]), 0, f"more than {FIELDS_LIMIT} fields")
+        chains.let_go_of_read()
+    if chains.active.size:
+        rounds.append(chains.one_by_one())
     if len(rounds) > ROUNDS:
         rounds = [Records.joined(rounds)]
     return Fields(messages, rounds)
@@ -81,109 +78,101 @@ def _verdicts(wanted: tuple[tuple[int, tuple[int, ...]], ...]) -> NDArray[np.int
     return verdicts
 
 
-def _round(
-    messages: Messages,
-    active: IntArray,
-    cursor: IntArray,
-    limit: IntArray,
-    verdicts: NDArray[np.int8],
-) -> tuple[Records, IntArray]:
-    """Read one field of every active message: records of the wanted ones, and the next places."""
-    byte = messages.data.take(cursor)
-    if byte[0] < MARK and (byte == byte[0]).all():
-        return _same_round(messages, active, cursor, limit, verdicts)
-    tag, at = _numbers_at(messages, active, cursor, cursor)
-    wire_type = tag & 7
-    # Below zero are tags of more than 63 bits; they are unknown like all that are high.
-    verdict = verdicts[np.minimum(tag.view(np.uint64), np.uint64(TAGS - 1)).view(np.int64)]
-    start, stop = at, at + np.where(wire_type == FIXED64, 8, 4)
-    value = np.zeros(len(at), np.int64)
-    numbered = np.flatnonzero((wire_type == VARINT) | (wire_type == BYTES))
-    number, after = _numbers_at(messages, active[numbered], cursor[numbered], at[numbered])
-    has_length = wire_type[numbered] == BYTES
-    start[numbered] = np.where(has_length, after, at[numbered])
-    stop[numbered] = np.where(has_length, after + number, after)
-    value[numbered] = number
-    # A length of 2**63 or more is negative, and one short of it wraps: both stop before they start.
-    bad = (stop > limit) | (stop < start) | (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type]
-    _raise_first(messages, active, cursor, bad)
-    records = Records(active, tag.astype(np.int16), start, stop, value)
-    kept = (verdict == _WANTED).nonzero()[0]
-    return records if len(kept) == len(active) else records.take(kept), stop
+class _Chains:
+    """Messages that have fields left: which they are, where the next one begins, where they end."""
 
+    def __init__(self, messages: Messages, verdicts: NDArray[np.int8], active: IntArray) -> None:
+        self.messages, self.verdicts, self.active = messages, verdicts, active
+        self.cursor, self.limit = messages.starts, messages.stops
 
-def _same_round(
-    messages: Messages,
-    active: IntArray,
-    cursor: IntArray,
-    limit: IntArray,
-    verdicts: NDArray[np.int8],
-) -> tuple[Records, IntArray]:
-    """A round in which every message has the same field, of a tag of one byte."""
-    tag, start = int(messages.data[cursor[0]]), cursor + 1
-    wire_type = tag & 7
-    number = start
-    if wire_type in (VARINT, BYTES):
-        number, stop = _numbers_at(messages, active, cursor, start)
-        if wire_type == BYTES:
-            start, stop = stop, stop + number
-    else:
-        stop = start + (8 if wire_type == FIXED64 else 4)
-    wrong = verdicts[tag] >= _WRONG_TYPE or not _LEGAL[wire_type]
-    _raise_first(messages, active, cursor, (stop > limit) | (stop < start) | wrong)
-    kept = slice(None) if verdicts[tag] == _WANTED else slice(0)
-    return Records(active[kept], tag, start[kept], stop[kept], number[kept]), stop
+    def let_go_of_read(self) -> None:
+        unfinished = (self.cursor < self.limit).nonzero()[0]
+        if len(unfinished) < len(self.active):
+            self.active, self.cursor = self.active.take(unfinished), self.cursor.take(unfinished)
+            self.limit = self.limit.take(unfinished)
 
+    def round(self) -> Records:
+        """Read one field of every message, and return records of the wanted ones."""
+        byte = self.messages.data.take(self.cursor)
+        if byte[0] < MARK and (byte == byte[0]).all():
+            return self._same_round(int(byte[0]))
+        tag, at = self._numbers_at(self.cursor)
+        wire_type = tag & 7
+        # Below zero are tags of more than 63 bits; they are unknown like all that are high.
+        known = np.minimum(tag.view(np.uint64), np.uint64(TAGS - 1)).view(np.int64)
+        verdict = self.verdicts[known]
+        start, stop = at, at + np.where(wire_type == FIXED64, 8, 4)
+        value = np.zeros(len(at), np.int64)
+        numbered = np.flatnonzero((wire_type == VARINT) | (wire_type == BYTES))
+        number, after = self._numbers_at(at[numbered], numbered)
+        has_length = wire_type[numbered] == BYTES
+        start[numbered] = np.where(has_length, after, at[numbered])
+        stop[numbered] = np.where(has_length, after + number, after)
+        value[numbered] = number
+        self._refuse(start, stop, (verdict >= _WRONG_TYPE) | ~_LEGAL[wire_type])
+        self.cursor = stop
+        records = Records(self.active, tag.astype(np.int16), start, stop, value)
+        kept = (verdict == _WANTED).nonzero()[0]
+        return records if len(kept) == len(self.active) else records.take(kept)
 
-def _numbers_at(
-    messages: Messages, active: IntArray, cursor: IntArray, at: IntArray
-) -> tuple[IntArray, IntArray]:
-    """The number at a place in each message's current field, and where each has ended."""
-    try:
-        return read_each(messages.data, at)
-    except VarintError as error:
-        message, place = int(active[error.index]), int(cursor[error.index])
-        raise messages.error(message, place, str(error)) from None
+    def _same_round(self, tag: int) -> Records:
+        """A round in which every message has the same field, of a tag of one byte."""
+        wire_type = tag & 7
+        number = start = self.cursor + 1
+        if wire_type in (VARINT, BYTES):
+            number, stop = self._numbers_at(start)
+            if wire_type == BYTES:
+                start, stop = stop, stop + number
+        else:
+            stop = start + (8 if wire_type == FIXED64 else 4)
+        wrong = self.verdicts[tag] >= _WRONG_TYPE or not _LEGAL[wire_type]
+        self._refuse(start, stop, bool(wrong))
+        self.cursor = stop
+        kept = slice(None) if self.verdicts[tag] == _WANTED else slice(0)
+        return Records(self.active[kept], tag, start[kept], stop[kept], number[kept])
 
+    def _numbers_at(
+        self, at: IntArray, which: IntArray | slice = slice(None)
+    ) -> tuple[IntArray, IntArray]:
+        """The number at a place in the current field of some, and where each has ended."""
+        try:
+            return read_each(self.messages.data, at)
+        except VarintError as error:
+            message = int(self.active[which][error.index])
+            place = int(self.cursor[which][error.index])
+            raise self.messages.error(message, place, str(error)) from None
 
-def _raise_first(
-    messages: Messages, active: IntArray, cursor: IntArray, bad: NDArray[np.bool_]
-) -> None:
-    if not bad.any():
-        return
-    first = int(np.argmax(bad))
-    message, place = int(active[first]), int(cursor[first])
-    what = complaint(messages.raw, place, int(messages.stops[message]))
-    raise messages.error(message, place, what)
+    def _refuse(self, start: IntArray, stop: IntArray, wrong: NDArray[np.bool_] | bool) -> None:
+        """Raise over the first field that is wrong, or leaves its message."""
+        # A length of 2**63 or more is negative, and one short of it wraps: both stop before they
+        # start.
+        bad = (stop > self.limit) | (stop < start) | wrong
+        if bad.any():
+            first = int(np.argmax(bad))
+            message, place = int(self.active[first]), int(self.cursor[first])
+            what = complaint(self.messages.raw, place, int(self.messages.stops[message]))
+            raise self.messages.error(message, place, what)
 
-
-def _one_by_one(
-    messages: Messages,
-    active: IntArray,
-    cursor: IntArray,
-    limit: IntArray,
-    verdicts: NDArray[np.int8],
-) -> Records:
-    """Read the rest of some messages field by field."""
-    records = array("q")
-    verdict_of = verdicts.tolist()
-    raw = messages.raw
-    ends = zip(active.tolist(), cursor.tolist(), limit.tolist(), strict=True)
-    for message, begin, end in ends:
-        place = begin
-        while place < end:
-            tag, start, stop, after = field_at(raw, place, end)
-            verdict = verdict_of[min(tag, TAGS - 1)]
-            if stop < 0 or verdict >= _WRONG_TYPE:
-                raise messages.error(message, place, complaint(raw, place, end))
-            if verdict == _WANTED:
-                records.extend((message, tag, start, stop))
-                if len(records) > 4 * FIELDS_LIMIT:
-                    raise messages.error(message, place, f"more than {FIELDS_LIMIT} fields")
-            place = after
-    table = np.frombuffer(records, np.int64).reshape(-1, 4)
-    owners, tags, starts, stops = (np.ascontiguousarray(column) for column in table.T)
-    numbers = stops - starts
-    plain = (tags & 7 == VARINT).nonzero()[0]
-    numbers[plain], _ = read_each(messages.data, starts[plain])
-    return Records(owners, tags.astype(np.int16), starts, stops, numbers)
+    def one_by_one(self) -> Records:
+        """Read the rest of some messages field by field."""
+        records, messages, raw = array("q"), self.messages, self.messages.raw
+        verdict_of = self.verdicts.tolist()
+        ends = zip(*(each.tolist() for each in (self.active, self.cursor, self.limit)), strict=True)
+        for message, begin, end in ends:
+            place = begin
+            while place < end:
+                tag, start, stop, after = field_at(raw, place, end)
+                verdict = verdict_of[min(tag, TAGS - 1)]
+                if stop < 0 or verdict >= _WRONG_TYPE:
+                    raise messages.error(message, place, complaint(raw, place, end))
+                if verdict == _WANTED:
+                    records.extend((message, tag, start, stop))
+                    if len(records) > 4 * FIELDS_LIMIT:
+                        raise messages.error(message, place, f"more than {FIELDS_LIMIT} fields")
+                place = after
+        table = np.frombuffer(records, np.int64).reshape(-1, 4)
+        owners, tags, starts, stops = (np.ascontiguousarray(column) for column in table.T)
+        numbers = stops - starts
+        plain = (tags & 7 == VARINT).nonzero()[0]
+        numbers[plain], _ = read_each(messages.data, starts[plain])
+        return Records(owners, tags.astype(np.int16), starts, stops, numbers)

@@ -107,11 +107,9 @@ class Numbers:
 
     @cached_property
     def _short(self) -> NDArray[np.uint16]:
-        """For every byte the number that ends there, if it has one or two bytes.
-
-        Most are never asked for. It is still faster than to ask, as long as there is no choice to
-        be made: a byte counts 128 times if the one before it is marked, hence of the same number.
-        """
+        """For every byte the number that ends there, if it has one or two bytes."""
+        # Most are never asked for. It is still faster than to ask, as long as there is no choice to
+        # be made: a byte counts 128 times if the one before it is marked, hence of the same number.
         before = self.data[:-1]
         low_bits = (before >> 7) * np.uint8(0x7F)  # of a marked byte; none of another
         value = np.zeros(len(self.data), np.uint16)

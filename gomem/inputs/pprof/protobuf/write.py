@@ -5,17 +5,8 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
-from gomem.inputs.pprof.protobuf.schema import (
-    COMMENT,
-    FUNCTION,
-    LOCATION,
-    MAPPING,
-    PERIOD_TYPE,
-    PROFILE,
-    SAMPLE,
-    SAMPLE_TYPE,
-    STRING,
-)
+from gomem.inputs.pprof.columns import rows_of
+from gomem.inputs.pprof.protobuf import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,21 +34,21 @@ class _Writer:
     def messages(self) -> Iterator[bytes]:
         columns = self.columns
         for one in columns.sample_types:
-            yield message(SAMPLE_TYPE, self._value_type(one.type, one.unit))
+            yield message(schema.SAMPLE_TYPE, self._value_type(one.type, one.unit))
         yield from self._samples()
         yield from self._mappings()
         yield from self._locations(columns.locations)
         yield from self._functions()
         if columns.period_type.type or columns.period_type.unit:
             period_type = self._value_type(columns.period_type.type, columns.period_type.unit)
-            yield message(PERIOD_TYPE, period_type)
+            yield message(schema.PERIOD_TYPE, period_type)
         for name in ("time_nanos", "duration_nanos", "period"):
-            yield _number(PROFILE[name][0], getattr(columns, name))
+            yield _number(schema.PROFILE[name][0], getattr(columns, name))
         for name in ("default_sample_type", "doc_url", "drop_frames", "keep_frames"):
-            yield _number(PROFILE[name][0], self._string(getattr(columns, name)))
+            yield _number(schema.PROFILE[name][0], self._string(getattr(columns, name)))
         for comment in columns.comments:
-            yield message(COMMENT, _varint(self._string(comment)))
-        yield from (message(STRING, text.encode()) for text in self.texts)
+            yield message(schema.COMMENT, _varint(self._string(comment)))
+        yield from (message(schema.STRING, text.encode()) for text in self.texts)
 
     def _string(self, text: str) -> int:
         if text not in self.numbers:
@@ -76,16 +67,13 @@ class _Writer:
         for row, values in enumerate(columns.value.tolist()):
             entries = b"".join([ids[one] for one in stack[offsets[row] : offsets[row + 1]]])
             numbers = b"".join([_varint(value) for value in values])
-            yield message(SAMPLE, message(1, entries) + message(2, numbers) + labels.get(row, b""))
+            yield message(
+                schema.SAMPLE, message(1, entries) + message(2, numbers) + labels.get(row, b"")
+            )
 
     def _mappings(self) -> Iterator[bytes]:
-        mappings = self.columns.mappings
-        numbers = (mappings.start, mappings.limit, mappings.offset, mappings.file)
-        flags = (mappings.has_functions, mappings.has_filenames, mappings.has_line_numbers)
-        fields = (*numbers, mappings.build_id, *flags, mappings.has_inline_frames)
-        rows = zip(*(column.tolist() for column in fields), strict=True)
-        for row, values in enumerate(rows, start=1):
-            yield message(MAPPING, _numbers(row, *map(int, values)))
+        for row, (_, *values) in enumerate(rows_of(self.columns.mappings), start=1):
+            yield message(schema.MAPPING, _numbers(row, *map(int, values)))
 
     def _locations(self, locations: Locations) -> Iterator[bytes]:
         entries = enumerate(locations.entries(), start=1)
@@ -95,23 +83,18 @@ class _Writer:
                 for function, number, column in lines
             )
             yield message(
-                LOCATION, _numbers(row, mapping + 1, address) + own + _number(5, int(folded))
+                schema.LOCATION, _numbers(row, mapping + 1, address) + own + _number(5, int(folded))
             )
 
     def _functions(self) -> Iterator[bytes]:
-        functions = self.columns.functions
-        fields = (functions.name, functions.system_name, functions.file, functions.start_line)
-        rows = zip(*(column.tolist() for column in fields), strict=True)
-        for row, values in enumerate(rows, start=1):
-            yield message(FUNCTION, _numbers(row, *values))
+        for row, (_, *values) in enumerate(rows_of(self.columns.functions), start=1):
+            yield message(schema.FUNCTION, _numbers(row, *values))
 
 
 def _label_messages(labels: Labels) -> dict[int, bytes]:
     """The labels of each sample that has some."""
     messages: dict[int, bytes] = {}
-    fields = (labels.key, labels.text, labels.number, labels.unit)
-    rows = zip(*(column.tolist() for column in fields), strict=True)
-    for sample, values in zip(labels.sample.tolist(), rows, strict=True):
+    for sample, *values in rows_of(labels):
         messages[sample] = messages.get(sample, b"") + message(3, _numbers(*values))
     return messages
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gomem.inputs.pprof.calls.top import top_of
+from gomem.inputs.pprof.calls.nodes import top_of
 
 ROWS = {  # node: name, flat, cum
     "small": ("f", 1, 90),

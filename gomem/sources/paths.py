@@ -1,21 +1,39 @@
-"""Nothing lies at a path: say so, and what was probably meant, a URL or a name that is near."""
+"""What a path or a quoted pattern names, or was probably meant to: a URL, or a name near it."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from contextlib import suppress
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gomem.errors import CaptureError, nearest
-from gomem.sources.names import readable_name
+from gomem.sources.names import natural_key, readable_name
 
 if TYPE_CHECKING:
     from os import PathLike
 
+URLS = ("http:/", "https:/")  # a path has one slash where there were two
 LOOKED_AT = 1000  # names in the folder, for one that is near
-_URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)  # a path has one slash where two were
+_URL = re.compile(r"(https?):/+(?=[^/])", re.IGNORECASE)
+
+
+def matching(path: str | PathLike[str]) -> list[str]:
+    """What a path names: itself, or, in natural order, what a pattern such as `run-*` matches.
+
+    Something that has the name as it stands is meant itself, though it looks like a pattern; and a
+    URL's `?` is none. CaptureError where nothing matches.
+    """
+    name = os.fspath(path)
+    if not has_magic(name) or name.startswith(URLS) or os.path.lexists(name):
+        return [name]
+    found = sorted(glob(name), key=natural_key)  # noqa: PTH207 - it may begin at the root
+    if not found:
+        raise CaptureError(f"{readable_name(name)}: no file or folder matches")
+    return found
 
 
 def no_such_path(path: str | PathLike[str]) -> CaptureError:
