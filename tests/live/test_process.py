@@ -71,11 +71,10 @@ def test_a_file_is_read_within_bounds(monkeypatch):
     monkeypatch.setattr(live_process, "LARGEST_FILE_BYTES", 1 << 20)
     endless = os.open("/dev/zero", os.O_RDONLY)
 
-    try:
-        with pytest.raises(NotRead, match="larger than 1 MiB"):
-            read_whole(endless)
-    finally:
-        os.close(endless)
+    with pytest.raises(NotRead, match="larger than 1 MiB"):
+        read_whole(endless)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(endless)
 
 
 def test_it_listens_where_it_listens():
