@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MANY_FOLDED = 8
 Tone = Literal["critical", "warning", "info", "good", "neutral"]
+# With a tone, so that colour alone says nothing.
+MARKS = {"critical": "■", "warning": "▲", "info": "●", "good": "✓", "neutral": "●"}
 
 
 @dataclass(frozen=True, slots=True)

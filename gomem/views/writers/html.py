@@ -12,12 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
-from gomem.views.document import Choice, Folded
+from gomem.views.document import MARKS, Choice, Folded
 from gomem.views.figures.flame_graph import FlameGraph
 from gomem.views.references import address_of
-from gomem.views.writers.policy import source_of
-from gomem.views.writers.scripts import flame_script, page_script
-from gomem.views.writers.tone_marks import MARKS
+from gomem.views.writers.scripts import flame_script, page_script, source_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
-from gomem.views.document import (
-    Block,
-    Card,
-    Cell,
-    Choice,
-    Codes,
-    Folded,
-    Notes,
-    Paragraph,
-    Section,
-    Table,
-)
 from gomem.views.references import address_of
 
 if TYPE_CHECKING:
-    from gomem.views.document import Document, Verdict
+    from collections.abc import Callable, Iterable
+
+    from gomem.views.document import Block, Card, Cell, Document, Folded, Section, Table, Verdict
 
 # What could begin or end markup, a table's cell, a mention or a tag.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@&])")
@@ -49,29 +39,15 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 def section_lines(section: Section) -> list[str]:
     """A section in paragraphs; figures are left out."""
-    written = [_block(block) for block in section.blocks]
-    return [f"## {escaped(section.heading)}", *(line for lines in written for line in lines)]
+    return [f"## {escaped(section.heading)}", *_lines(section.blocks)]
 
 
-def _block(block: Block) -> list[str]:
-    if isinstance(block, Table):
-        return [_table(block)]
-    if isinstance(block, Paragraph):
-        return [escaped(block.text)]
-    if isinstance(block, Notes):
-        return ["\n".join(f"- {escaped(line)}" for line in block.lines)]
-    if isinstance(block, Codes):
-        return [f"{escaped(block.words)}: {', '.join(map(_code, block.names))}."]
-    return _compound(block)
-
-
-def _compound(block: Block) -> list[str]:
-    """What is made of other blocks."""
-    if isinstance(block, Choice):
-        return [line for inner in block.folded() for line in _block(inner)]
-    if isinstance(block, Folded):
-        return _folded(block)
-    return _card(block) if isinstance(block, Card) else []
+def _lines(blocks: Iterable[Block]) -> list[str]:
+    lines: list[str] = []
+    for block in blocks:
+        write = _WRITTEN.get(type(block).__name__)
+        lines += write(block) if write else []
+    return lines
 
 
 def _card(card: Card) -> list[str]:
@@ -88,7 +64,7 @@ def _card(card: Card) -> list[str]:
 
 def _folded(block: Folded) -> list[str]:
     """Blank lines around what is inside, so that it is still read as Markdown."""
-    inside = [line for inner in block.blocks for line in _block(inner)]
+    inside = _lines(block.blocks)
     if not inside:
         return []
     return [f"<details><summary>{escaped(block.summary)}</summary>", *inside, "</details>"]
@@ -97,10 +73,9 @@ def _folded(block: Folded) -> list[str]:
 def _table(table: Table) -> str:
     rules = ["---:" if side == ">" else ":---" for side in table.sides]
     lines = [[escaped(heading) for heading in table.columns], rules]
-    lines += [[_cell(cell) for cell in row] for row in table.rows]
-    lines += [
-        [f"**{text}**" if (text := _cell(cell)) else "" for cell in row] for row in table.total
-    ]
+    lines += [list(map(_cell, row)) for row in table.rows]
+    total = (map(_cell, row) for row in table.total)
+    lines += [[f"**{text}**" if text else "" for text in row] for row in total]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -128,3 +103,15 @@ def escaped(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return printable(_LINE_BREAKS.sub(" ", text))
+
+
+# Figures, and what is for the first screen alone, are left out.
+_WRITTEN: dict[str, Callable[[Any], list[str]]] = {
+    "Table": lambda table: [_table(table)],
+    "Paragraph": lambda paragraph: [escaped(paragraph.text)],
+    "Notes": lambda notes: ["\n".join(f"- {escaped(line)}" for line in notes.lines)],
+    "Codes": lambda codes: [f"{escaped(codes.words)}: {', '.join(map(_code, codes.names))}."],
+    "Choice": lambda choice: _lines(choice.folded()),
+    "Folded": _folded,
+    "Card": _card,
+}

@@ -12,16 +12,18 @@ folder instead of the network.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+from functools import partial
 from html import unescape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gomem.errors import CaptureError, printable
 from gomem.views.writers.html import environment
-from gomem.views.writers.policy import source_of
-from gomem.views.writers.scripts import flame_script
+from gomem.views.writers.scripts import flame_script, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,13 +40,9 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2
 _HEADING = re.compile(r"<h2>(?=([^<]*)</h2>)")
 # nbconvert loads these from content delivery networks unless they are empty.
 NETWORK_TRAITS = (
-    "mathjax_url",
-    "require_js_url",
-    "jquery_url",
-    "mermaid_js_url",
-    "mermaid_layout_elk_js_url",
+    "mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "mermaid_layout_elk_js_url",
     "jupyter_widgets_base_url",
-)
+)  # fmt: skip
 
 
 def parameters_of(notebook: str) -> dict[str, bool]:
@@ -52,26 +50,21 @@ def parameters_of(notebook: str) -> dict[str, bool]:
 
     `{"CAPTURE": False, "BASELINE": True}`.
     """
-    import json
-
-    cells = [cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell)]
-    lines = [line for cell in cells for line in _lines(cell)]
-    return {_name(line): line.endswith(" = None") for line in lines}
+    return {_name(line): line.endswith(" = None") for line in _parameter_lines(notebook)}
 
 
 def taking_several(notebook: str) -> str | None:
     """The name, if there is one, that a notebook gives a list of captures to."""
-    import json
+    return next((_name(line) for line in _parameter_lines(notebook) if " = [" in line), None)
 
-    cells = [cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell)]
-    lines = (line for cell in cells for line in _lines(cell))
-    return next((_name(line) for line in lines if " = [" in line), None)
+
+def _parameter_lines(notebook: str) -> list[str]:
+    cells = (cell for cell in json.loads(notebook)["cells"] if PARAMETERS in _tags(cell))
+    return [line for cell in cells for line in _lines(cell)]
 
 
 def heading_of(notebook: str) -> str:
     """The title of a notebook: the first line of its first cell."""
-    import json
-
     return _lines(json.loads(notebook)["cells"][0])[0].removeprefix("# ")
 
 
@@ -80,59 +73,42 @@ def notebook_for(notebook: str, parameters: Mapping[str, object]) -> str:
 
     Of its parameters, those given no value are None; one that has to have one is a KeyError.
     """
-    import json
-
     parsed = json.loads(notebook)
     parsed["cells"] = [cell for cell in parsed["cells"] if not _tags(cell) & {FIXTURE_ONLY, CHECK}]
-    known = parameters_of(notebook)
-    values = {name: parameters[name] if not optional else parameters.get(name)
-              for name, optional in known.items()}  # fmt: skip
-    _set_parameters(parsed, values)
-    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
+    values = {
+        name: parameters.get(name) if is_optional else parameters[name]
+        for name, is_optional in parameters_of(notebook).items()
+    }
+    return with_parameters(json.dumps(parsed), values)
 
 
 def with_parameters(notebook: str, parameters: Mapping[str, object]) -> str:
     """The same notebook with other values in its cell of parameters."""
-    import json
-
     parsed = json.loads(notebook)
-    _set_parameters(parsed, parameters)
-    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
-
-
-def _set_parameters(parsed: dict[str, Any], parameters: Mapping[str, object]) -> None:
     for cell in parsed["cells"]:
         if PARAMETERS in _tags(cell):
             names = [_name(line) for line in _lines(cell)]
             cell["source"] = "\n".join(f"{name} = {parameters.get(name)!r}" for name in names)
+    return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
 
 
 def headed(notebook: str, title: str, note: str) -> str:
     """The same notebook with another title, and a note below it; both are text, no markup."""
-    import json
-
+    title, note = (_MARKUP.sub(r"\\\g<0>", " ".join(words.split())) for words in (title, note))
     parsed = json.loads(notebook)
     first = parsed["cells"][0]
     lines = _lines(first)
-    heading = [f"# {_as_text(title)}"] if title else lines[:1]
-    remark = ["", f"> {_as_text(note)}"] if note else []
+    heading = [f"# {title}"] if title else lines[:1]
+    remark = ["", f"> {note}"] if note else []
     first["source"] = "\n".join([*heading, *remark, *lines[1:]])
     return json.dumps(parsed, ensure_ascii=False, indent=1) + "\n"
 
 
-def _as_text(words: str) -> str:
-    """Words as Markdown that shows them as they are, on one line."""
-    return _MARKUP.sub(r"\\\g<0>", " ".join(words.split()))
-
-
 def execute_notebook(
-    notebook: str,
-    *,
-    folder: Path,
-    sockets: Path,
+    notebook: str, *, folder: Path, sockets: Path,
     progress: Callable[[int, int], None] | None = None,
     cell_limit_seconds: int = CELL_LIMIT_SECONDS,
-) -> str:
+) -> str:  # fmt: skip
     """Run every cell and keep what it shows, without anything that differs between two runs.
 
     It runs in `folder`, where its relative paths start. The kernel's `sockets` and settings need a
@@ -151,18 +127,17 @@ def execute_notebook(
         timeout=cell_limit_seconds,
         record_timing=False,
         extra_arguments=["--InteractiveShellApp.ignore_cwd=True"],
-        on_cell_complete=None
-        if progress is None
-        else lambda cell_index, **_: progress(cell_index + 1, total),
+        on_cell_complete=progress and (lambda cell_index, **_: progress(cell_index + 1, total)),
     )
     try:
         client.execute(cwd=str(folder), env=_environment(sockets), cleanup_kc=True)
     except nbclient.exceptions.CellExecutionError as error:
-        raise CaptureError(f"the notebook stopped: {_last_words(error)}") from error
+        is_ours = error.ename in {"CaptureError", "FormatError"}
+        said = error.evalue if is_ours else f"{error.ename}: {error.evalue}"
+        raise CaptureError(f"the notebook stopped: {said}") from error
     except nbclient.exceptions.CellTimeoutError as error:
-        raise CaptureError(
-            f"the notebook stopped: a cell took longer than {cell_limit_seconds} s"
-        ) from error
+        words = f"a cell took longer than {cell_limit_seconds} s"
+        raise CaptureError(f"the notebook stopped: {words}") from error
     return nbformat.writes(node) + "\n"
 
 
@@ -172,37 +147,26 @@ def render_notebook_html(executed: str, *, title: str, hide_code: bool = False) 
     Prose, figures and tables stand open; the code behind them is folded, or left out. What stands
     in it is listed above, with a link to each heading.
     """
-    nbformat = _nbformat()
-    exporters = _require("nbconvert.exporters")
+    nbformat, exporters, ours = _nbformat(), _require("nbconvert.exporters"), environment()
+    assert ours.loader is not None  # nbconvert has an environment of its own
     exporter = exporters.HTMLExporter(
-        raw_template=_template(),
+        raw_template=ours.loader.get_source(ours, TEMPLATE)[0],
         embed_images=True,
         exclude_anchor_links=True,
         skip_svg_encoding=True,
         exclude_input=hide_code,
-        filters={"linkable": _linkable},
+        filters={"linkable": partial(_HEADING.sub, lambda h: f'<h2 id="{_slug(unescape(h[1]))}">')},
         **dict.fromkeys(NETWORK_TRAITS, ""),
     )
     node = nbformat.reads(executed, as_version=4)
-    metadata = {
-        "name": title,
-        "script_source": source_of(flame_script()),
-        "contents": _contents(node),
-    }
-    page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
-    return _UNSEEN.sub(lambda found: printable(found[0]), str(page))
-
-
-def _contents(node: Any) -> list[tuple[str, str]]:
-    """The id and the words of each heading of the second level."""
+    # The id and the words of each heading of the second level, to which headings get those ids.
     prose = "\n".join(cell.source for cell in node.cells if cell.cell_type == "markdown")
     words = [line.removeprefix("## ") for line in prose.splitlines() if line.startswith("## ")]
-    return [(_slug(one), one) for one in words]
-
-
-def _linkable(page: str) -> str:
-    """Headings of the second level with the ids that the list of contents links to."""
-    return _HEADING.sub(lambda found: f'<h2 id="{_slug(unescape(found[1]))}">', page)
+    contents = [(_slug(one), one) for one in words]
+    script = source_of(flame_script())
+    metadata = {"name": title, "script_source": script, "contents": contents}
+    page, _ = exporter.from_notebook_node(node, {"metadata": metadata})
+    return _UNSEEN.sub(lambda found: printable(found[0]), str(page))
 
 
 def _slug(words: str) -> str:
@@ -225,8 +189,6 @@ def _nbformat() -> Any:
 
 
 def _require(name: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(name)
     except ImportError as error:
@@ -236,8 +198,7 @@ def _require(name: str) -> Any:
 def _kernel_of_this_interpreter(sockets: Path) -> Any:
     """A kernel that needs no kernel specification: without folders to look in, it is our own."""
     _require("ipykernel")
-    client = _require("jupyter_client")
-    kernelspec = _require("jupyter_client.kernelspec")
+    client, kernelspec = _require("jupyter_client"), _require("jupyter_client.kernelspec")
     return client.AsyncKernelManager(
         kernel_name=kernelspec.NATIVE_KERNEL_NAME,
         kernel_spec_manager=kernelspec.KernelSpecManager(kernel_dirs=[]),
@@ -253,20 +214,6 @@ def _environment(sockets: Path) -> dict[str, str]:
     holds, must not become a module.
     """
     return {**os.environ, "IPYTHONDIR": str(sockets / "ipython"), "PYTHONSAFEPATH": "1"}
-
-
-def _last_words(error: Any) -> str:
-    """The error of the failing cell in one line; of our own errors, the message alone."""
-    if error.ename in {"CaptureError", "FormatError"}:
-        return str(error.evalue)
-    return f"{error.ename}: {error.evalue}"
-
-
-def _template() -> str:
-    """The template's text, for nbconvert, which has an environment of its own."""
-    ours = environment()
-    assert ours.loader is not None
-    return ours.loader.get_source(ours, TEMPLATE)[0]
 
 
 def _tags(cell: dict[str, Any]) -> set[str]:

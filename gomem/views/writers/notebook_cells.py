@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.errors import printable
-from gomem.views.document import Card, Choice, Codes, Folded, Notes, Paragraph, Table
+from gomem.views.document import Paragraph
 from gomem.views.share import Hidden, share
 from gomem.views.writers.html import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from gomem.views.document import Block
+    from gomem.views.document import Block, Card, Table
 
 TEMPLATE = "cell.html.jinja"
 LINES = 24  # of a repr: a screen
@@ -62,12 +62,8 @@ def _readable(block: Block) -> Block:
     """A sentence without names of pages: of a word that long its beginning and its end."""
     if not isinstance(block, Paragraph):
         return block
-    return replace(
-        block, text=_LONG.sub(lambda word: f"{word[0][:KEPT]}…{word[0][-KEPT:]}", block.text)
-    )
-
-
-NOTHING = Shown()
+    cut = _LONG.sub(lambda word: f"{word[0][:KEPT]}…{word[0][-KEPT:]}", block.text)
+    return replace(block, text=cut)
 
 
 def sentences(*texts: str) -> Shown:
@@ -77,26 +73,27 @@ def sentences(*texts: str) -> Shown:
 
 def _lines(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
-        if isinstance(block, Table):
-            yield from _table_lines(block)
-        elif isinstance(block, Paragraph):
-            yield block.text
-        elif isinstance(block, Notes):
-            yield from block.lines
-        elif isinstance(block, Codes):
-            yield f"{block.words}: {', '.join(block.names)}."
-        elif isinstance(block, Card):
-            yield f"{block.title} ({', '.join((block.tone, block.code, *block.about))})"
-            yield from (f"{heading}: {text}" for heading, text in block.explained)
-            yield from _table_lines(block.proof)
-        elif isinstance(block, Choice):
-            yield from _lines(block.folded())
-        elif isinstance(block, Folded):
-            yield block.summary
-            yield from _lines(block.blocks)
+        yield from _SAID.get(type(block).__name__, lambda _: ())(block)
+
+
+def _card_lines(card: Card) -> Iterator[str]:
+    yield f"{card.title} ({', '.join((card.tone, card.code, *card.about))})"
+    yield from (f"{heading}: {text}" for heading, text in card.explained)
+    yield from _table_lines(card.proof)
 
 
 def _table_lines(table: Table) -> Iterator[str]:
     yield table.caption
     yield "  ".join(table.columns)
     yield from ("  ".join(cell.text for cell in row) for row in (*table.rows, *table.total))
+
+
+_SAID: dict[str, Callable[[Any], Iterable[str]]] = {
+    "Table": _table_lines,
+    "Paragraph": lambda paragraph: (paragraph.text,),
+    "Notes": lambda notes: notes.lines,
+    "Codes": lambda codes: (f"{codes.words}: {', '.join(codes.names)}.",),
+    "Card": _card_lines,
+    "Choice": lambda choice: _lines(choice.folded()),
+    "Folded": lambda folded: (folded.summary, *_lines(folded.blocks)),
+}

@@ -1,8 +1,13 @@
-"""Our own scripts, which stand as files beside the templates. A page is whole without them."""
+"""Our own scripts, which stand as files beside the templates, and the policy that allows them.
+
+A page is whole without them.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 
 from gomem.sources.packaged import text_beside
 
@@ -28,3 +33,9 @@ def flame_script() -> str:
     stand there more than once, and makes what only it can serve.
     """
     return text_beside(PACKAGE, FOLDER, "flame.js")
+
+
+@cache
+def source_of(script: str) -> str:
+    """A script as a policy names it: a page that allows it allows no other."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

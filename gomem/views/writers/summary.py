@@ -8,10 +8,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from gomem.views.document import Bars, Lead, Tiles
+from gomem.views.document import MARKS, Bars, Lead, Tiles
 from gomem.views.figures.rows import short_name
 from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, written_to
-from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,26 +8,23 @@ from typing import TYPE_CHECKING
 
 from gomem.errors import printable
 from gomem.views.document import (
-    Block,
+    MARKS,
     Card,
-    Cell,
     Codes,
     Figure,
     Folded,
     Notes,
     Paragraph,
-    Section,
     Table,
     unchosen,
 )
-from gomem.views.writers.tone_marks import MARKS
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from gomem.views.document import Document, Verdict
+    from gomem.views.document import Block, Cell, Document, Section, Verdict
 
 WIDTH = 100
 NARROWEST = 40
@@ -100,14 +97,19 @@ class _Writer:
         blocks = unchosen(section.blocks)
         shown = [block for block in blocks if not isinstance(block, Figure | Folded)]
         for before, block in zip([None, *shown], shown, strict=False):
-            if before is not None and _are_apart(before, block):
+            # Notes stand right below what they are on.
+            if before is not None and (
+                isinstance(before, Card)
+                or isinstance(block, Table | Card)
+                or (isinstance(before, Table) and isinstance(block, Paragraph))
+            ):
                 self._gap()
-            self._block(block, section.heading)
-
-    def _block(self, block: Block, heading: str) -> None:
-        if isinstance(block, Table):
-            if block.caption != heading:
+            if isinstance(block, Table) and block.caption != section.heading:
                 self._wrapped(block.caption, "dim")
+            self._block(block)
+
+    def _block(self, block: Block) -> None:
+        if isinstance(block, Table):
             self._table(block)
         elif isinstance(block, Paragraph):
             self._wrapped(block.text)
@@ -132,8 +134,10 @@ class _Writer:
             self._wrapped(f"See: {', '.join(card.references)}", None, 4, 2)
 
     def _table(self, table: Table) -> None:
-        if ">" not in table.sides:
-            self._lines(table)
+        if ">" not in table.sides:  # words alone would be squeezed in columns
+            for row in table.rows:
+                quoted = [f"'{cell.note}'" for cell in row if cell.note]
+                self._wrapped(": ".join([*(cell.text for cell in row), *quoted]), hang=2)
             return
         columns = slice(table.brief_columns)
         drawn = _rich_table(table, columns, self._console.width)
@@ -145,12 +149,6 @@ class _Writer:
         self._console.print(drawn)
         if len(shown) < len(table.rows):
             self._wrapped(f"and {len(table.rows) - len(shown)} more", "dim")
-
-    def _lines(self, table: Table) -> None:
-        """Words alone would be squeezed in columns."""
-        for row in table.rows:
-            quoted = [f"'{cell.note}'" for cell in row if cell.note]
-            self._wrapped(": ".join([*(cell.text for cell in row), *quoted]), hang=2)
 
     def _gap(self) -> None:
         self._console.print()
@@ -170,19 +168,15 @@ class _Writer:
             self._console.print(Text(line, style=style or ""), overflow="fold")
 
 
-def _are_apart(before: Block, block: Block) -> bool:
-    """Whether an empty line stands between two blocks; notes stand right below what they are on."""
-    if isinstance(before, Card) or isinstance(block, Table | Card):
-        return True
-    return isinstance(before, Table) and isinstance(block, Paragraph)
-
-
 def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
     drawn = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    folded = _natural_width(table, columns) > width
+    # Characters that it takes if no cell is folded.
+    rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
+    by_column = zip(table.columns[columns], *rows, strict=True)
+    folded = sum(max(map(len, texts)) + 1 for texts in by_column) > width
     for heading, side in zip(table.columns[columns], table.sides[columns], strict=True):
         lines = textwrap.wrap(readable(heading), HEADING) if folded and side == ">" else []
         drawn.add_column(
@@ -193,13 +187,6 @@ def _rich_table(table: Table, columns: slice, width: int) -> RichTable:
             header_style="dim",
         )
     return drawn
-
-
-def _natural_width(table: Table, columns: slice) -> int:
-    """Characters that a table takes if no cell is folded."""
-    rows = [[cell.text for cell in row[columns]] for row in (*table.rows, *table.total)]
-    by_column = zip(table.columns[columns], *rows, strict=True)
-    return sum(max(map(len, texts)) + 1 for texts in by_column)
 
 
 def _cell(cell: Cell, style: str = "") -> Text:

@@ -11,8 +11,7 @@ from gomem.analysis.profiles.call_tree import MOST_DEPTH, MOST_FRAMES
 from gomem.views.figures.flame_graph import LESS, MORE, MOST_NAME, WIDTH, shortened
 from gomem.views.report.shown import FIGURES
 from gomem.views.writers.notebook import render_notebook_html
-from gomem.views.writers.policy import source_of
-from gomem.views.writers.scripts import flame_script
+from gomem.views.writers.scripts import flame_script, source_of
 from tests.builders import FIXTURES, as_html, diagnosed, html_report
 from tests.heap_profiles import bucket, heap, seen, stack
 

@@ -2,7 +2,7 @@
 
 from gomem.views.document import Cell, Table
 from gomem.views.values import bytes_cell
-from gomem.views.writers.notebook_cells import LINES, NOTHING, Shown, sentences
+from gomem.views.writers.notebook_cells import LINES, Shown, sentences
 
 
 def shown(*cells, caption="c", heading="h"):
@@ -28,8 +28,8 @@ def test_names_from_a_capture_are_text():
 
 
 def test_no_sentence_is_no_box():
-    assert NOTHING == sentences("", "")
-    assert "" == NOTHING.html
+    assert Shown() == sentences("", "")
+    assert "" == Shown().html
 
 
 def test_a_repr_is_no_longer_than_a_screen():
