@@ -102,20 +102,14 @@ def _notes(compared: BuildComparison) -> Section:
 
 
 SECTIONS: tuple[Part[BuildComparison], ...] = (
-    Part(
-        "budgets", partial(_of_frame, "budgets", "Budgets", tables.budget_blocks),
-        "No budget was set; see --fail-on",
-    ),
-    Part(
-        "outliers",
-        partial(_of_frame, "outliers", "Unlike the others", lambda f: (tables.outliers_table(f),)),
-        "No build is unlike all others",
-    ),
-    Part(
-        "findings",
-        partial(_of_frame, "findings", "Findings", lambda f: (tables.findings_table(f),)),
-        "No known cause of trouble fits any build",
-    ),
+    Part("budgets", partial(_of_frame, "budgets", "Budgets", tables.budget_blocks),
+         "No budget was set; see --fail-on"),
+    Part("outliers",
+         partial(_of_frame, "outliers", "Unlike the others", lambda f: (tables.outliers_table(f),)),
+         "No build is unlike all others"),
+    Part("findings",
+         partial(_of_frame, "findings", "Findings", lambda f: (tables.findings_table(f),)),
+         "No known cause of trouble fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
     Part("benchmarks", partial(_of_layer, "", "Benchmarks"), NO_BENCHMARK),
     Part("memory", partial(_of_layer, MEMORY, "Memory"), NO_MEMORY),

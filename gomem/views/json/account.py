@@ -79,10 +79,9 @@ def _bounds(of: str, at: str, means: str, unit: str = "B") -> tuple[Key, Key]:
 
 ACCOUNT = inner(
     "account", "What the memory consists of and what moved it; null where no moment says its size.",
-    plain(
-        "quantity", "str", "", "What the parts add up to: RSS, what Go reserves, or what is held.",
-        "facts.account.quantity", **words(QUANTITIES),
-    ),
+    plain("quantity", "str", "",
+          "What the parts add up to: RSS, what Go reserves, or what is held.",
+          "facts.account.quantity", **words(QUANTITIES)),
     moment("from", "The first moment that says how large the process is.",
            "facts.account.first.moment"),
     moment("to", "The last.", "facts.account.last.moment"),

@@ -82,19 +82,15 @@ REASONS = inner(
     "reasons",
     "Why lines allocate, of alloc_space, as the compiler's escape analysis tells; empty without.",
     AT,
-    frame(
-        "lines", LINES, "Those that allocate most first.", "told",
-        cells={"file": File, "why": Quoted},
-    ),
+    frame("lines", LINES, "Those that allocate most first.", "told",
+          cells={"file": File, "why": Quoted}),
     get=_reasons, many=True,
 )  # fmt: skip
 TURNOVER = inner(
     "turnover", "What sites allocated and freed; those that freed most.",
     AT,
-    frame(
-        "sites", CHURN, "Those that freed most first.", "told",
-        mean_object_bytes=NUMBER, survival_fraction=NUMBER | PROBABILITY,
-    ),
+    frame("sites", CHURN, "Those that freed most first.", "told", mean_object_bytes=NUMBER,
+          survival_fraction=NUMBER | PROBABILITY),
     get=_found("turnover"), many=True,
 )  # fmt: skip
 OBJECT_SIZES = inner(
@@ -105,28 +101,18 @@ OBJECT_SIZES = inner(
 GROWTH = inner(
     "growth", "What grows over the moments' heap profiles; null without a series of them.",
     *columns((SAMPLE_TYPE, UNIT), at="facts.profiles.heap_series."),
-    plain(
-        "profiles", "int64", "count", "Profiles that are new.",
-        lambda diagnosis: len(diagnosis.facts.profiles.heap_series.moments), minimum=1,
-    ),
-    plain(
-        "repeated", "int64", "count", "Profiles left out: they repeat the one before.",
-        lambda diagnosis: len(diagnosis.facts.profiles.heap_series.repeated),
-    ),
-    plain(
-        "seconds", "float64", "s", "From the first profile to the last.",
-        lambda diagnosis: float(diagnosis.facts.profiles.heap_series.moments["seconds"].iloc[-1]),
-        **NUMBER,
-    ),
-    plain(
-        "horizon_seconds", "float64", "s", "How far beyond the last one is projected.",
-        "facts.profiles.growth_horizon_seconds", **NUMBER,
-    ),
-    frame(
-        "stacks", STACKS, "Those that grow fastest first.",
-        lambda diagnosis: diagnosis.growth.head(MOST_STACKS),
-        shape={"enum": list(SHAPES)}, **SLOPES,
-    ),
+    plain("profiles", "int64", "count", "Profiles that are new.",
+          lambda diagnosis: len(diagnosis.facts.profiles.heap_series.moments), minimum=1),
+    plain("repeated", "int64", "count", "Profiles left out: they repeat the one before.",
+          lambda diagnosis: len(diagnosis.facts.profiles.heap_series.repeated)),
+    plain("seconds", "float64", "s", "From the first profile to the last.",
+          lambda diagnosis: float(diagnosis.facts.profiles.heap_series.moments["seconds"].iloc[-1]),
+          **NUMBER),
+    plain("horizon_seconds", "float64", "s", "How far beyond the last one is projected.",
+          "facts.profiles.growth_horizon_seconds", **NUMBER),
+    frame("stacks", STACKS, "Those that grow fastest first.",
+          lambda diagnosis: diagnosis.growth.head(MOST_STACKS), shape={"enum": list(SHAPES)},
+          **SLOPES),
     get=lambda diagnosis: None if diagnosis.facts.profiles.heap_series is None else diagnosis,
     nullable=True,
 )  # fmt: skip

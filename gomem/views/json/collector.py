@@ -16,40 +16,27 @@ from gomem.views.json.table import columns, frame, inner, plain
 
 GC = inner(
     "gc", "What the collector cost; null throughout without a gctrace log.",
-    *columns(
-        COSTS, itemgetter, heap_live_first_bytes=SIZE, heap_live_last_bytes=SIZE,
-        heap_peak_bytes=SIZE, heap_goal_bytes=SIZE,
-    ),
+    *columns(COSTS, itemgetter, heap_live_first_bytes=SIZE, heap_live_last_bytes=SIZE,
+             heap_peak_bytes=SIZE, heap_goal_bytes=SIZE),
     get="collection_cost",
 )  # fmt: skip
 COLLECTOR = inner(
     "collector", "What a gctrace log tells beyond its summary; null without one.",
-    plain(
-        "mutator_utilization_fraction", "float64", "fraction",
-        "CPU that the program kept over the whole log.", "utilization.mean_fraction", **PROBABILITY,
-    ),
-    frame(
-        "mmu", MMU, "Minimum mutator utilisation: the worst window of each length.",
-        "utilization.curve", window_seconds=NUMBER, minimum_fraction=PROBABILITY,
-    ),
-    frame(
-        "pauses", PAUSE_QUANTILES,
-        "Quantiles with their 95 % intervals; the quantile 1 is the longest.", "pauses.quantiles",
-        what=words(TIMES), quantile=NUMBER | PROBABILITY,
-    ),
-    frame(
-        "triggers", TRIGGER_COUNTS, "Why collections ran.", "triggers.counts",
-        trigger=words(TRIGGERS), fraction=PROBABILITY,
-    ),
+    plain("mutator_utilization_fraction", "float64", "fraction",
+          "CPU that the program kept over the whole log.", "utilization.mean_fraction",
+          **PROBABILITY),
+    frame("mmu", MMU, "Minimum mutator utilisation: the worst window of each length.",
+          "utilization.curve", window_seconds=NUMBER, minimum_fraction=PROBABILITY),
+    frame("pauses", PAUSE_QUANTILES,
+          "Quantiles with their 95 % intervals; the quantile 1 is the longest.", "pauses.quantiles",
+          what=words(TIMES), quantile=NUMBER | PROBABILITY),
+    frame("triggers", TRIGGER_COUNTS, "Why collections ran.", "triggers.counts",
+          trigger=words(TRIGGERS), fraction=PROBABILITY),
     frame("gogc", GOGC, "GOGC of each run, and how it is known.", "triggers.gogc"),
-    frame(
-        "pacing", PACING_SUMMARY, "Survival, overshoot and headroom of collections.",
-        "pacing.summary", what=words(PACING),
-    ),
-    inner(
-        "live_heap", "Slope of the live heap in each run, once it had filled.",
-        *columns(LIVE_HEAP), get="live", many=True,
-    ),
+    frame("pacing", PACING_SUMMARY, "Survival, overshoot and headroom of collections.",
+          "pacing.summary", what=words(PACING)),
+    inner("live_heap", "Slope of the live heap in each run, once it had filled.",
+          *columns(LIVE_HEAP), get="live", many=True),
     frame("phases", PHASE_ROWS, "Phases of each run, in order.", phase=words(PHASES)),
     nullable=True,
 )  # fmt: skip

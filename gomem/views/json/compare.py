@@ -111,9 +111,8 @@ _MEASURED = Key(
 _VERDICT = inner(
     "verdict", "What it comes down to.",
     plain("sentence", "str", "", "What changed, by how much, and why."),
-    plain(
-        "verdict", "str", "", "The same in a word; ? where it cannot be told.", **words(JUDGEMENTS)
-    ),
+    plain("verdict", "str", "", "The same in a word; ? where it cannot be told.",
+          **words(JUDGEMENTS)),
     texts("details", "What else to know at once, in sentences."),
     get="compared.judgement",
 )  # fmt: skip
@@ -122,60 +121,34 @@ COMPARE = shape(
     "What became of each metric, allocation site and ledger part from before to after. Values are "
     "base units: bytes, seconds, fractions. Unknown is null. Fields may be added, never renamed.",
     written_as(SCHEMA),
-    inner(
-        "inputs", "What was compared.",
-        plain("before", "str", "", "What was compared, by name."),
-        plain("after", "str", "", "With what, by name."),
-        get=lambda named: named,
-    ),
-    frame(
-        "settings", DIFFERING, "Settings of the runtime that differ between the sides.",
-        "compared.settings",
-    ),
+    inner("inputs", "What was compared.", plain("before", "str", "", "What was compared, by name."),
+          plain("after", "str", "", "With what, by name."), get=lambda named: named),
+    frame("settings", DIFFERING, "Settings of the runtime that differ between the sides.",
+          "compared.settings"),
     _VERDICT,
-    frame(
-        "budgets", BUDGETS, "The budgets that were set, and how each stands.", "compared.budgets",
-        state=words(BUDGET_STATES), p_value=PROBABILITY,
-    ),
-    frame(
-        "findings", COMPARED_CAUSES, "Causes on either side.", "compared.findings",
-        state=words(FINDING_STATES), severity=words(map(str, Severity)),
-    ),
+    frame("budgets", BUDGETS, "The budgets that were set, and how each stands.", "compared.budgets",
+          state=words(BUDGET_STATES), p_value=PROBABILITY),
+    frame("findings", COMPARED_CAUSES, "Causes on either side.", "compared.findings",
+          state=words(FINDING_STATES), severity=words(map(str, Severity))),
     _MEASURED,
-    frame(
-        "geomeans", GEOMEANS, "Of each unit that several benchmarks share.", "compared.geomeans",
-        metrics={"minimum": 2},
-    ),
-    frame(
-        "moments", MOMENTS, "Which moment was compared with which, the last one last.",
-        "compared.moments",
-    ),
-    frame(
-        "windows", WINDOWS, "How much of each side's life is compared: n, and the time covered.",
-        "compared.windows", side=words(SIDES),
-    ),
-    frame(
-        "ledger", LEDGER, "Parts of resident memory at these moments.", "compared.ledger",
-        part=words(PARTS),
-    ),
-    frame(
-        "groups", GROUPS, "Whose the resident memory is at these moments, by both accounts.",
-        "compared.groups",
-    ),
-    frame(
-        "sites", SITE_CHANGES, "Allocation sites, the largest change first.", "compared.sites",
-        **_CHANGED,
-    ),
-    frame(
-        "site_rates", SITE_RATES,
-        "What each allocated between the moments, where both sides have two profiles.",
-        "compared.site_rates", per=words(PER), **_CHANGED,
-    ),
+    frame("geomeans", GEOMEANS, "Of each unit that several benchmarks share.", "compared.geomeans",
+          metrics={"minimum": 2}),
+    frame("moments", MOMENTS, "Which moment was compared with which, the last one last.",
+          "compared.moments"),
+    frame("windows", WINDOWS, "How much of each side's life is compared: n, and the time covered.",
+          "compared.windows", side=words(SIDES)),
+    frame("ledger", LEDGER, "Parts of resident memory at these moments.", "compared.ledger",
+          part=words(PARTS)),
+    frame("groups", GROUPS, "Whose the resident memory is at these moments, by both accounts.",
+          "compared.groups"),
+    frame("sites", SITE_CHANGES, "Allocation sites, the largest change first.", "compared.sites",
+          **_CHANGED),
+    frame("site_rates", SITE_RATES,
+          "What each allocated between the moments, where both sides have two profiles.",
+          "compared.site_rates", per=words(PER), **_CHANGED),
     _NOTES,
-    inner(
-        "damage", "What of either side could not be read.", *columns(without(DAMAGE, "text")),
-        get="compared.damaged", many=True,
-    ),
+    inner("damage", "What of either side could not be read.", *columns(without(DAMAGE, "text")),
+          get="compared.damaged", many=True),
 )  # fmt: skip
 
 
@@ -194,32 +167,21 @@ class Several(NamedTuple):
 COMPARE_BUILDS = shape(
     "What became of each metric in each build, against one of them, the baseline.",
     written_as(BUILDS_SCHEMA),
-    inner(
-        "inputs", "What was compared.",
-        plain("baseline", "str", "", "What the others are compared with, by name."),
-        texts("builds", "The others, by name.", "comparisons"),
-        get="compared",
-    ),
-    frame(
-        "settings", (BUILD, *DIFFERING),
-        "Settings of the runtime that differ from the baseline's.", "compared.settings",
-    ),
+    inner("inputs", "What was compared.",
+          plain("baseline", "str", "", "What the others are compared with, by name."),
+          texts("builds", "The others, by name.", "comparisons"), get="compared"),
+    frame("settings", (BUILD, *DIFFERING),
+          "Settings of the runtime that differ from the baseline's.", "compared.settings"),
     _VERDICT,
-    frame(
-        "outliers", OUTLIERS, "Builds that are unlike all others, the farthest first.",
-        "compared.outliers",
-    ),
-    frame(
-        "metrics", BUILD_METRICS, "A row for each metric and build, the baseline's first.",
-        "compared.metrics", verdict=words_or_null(VERDICTS), **_JUDGED,
-    ),
+    frame("outliers", OUTLIERS, "Builds that are unlike all others, the farthest first.",
+          "compared.outliers"),
+    frame("metrics", BUILD_METRICS, "A row for each metric and build, the baseline's first.",
+          "compared.metrics", verdict=words_or_null(VERDICTS), **_JUDGED),
     _NOTES,
     Key(
         "comparisons",
-        Shape(
-            listed(COMPARE.schema, "Each build's whole comparison with the baseline."),
-            lambda each: [*map(COMPARE.json, each)],
-        ),
+        Shape(listed(COMPARE.schema, "Each build's whole comparison with the baseline."),
+              lambda each: [*map(COMPARE.json, each)]),
         lambda several: several.each,
     ),
 )  # fmt: skip

@@ -83,37 +83,26 @@ LEDGER = inner(
     "ledger", "Resident bytes part by part, at each moment that has any.",
     moment("moment", MOMENT.means, "name"),
     *of_class(Ledger, "rss_bytes", "ledger.", rss_bytes=SIZE),
-    frame(
-        "parts", LEDGER_PARTS, "They add up to rss_bytes.", "ledger.parts",
-        part=words(PARTS), confidence=words(CONFIDENCE),
-    ),
+    frame("parts", LEDGER_PARTS, "They add up to rss_bytes.", "ledger.parts", part=words(PARTS),
+          confidence=words(CONFIDENCE)),
     frame(
         "groups", MEMORY_GROUPS,
         "Whose memory it is; they add up to rss_bytes, and none is below zero.", _groups,
         group=words(GROUPS), bytes=SIZE,
-        keys=[frame(
-            "claims", HEAP_CLAIMS,
-            "Of the Go heap, where it is one group: what the runtime claims, divided.",
-            itemgetter("claims"), group=words(OF_GO_HEAP), claimed_bytes=SIZE,
-        )],
+        keys=[frame("claims", HEAP_CLAIMS,
+                    "Of the Go heap, where it is one group: what the runtime claims, divided.",
+                    itemgetter("claims"), group=words(OF_GO_HEAP), claimed_bytes=SIZE)],
     ),
-    frame(
-        "checks", LEDGER_CHECKS, "The kernel's other totals, and how far they are from RSS.",
-        "ledger.checks", bytes=SIZE,
-    ),
-    plain(
-        "skew_seconds", "float64", "s", "Between the runtime's side and the kernel's.",
-        "skew.seconds",
-    ),
+    frame("checks", LEDGER_CHECKS, "The kernel's other totals, and how far they are from RSS.",
+          "ledger.checks", bytes=SIZE),
+    plain("skew_seconds", "float64", "s", "Between the runtime's side and the kernel's.",
+          "skew.seconds"),
     texts("notes", "What to know before believing it.", "ledger.notes"),
-    frame(
-        "sides", LEDGER_SIDES, "What the runtime claims beside what the kernel sees.",
-        "ledger.sides",
-    ),
-    plain(
-        "next_file", "str", "", "The file that would make it finer, and the command that gets it.",
-        lambda facts: facts.ledger.next_file or None, **TEXT_OR_NULL,
-    ),
+    frame("sides", LEDGER_SIDES, "What the runtime claims beside what the kernel sees.",
+          "ledger.sides"),
+    plain("next_file", "str", "",
+          "The file that would make it finer, and the command that gets it.",
+          lambda facts: facts.ledger.next_file or None, **TEXT_OR_NULL),
     get=lambda diagnosis: [facts for facts in diagnosis.moments if facts.ledger], many=True,
 )  # fmt: skip
 MAPPINGS = frame(
@@ -125,25 +114,14 @@ CHANGES = inner(
     "changes", "From each moment to the next; from the baseline, if there is one, first.",
     moment("before", "The earlier moment, or the baseline's.", "change.before"),
     moment("after", "The later moment.", "change.after"),
-    plain(
-        "before_is_baseline", "bool", "", "The earlier one is of the baseline.", "of_baseline"
-    ),
-    *of_class(
-        LedgerChange, "rss_change_bytes verdict", "change.ledger.",
-        verdict=words(VERDICTS),
-    ),
-    plain(
-        "sentence", "str", "", "How RSS moved, in words, and which parts moved it.",
-        "change.sentence",
-    ),
-    frame(
-        "parts", PART_CHANGES, "Their changes add up to rss_change_bytes.", "change.ledger.parts",
-        part=words(PARTS), layer=words(dict.fromkeys(LAYER_OF_PART.values())),
-    ),
-    frame(
-        "mappings", without(MAPPING_CHANGES, "path"), "Those whose resident bytes changed.",
-        _moved, kind=words(KINDS), state=words(STATES),
-    ),
+    plain("before_is_baseline", "bool", "", "The earlier one is of the baseline.", "of_baseline"),
+    *of_class(LedgerChange, "rss_change_bytes verdict", "change.ledger.", verdict=words(VERDICTS)),
+    plain("sentence", "str", "", "How RSS moved, in words, and which parts moved it.",
+          "change.sentence"),
+    frame("parts", PART_CHANGES, "Their changes add up to rss_change_bytes.", "change.ledger.parts",
+          part=words(PARTS), layer=words(dict.fromkeys(LAYER_OF_PART.values()))),
+    frame("mappings", without(MAPPING_CHANGES, "path"), "Those whose resident bytes changed.",
+          _moved, kind=words(KINDS), state=words(STATES)),
     get=_steps, many=True,
 )  # fmt: skip
 LIMITS = inner(
@@ -153,14 +131,10 @@ LIMITS = inner(
         "worst_case", "How large RSS can get without a further allocation.",
         moment("moment", MOMENT.means),
         *of_class(WorstCase, "rss_bytes", "case."),
-        plain(
-            "worst_rss_bytes", "int64", "B", "RSS with all that Go has mapped made resident.",
-            "case.worst_bytes",
-        ),
-        plain(
-            "retaken_rss_bytes", "int64", "B", "The same with what was given back taken again.",
-            "case.retaken_bytes",
-        ),
+        plain("worst_rss_bytes", "int64", "B", "RSS with all that Go has mapped made resident.",
+              "case.worst_bytes"),
+        plain("retaken_rss_bytes", "int64", "B", "The same with what was given back taken again.",
+              "case.retaken_bytes"),
         get=lambda limits: [Worst(*one) for one in limits.worst.items()], many=True,
     ),
     inner(
@@ -176,18 +150,12 @@ LIMITS = inner(
     inner(
         "time_to_limit",
         "When the limit is reached; null without one, or with fewer than three moments.",
-        plain(
-            "slope_bytes_per_second", "float64", "B/s", "Of the line through the moments.",
-            "growth.slope_bytes_per_second", **NUMBER,
-        ),
-        plain(
-            "slope_low_bytes_per_second", "float64", "B/s", "Lower end of its 95 % interval.",
-            "growth.slope_low", **NUMBER,
-        ),
-        plain(
-            "slope_high_bytes_per_second", "float64", "B/s", "Upper end of its 95 % interval.",
-            "growth.slope_high", **NUMBER,
-        ),
+        plain("slope_bytes_per_second", "float64", "B/s", "Of the line through the moments.",
+              "growth.slope_bytes_per_second", **NUMBER),
+        plain("slope_low_bytes_per_second", "float64", "B/s", "Lower end of its 95 % interval.",
+              "growth.slope_low", **NUMBER),
+        plain("slope_high_bytes_per_second", "float64", "B/s", "Upper end of its 95 % interval.",
+              "growth.slope_high", **NUMBER),
         _until("seconds", "Until the limit at the slope"),
         _until("soonest_seconds", "At the upper end of the slope"),
         _until("latest_seconds", "At the lower end of the slope"),
@@ -196,16 +164,12 @@ LIMITS = inner(
         get=lambda limits: None if limits.growth is None else limits, nullable=True,
     ),
     *of_class(Limits, "gomemlimit_bytes"),
-    inner(
-        "address_space",
-        "Mapped address space against the process's own limit; null without a limit.",
-        *of_class(AddressSpace, "limit_bytes mapped_bytes"), nullable=True,
-    ),
-    inner(
-        "advice", "A GOMEMLIMIT for the cgroup's limit; null without a limit.",
-        *of_class(LimitAdvice, "gomemlimit_bytes needed_bytes enough"),
-        frame("steps", LIMIT_STEPS, "The arithmetic."),
-        *of_class(LimitAdvice, "note"), nullable=True,
-    ),
+    inner("address_space",
+          "Mapped address space against the process's own limit; null without a limit.",
+          *of_class(AddressSpace, "limit_bytes mapped_bytes"), nullable=True),
+    inner("advice", "A GOMEMLIMIT for the cgroup's limit; null without a limit.",
+          *of_class(LimitAdvice, "gomemlimit_bytes needed_bytes enough"),
+          frame("steps", LIMIT_STEPS, "The arithmetic."), *of_class(LimitAdvice, "note"),
+          nullable=True),
     nullable=True,
 )  # fmt: skip

@@ -153,46 +153,33 @@ def _moments(capture: Capture) -> list[dict[str, Any]]:
 
 CAPTURE = (
     plain("name", "str", "", "What reports call it.", lambda one: CaptureName(one.capture.name)),
-    plain(
-        "go_version", "str", "", "The release, if it is known exactly.", "go_version.text",
-        **TEXT_OR_NULL,
-    ),
+    plain("go_version", "str", "", "The release, if it is known exactly.", "go_version.text",
+          **TEXT_OR_NULL),
     inner(
         "go_version_range", "Which releases it can be.",
         *(
-            plain(
-                end, "str", "", f"The {word} release that it can be; null if nothing says.",
-                _release(end),
-                **TEXT_OR_NULL,
-            )
+            plain(end, "str", "", f"The {word} release that it can be; null if nothing says.",
+                  _release(end), **TEXT_OR_NULL)
             for end, word in (("low", "oldest"), ("high", "newest"))
         ),
         get="go_version",
     ),
-    plain(
-        "go_version_evidence", "str", "", "How the release is known, or what narrows it.",
-        "go_version.evidence",
-    ),
+    plain("go_version_evidence", "str", "", "How the release is known, or what narrows it.",
+          "go_version.evidence"),
     inner(
         "moments", "In order.",
         moment("name", "What the moment is called.", itemgetter("moment")),
-        plain(
-            "time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times.",
-            lambda row: _time(row["time"]),
-        ),
+        plain("time", "datetime64[ns, UTC]", "", "The earliest of its artefacts' times.",
+              lambda row: _time(row["time"])),
         _artefacts("artefacts", "Those of the moment.", itemgetter("capture", "moment")),
         get=lambda facts: _moments(facts.capture), many=True,
     ),
-    _artefacts(
-        "artefacts", "Those of the whole capture, and those that could not be read.",
-        lambda facts: (facts.capture, ""),
-    ),
+    _artefacts("artefacts", "Those of the whole capture, and those that could not be read.",
+               lambda facts: (facts.capture, "")),
     inner(
         "settings", "How the runtime was set, and what says so.",
         plain("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS or GODEBUG."),
-        plain(
-            "value", "str", "", "As the variable would be set: 40, off, 512MiB, none.", _value
-        ),
+        plain("value", "str", "", "As the variable would be set: 40, off, 512MiB, none.", _value),
         *(
             plain(
                 end, "float64", "", f"The {word} that it can be: per cent of GOGC, bytes of a "
@@ -201,10 +188,8 @@ CAPTURE = (
             for end, word in (("low", "least"), ("high", "most"))
         ),
         plain("known_by", "str", "", "What says it, or bounds it.", **words(KNOWN_BY)),
-        plain(
-            "source", "str", "", "The file; null where none says it.",
-            lambda setting: File(setting.source) if setting.source else None, **TEXT_OR_NULL,
-        ),
+        plain("source", "str", "", "The file; null where none says it.",
+              lambda setting: File(setting.source) if setting.source else None, **TEXT_OR_NULL),
         get="settings.known", many=True,
     ),
 )  # fmt: skip
@@ -213,21 +198,15 @@ VERDICT = inner(
     "What it comes down to: where the memory is, what moved it there, whose it is, what to do.",
     _sentence(Verdict, "sentence"),
     *of_class(Verdict, "code", "one.", code=words_or_null(CODES)),
-    plain(
-        "severity", "str", "",
-        "How much it matters now; null where nothing is out of the ordinary.",
-        lambda told: None if told.one.severity is None else str(told.one.severity),
-        **words_or_null(SEVERITIES),
-    ),
-    moment(
-        "moment", "The moment it is about; null if none says anything of memory.", "one.moment",
-        nullable=True,
-    ),
+    plain("severity", "str", "",
+          "How much it matters now; null where nothing is out of the ordinary.",
+          lambda told: None if told.one.severity is None else str(told.one.severity),
+          **words_or_null(SEVERITIES)),
+    moment("moment", "The moment it is about; null if none says anything of memory.", "one.moment",
+           nullable=True),
     *of_class(Verdict, "rss_bytes", "one.", rss_bytes=SIZE),
-    texts(
-        "whose", "Who holds the Go heap, and what bounds it; sentences.",
-        lambda told: [typed(sentence, told.diagnosis) for sentence in told.one.whose],
-    ),
+    texts("whose", "Who holds the Go heap, and what bounds it; sentences.",
+          lambda told: [typed(sentence, told.diagnosis) for sentence in told.one.whose]),
     _sentence(Verdict, "next_step"),
     *of_class(Verdict, "further", "one."),
     get=lambda diagnosis: Told(diagnosis.verdict, diagnosis),
@@ -236,27 +215,19 @@ FINDINGS = inner(
     "findings",
     "Known causes that were found, one finding a cause, ranked by what they cost now.",
     *of_class(Finding, "code", "one.", code=words(CODES)),
-    plain(
-        "severity", "str", "", "How much it matters.", lambda told: str(told.one.severity),
-        **words(SEVERITIES),
-    ),
+    plain("severity", "str", "", "How much it matters.", lambda told: str(told.one.severity),
+          **words(SEVERITIES)),
     *of_class(Finding, "confidence", "one.", confidence=words(CONFIDENCES)),
-    moment(
-        "moment", "The last at which it holds; null if it is of the whole capture.", "one.moment",
-        nullable=True,
-    ),
-    texts(
-        "moments", "All at which it holds; empty if of the whole capture.",
-        lambda told: map(MomentName, told.one.moments),
-    ),
+    moment("moment", "The last at which it holds; null if it is of the whole capture.",
+           "one.moment", nullable=True),
+    texts("moments", "All at which it holds; empty if of the whole capture.",
+          lambda told: map(MomentName, told.one.moments)),
     *of_class(Finding, "now over bytes cpu_fraction", "one."),
     _sentence(Finding, "title"),
     inner(
         "evidence", "What proves it.",
-        plain(
-            "artefact", "str", "", "The file it stands in, or what it was worked out from.",
-            lambda told: typed_paths(told.one.artefact),
-        ),
+        plain("artefact", "str", "", "The file it stands in, or what it was worked out from.",
+              lambda told: typed_paths(told.one.artefact)),
         *of_class(Evidence, "field", "one."),
         plain("value", "str", "", "In the unit.", type=["integer", "number", "string"]),
         *of_class(Evidence, "unit", "one.", unit=words(sorted(UNITS))), many=True,
@@ -270,10 +241,8 @@ FINDINGS = inner(
                 ("own_function", "The program's own function that had it do so."),
             )
         ),
-        plain(
-            "file", "str", "", "Where its call stands; null if no file says.",
-            lambda site: File(site.file) if site.file else None, **TEXT_OR_NULL,
-        ),
+        plain("file", "str", "", "Where its call stands; null if no file says.",
+              lambda site: File(site.file) if site.file else None, **TEXT_OR_NULL),
         *of_class(Site, "line", line=SIZE),
         *(
             plain(end, "Int64", "B", means, _whole(end), **SIZE)
@@ -295,26 +264,18 @@ REPORT = shape(
     plain("gomem_version", "str", "", "Which gomem wrote it.", lambda _: version("gomem")),
     VERDICT,
     inner("capture", "What was read.", *CAPTURE, get="facts"),
-    inner(
-        "baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
-        get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.facts,
-    ),
+    inner("baseline", "The capture it was compared with, if any.", *CAPTURE, nullable=True,
+          get=lambda diagnosis: diagnosis.baseline and diagnosis.baseline.facts),
     ACCOUNT, LEDGER, MAPPINGS, CHANGES,
-    frame(
-        "levels", LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments.",
-        "facts.level_quantiles",
-    ),
+    frame("levels", LEVEL_QUANTILES, "How high RSS and the heap lie; none of under 20 moments.",
+          "facts.level_quantiles"),
     LIMITS, SCAVENGER, GC, COLLECTOR,
-    Key(
-        "what_if", or_none(WHAT_IF, "What other settings would do; null without a log."),
-        attrgetter("what_if"),
-    ),
+    Key("what_if", or_none(WHAT_IF, "What other settings would do; null without a log."),
+        attrgetter("what_if")),
     ALLOCATIONS, REASONS, TURNOVER, OBJECT_SIZES, GROWTH, FINDINGS,
-    Key(
-        "checked",
+    Key("checked",
         Shape(listed(words(CODES), "Codes of all causes that were looked for."), lambda _: CODES),
-        lambda diagnosis: diagnosis,
-    ),
+        lambda diagnosis: diagnosis),
     inner("damage", "What could not be read.", *columns(DAMAGE), get="capture.damaged", many=True),
 )  # fmt: skip
 

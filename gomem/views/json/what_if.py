@@ -63,9 +63,8 @@ WHAT_IF = shape(
     inner(
         "present", "What the log shows.",
         *of_class(Present, "gogc"),
-        plain(
-            "memory_limit_bytes", "float64", "B", "GOMEMLIMIT; null for none, or not known.", _limit
-        ),
+        plain("memory_limit_bytes", "float64", "B", "GOMEMLIMIT; null for none, or not known.",
+              _limit),
         *of_class(
             Present,
             "live_bytes allocation_bytes_per_second mark_cpu_seconds_per_cycle cycles_per_second "
@@ -74,9 +73,7 @@ WHAT_IF = shape(
             gc_cpu_cores={UNIT: "ratio"}, gomaxprocs=COUNT, cycles=COUNT,
         ),
     ),
-    frame(
-        "grid", GRID, "A row per setting; empty where the answer is refused.", **_GRID
-    ),
+    frame("grid", GRID, "A row per setting; empty where the answer is refused.", **_GRID),
     inner(
         "backtest", "How well the log's earlier part foretells its later one.",
         *of_class(
@@ -96,11 +93,9 @@ WHAT_IF = shape(
             "limit_decides_bytes met_bytes", container_bytes=SIZE,
         ),
         frame("steps", STEPS, "The limit's arithmetic; adds up to it."),
-        Key(
-            "expected",
+        Key("expected",
             Shape(or_null(record(GRID, **_GRID), "What these settings would do."), _expected),
-            lambda advice: advice,
-        ),
+            lambda advice: advice),
         nullable=True,
     ),
     texts("assumptions", "What the answer rests on, in sentences."),

@@ -65,35 +65,21 @@ def _unread_section(diagnosis: Diagnosis) -> Section | None:
 
 SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("findings", findings_section, "No known cause of trouble fits this capture"),
-    Part(
-        "ledger", ledger_section,
-        "No file here says where memory is; add /proc/PID/smaps and runtime.MemStats as JSON",
-    ),
+    Part("ledger", ledger_section,
+         "No file here says where memory is; add /proc/PID/smaps and runtime.MemStats as JSON"),
     Part("moments", moments_section, "One moment alone; a second one shows what moves"),
-    Part(
-        "levels", levels_section,
-        "Too few moments for percentiles of RSS; gomem capture --every takes a series",
-    ),
-    Part(
-        "changes", changes_section,
-        "Nothing here to compare the moment with; add a second one, or a baseline",
-    ),
+    Part("levels", levels_section,
+         "Too few moments for percentiles of RSS; gomem capture --every takes a series"),
+    Part("changes", changes_section,
+         "Nothing here to compare the moment with; add a second one, or a baseline"),
     Part("mappings", mappings_section, f"No smaps here; add {SMAPS.command()}"),
-    Part(
-        "scavenger", scavenger_section,
-        "No MemStats here; write runtime.ReadMemStats as JSON at two moments or more",
-    ),
-    Part(
-        "limits", limits_section,
-        "No limit is known here; add the files of the process's cgroup, such as memory.max",
-    ),
-    Part(
-        "allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"
-    ),
-    Part(
-        "growth", growth_section,
-        "Too few heap profiles that have a time; take ten, some seconds apart",
-    ),
+    Part("scavenger", scavenger_section,
+         "No MemStats here; write runtime.ReadMemStats as JSON at two moments or more"),
+    Part("limits", limits_section,
+         "No limit is known here; add the files of the process's cgroup, such as memory.max"),
+    Part("allocations", allocations_section, f"No heap profile here; add {HEAP_PROFILE.command()}"),
+    Part("growth", growth_section,
+         "Too few heap profiles that have a time; take ten, some seconds apart"),
     Part("collector", collector_section, _NO_LOG),
     Part("what_if", what_if_section, _NO_LOG),
     Part("unread", _unread_section, "Everything in the capture was read"),
