@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,12 +11,13 @@ import typer
 
 from gomem.cli.options import Force  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, file_named_after, output_path, tell_where, write
+from gomem.cli.progress import cells_progress
 from gomem.errors import CaptureError, did_you_mean
 from gomem.sources.packaged import packaged
 from gomem.sources.paths import no_such_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 SUFFIXES = (".html", ".ipynb")
 
@@ -55,7 +54,7 @@ def notebook(
         hide_code: Leave the code out.
         output: Write to this file, .html or .ipynb.
     """
-    from gomem.views.writers.notebook import headed
+    from gomem.views.writers.notebook import headed, render_notebook_html
 
     if listed:
         _list()
@@ -65,7 +64,7 @@ def notebook(
         return
     if name is None:
         raise CaptureError("no notebook named; gomem notebook --list says which there are")
-    text, given = _packaged_notebook(name), captures or []
+    (_, text), given = _notebooks(name)[name], captures or []
     for path in given:
         if not path.exists():
             raise no_such_path(path)
@@ -77,41 +76,39 @@ def notebook(
     executed = _execute(headed(text, title, note), asked, target)
     names = ", ".join(path.resolve().name for path in given)
     named = title or (f"{name}: {names}" if names else name)
-    write(_rendered(executed, named, target.suffix, hide_code=hide_code), target)
+    if target.suffix == ".html":
+        executed = render_notebook_html(executed, title=named, hide_code=hide_code)
+    write(executed, target)
     tell_where(target)
 
 
-def _notebooks() -> dict[str, Path]:
-    """The packaged notebooks by name; the number of `NN_name.ipynb` only orders them."""
+def _notebooks(name: str | None = None) -> dict[str, tuple[str, str]]:
+    """Packaged notebooks by name, the one or all: file and text. The file's number orders them."""
     files = sorted(packaged("notebooks").glob("[0-9]*_*.ipynb"))
-    return {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
-
-
-def _packaged_notebook(name: str) -> str:
-    by_name = _notebooks()
-    if name not in by_name:
+    by_name = {path.stem.partition("_")[2].replace("_", "-"): path for path in files}
+    if name is not None and name not in by_name:
         wanted = f"{', '.join(by_name)}{did_you_mean(name, by_name)}"
         raise CaptureError(f"{name}: no such notebook; wanted one of {wanted}")
-    return by_name[name].read_text(encoding="utf-8")
+    return {
+        known: (path.name, path.read_text(encoding="utf-8"))
+        for known, path in by_name.items()
+        if name in (known, None)
+    }
 
 
 def _list() -> None:
     """A line each: what it is called, and what it asks."""
     from gomem.views.writers.notebook import heading_of
 
-    by_name = {name: path.read_text(encoding="utf-8") for name, path in _notebooks().items()}
-    width = max(map(len, by_name))
-    write("".join(f"{name:<{width}}  {heading_of(text)}\n" for name, text in by_name.items()), None)
+    known = _notebooks().items()
+    width = max(len(name) for name, _ in known)
+    write("".join(f"{name:<{width}}  {heading_of(text)}\n" for name, (_, text) in known), None)
 
 
 def _copy(folder: Path, name: str | None, *, force: bool) -> None:
     """Write notebooks as they are packaged; they find the recorded captures by their names."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in _notebooks().values()}
-    if name is not None:
-        text = _packaged_notebook(name)
-        texts = {file: one for file, one in texts.items() if one == text}
+    targets = {folder / file: text for file, text in _notebooks(name).values()}
     folder.mkdir(parents=True, exist_ok=True)
-    targets = {folder / file: text for file, text in texts.items()}
     for target in targets:
         check_writable(target, force=force, inputs=())
     for target, text in targets.items():
@@ -158,7 +155,7 @@ def _execute(text: str, asked: Mapping[str, object] | None, target: Path) -> str
     """Run it in a folder of its own, in which the captures have their names and no path."""
     from gomem.views.writers.notebook import execute_notebook, notebook_for, with_parameters
 
-    with TemporaryDirectory(prefix="gomem-") as scratch, _progress() as progress:
+    with TemporaryDirectory(prefix="gomem-") as scratch, cells_progress() as progress:
         folder, sockets = Path(scratch, "run"), Path(scratch)
         folder.mkdir()
         if asked is not None:
@@ -191,26 +188,3 @@ def _link(capture: Path, folder: Path, role: str) -> str:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(capture.resolve())
     return link.relative_to(folder).as_posix()
-
-
-def _rendered(executed: str, title: str, suffix: str, *, hide_code: bool) -> str:
-    if suffix == ".ipynb":
-        return executed
-    from gomem.views.writers.notebook import render_notebook_html
-
-    return render_notebook_html(executed, title=title, hide_code=hide_code)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A callback for how many cells are done, or None if nobody is watching."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("running the notebook"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
