@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gomem.cli.output import tell, tell_where, write
-from gomem.errors import CaptureError, printable
+from gomem.errors import CaptureError, did_you_mean, printable
 from gomem.sources.names import readable_name
 from gomem.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gomem.live.endpoints import Access
     from gomem.live.session import Plan, Session
@@ -81,6 +81,7 @@ def capture(
         return
     if output is None:
         raise CaptureError("-o DIR: missing; wanted such as: gomem capture 4242 -o captures/api")
+    from gomem.live.endpoints import Access
     from gomem.live.session import Plan
     from gomem.live.trigger import Trigger
 
@@ -92,7 +93,13 @@ def capture(
         pair=pair,
         profiles=_profiles(profiles),
     )
-    access = _access(header or [], user, ca, insecure=insecure, timeout=timeout)
+    access = Access(
+        headers=_headers(header or []),
+        user=None if user is None else _user(user),
+        authority=ca,
+        insecure=insecure,
+        timeout_seconds=_duration("--timeout", timeout),
+    )
     named = [*(targets or []), *(url or [])]
     if not named:
         raise CaptureError("nothing named; wanted a PID or a URL: gomem capture 4242 -o DIR")
@@ -104,14 +111,9 @@ def capture(
 
 
 def _run(
-    named: Sequence[str],
-    access: Access,
-    plan: Plan,
-    output: Path,
-    gctrace: Path | None,
-    *,
+    named: Sequence[str], access: Access, plan: Plan, output: Path, gctrace: Path | None, *,
     redact: bool,
-) -> None:
+) -> None:  # fmt: skip
     from gomem.live.folder import LOG
     from gomem.live.gctrace_tail import LogTail
     from gomem.live.targets import found_target
@@ -174,20 +176,6 @@ def _conclude(session: Session, output: Path, why: str) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
-def _access(
-    headers: Sequence[str], user: str | None, ca: Path | None, *, insecure: bool, timeout: str
-) -> Access:
-    from gomem.live.endpoints import Access
-
-    return Access(
-        headers=_headers(headers),
-        user=None if user is None else _user(user),
-        authority=ca,
-        insecure=insecure,
-        timeout_seconds=_duration("--timeout", timeout),
-    )
-
-
 def _headers(given: Sequence[str]) -> Mapping[str, str]:
     """Headers by name; what is wrong with one is said without its value."""
     lines: list[str] = []
@@ -232,7 +220,6 @@ def _duration(option: str, text: str) -> float:
 
 
 def _profiles(text: str) -> tuple[str, ...]:
-    from gomem.errors import did_you_mean
     from gomem.live.reading import PROFILES
 
     names = tuple(filter(None, map(str.strip, text.split(","))))
@@ -268,13 +255,10 @@ def _watched(session: Session) -> Iterator[None]:
     from rich.console import Console
 
     with Console(stderr=True).status("capturing") as status:
-        session.show = _shown_on(status.update)
+
+        def show(moments: int, rss_bytes: int | None) -> None:
+            resident = "" if rss_bytes is None else f", RSS {format_bytes(rss_bytes)}"
+            status.update(f"moment {moments}{resident}; Ctrl-C ends it")
+
+        session.show = show
         yield
-
-
-def _shown_on(update: Callable[[str], None]) -> Callable[[int, int | None], None]:
-    def show(moments: int, rss_bytes: int | None) -> None:
-        resident = "" if rss_bytes is None else f", RSS {format_bytes(rss_bytes)}"
-        update(f"moment {moments}{resident}; Ctrl-C ends it")
-
-    return show

@@ -71,27 +71,21 @@ def output_path(named: Path | None) -> Path | None:
 
 
 def check_writable(path: Path | None, *, force: bool, inputs: Iterable[Path]) -> None:
-    """Refuse an output before the work is done, not after.
-
-    Args:
-        path: Where the output goes; None is standard output.
-        force: Whether an existing file may be overwritten.
-        inputs: What the command reads; none of it is ever overwritten.
+    """Refuse an output before the work is done, not after; standard output (None) is always fine.
 
     Raises:
-        CaptureError: The file exists or is an input, or its folder does not exist.
+        CaptureError: The file is one of the inputs, which are never overwritten; or exists, and
+            `force` does not allow it; or its folder does not exist.
     """
     if path is None or is_device(path):
         return
     shown = readable_name(str(path))
     if path.is_dir():
         raise CaptureError(f"{shown}: is a folder; name a file in it")
-    if path.exists():
-        for one in inputs:
-            if _is_read_from(path, one):
-                raise CaptureError(f"{shown}: is an input, which is never overwritten")
-        if not force:
-            raise CaptureError(f"{shown}: exists, and is not overwritten without --force")
+    if path.exists() and any(_is_read_from(path, one) for one in inputs):
+        raise CaptureError(f"{shown}: is an input, which is never overwritten")
+    if path.exists() and not force:
+        raise CaptureError(f"{shown}: exists, and is not overwritten without --force")
     if not path.parent.is_dir():
         folder = readable_name(str(path.parent))
         raise CaptureError(f"{shown}: there is no folder {folder}; create it first")
@@ -113,12 +107,11 @@ def _is_read_from(path: Path, read: Path) -> bool:
     from gomem.inputs.kinds import kind_of
     from gomem.sources.listing import list_capture
 
-    same = [
-        entry
+    return any(
+        kind_of(entry.open().data, entry.name) is not None
         for entry in list_capture(read).entries
         if entry.path is not None and path.samefile(entry.path)
-    ]
-    return any(kind_of(entry.open().data, entry.name) is not None for entry in same)
+    )
 
 
 def write(text: str, path: Path | None) -> None:
@@ -130,16 +123,12 @@ def write_pieces(pieces: Iterable[str], path: Path | None) -> None:
     """The same, a piece at a time."""
     if path is None:
         for piece in pieces:
-            _print(piece)
+            with _standard_output():
+                sys.stdout.write(piece)
         return
     with written(path) as file:
         for piece in pieces:
             file.write(piece.encode("utf-8", "replace"))
-
-
-def _print(text: str) -> None:
-    with _standard_output():
-        sys.stdout.write(text)
 
 
 @contextmanager

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gomem.cli import output as out
 from gomem.cli.options import Force, Output, Release  # noqa: TC001 - typer reads the annotations
-from gomem.cli.output import (
-    check_writable,
-    file_named_after,
-    is_device,
-    tell_damage,
-    tell_where,
-    write,
-)
 from gomem.cli.progress import reading_progress
 from gomem.cli.terminal import terminal_summary, terminal_text, written_as
 from gomem.errors import CaptureError
@@ -28,6 +21,7 @@ from gomem.sources.paths import no_such_path
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import Diagnosis
 
     Side: TypeAlias = Path | list[Path] | None  # a path, several files of one moment, or nothing
@@ -79,20 +73,28 @@ def report(
         raise CaptureError(f"-o names one file, but there are {len(groups)} captures; name one")
     if demo and baseline is None:
         baseline = packaged(DEMO_BASELINE)
-    found = False
+    from gomem.causes.finding import Severity
+    from gomem.causes.thresholds import Thresholds
+    from gomem.views.names import hidden
+
+    limits, worst = Thresholds.of(threshold or []), list[Severity]()
     for group in groups:
-        name = DEMO if demo else str(group[0])
-        target = _target(name, output, output_format)
+        target = output
+        if output is None and output_format in {None, Format.html, Format.ipynb}:
+            name = DEMO if demo else str(group[0])
+            target = out.file_named_after(name, f".gomem.{output_format or Format.html}")
         inputs = group if baseline is None else [*group, baseline]
-        check_writable(target, force=force, inputs=inputs)
-        diagnosis = _diagnose(group, baseline, go_version, threshold or [])
-        _tell_damage(diagnosis, redact=redact)
+        out.check_writable(target, force=force, inputs=inputs)
+        diagnosis = _diagnose(group, baseline, go_version, limits)
+        # Redacted, since whoever keeps the report keeps what could not be read, too.
+        shown = hidden(diagnosis, redact=True).text if redact else str
+        out.tell_damage(diagnosis.capture.damaged, shown)
         sides = (group[0] if len(group) == 1 else group, baseline)
         _write(diagnosis, output_format, target, sides, redact=redact, full=full)
         if target is not None:
-            tell_where(target)
-        found = found or _met(diagnosis, fail_on)
-    if found:
+            out.tell_where(target)
+        worst += [finding.severity for finding in diagnosis.findings]
+    if fail_on is not None and any(one >= Severity[fail_on.upper()] for one in worst):
         raise typer.Exit(1)
 
 
@@ -116,50 +118,27 @@ def _is_whole(path: Path) -> bool:
     return path.is_dir() or path.name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
-def _target(name: str, output: Path | None, output_format: Format | None) -> Path | None:
-    if output is not None:
-        return output
-    if output_format in {None, Format.html, Format.ipynb}:
-        return file_named_after(name, f".gomem.{output_format or Format.html}")
-    return None
-
-
 def _diagnose(
-    paths: list[Path], baseline: Path | None, go_version: str | None, thresholds: list[str]
+    paths: list[Path], baseline: Path | None, go_version: str | None, limits: Thresholds
 ) -> Diagnosis:
     from gomem.capture.load import load
-    from gomem.causes.thresholds import Thresholds
     from gomem.diagnosis.diagnosis import diagnose
 
-    limits = Thresholds.of(thresholds)
     with reading_progress() as progress:
         capture = load(*paths, go_version=go_version, progress=progress)
         against = None if baseline is None else load(baseline, progress=progress)
     return diagnose(capture, against, thresholds=limits)
 
 
-def _tell_damage(diagnosis: Diagnosis, *, redact: bool) -> None:
-    """Print what could not be read; redacted, since whoever keeps the report keeps that, too."""
-    from gomem.views.names import hidden
-
-    shown = hidden(diagnosis, redact=True).text if redact else str
-    tell_damage(diagnosis.capture.damaged, shown)
-
-
 def _write(
-    diagnosis: Diagnosis,
-    chosen: Format | None,
-    target: Path | None,
-    sides: tuple[Side, Side],
-    *,
-    redact: bool,
-    full: bool,
-) -> None:
+    diagnosis: Diagnosis, chosen: Format | None, target: Path | None, sides: tuple[Side, Side], *,
+    redact: bool, full: bool,
+) -> None:  # fmt: skip
     """The report in the format asked for; without one the page, and its summary for a terminal."""
     if chosen is Format.json:
         from gomem.views.json.report import render_json_report
 
-        write(render_json_report(diagnosis, redact=redact), target)
+        out.write(render_json_report(diagnosis, redact=redact), target)
         return
     from gomem.views.report.report import report_document
 
@@ -169,11 +148,11 @@ def _write(
 
         assert target is not None
         found = (_beside(side, target, redact=redact) for side in sides)
-        write(write_notebook(document, *found), target)
+        out.write(write_notebook(document, *found), target)
         return
-    write(written_as(chosen or Format.html, document, target), target)
-    if chosen is None and target is not None and not is_device(target):
-        write(terminal_text(document) if full else terminal_summary(document, MORE), None)
+    out.write(written_as(chosen or Format.html, document, target), target)
+    if chosen is None and target is not None and not out.is_device(target):
+        out.write(terminal_text(document) if full else terminal_summary(document, MORE), None)
 
 
 def _beside(side: Side, target: Path, *, redact: bool) -> Any:
@@ -186,12 +165,3 @@ def _beside(side: Side, target: Path, *, redact: bool) -> Any:
         return os.path.relpath(path, target.parent)
 
     return [named(path) for path in side] if isinstance(side, list) else side and named(side)
-
-
-def _met(diagnosis: Diagnosis, fail_on: Level | None) -> bool:
-    if fail_on is None:
-        return False
-    from gomem.causes.finding import Severity
-
-    least = Severity[fail_on.upper()]
-    return any(finding.severity >= least for finding in diagnosis.findings)

@@ -92,26 +92,25 @@ def top(
         escapes: Show why lines allocate, from the output of go build -gcflags=-m=2.
         output_format: What to write.
     """
+    from gomem.views.profile.top import RENDERED
+
     read = [*profiles, *(escapes or []), *(one for one in (base, diff_base) if one is not None)]
     check_writable(output, force=force, inputs=read)
-    filters: dict[str, Any] = {
-        "focus": focus,
-        "ignore": ignore,
-        "hide": hide,
-        "show": show,
-        "show_from": show_from,
-        "prune_from": prune_from,
-        "tagfocus": tagfocus,
-        "tagignore": tagignore,
+    filters = {
+        "focus": focus, "ignore": ignore, "hide": hide, "show": show, "show_from": show_from,
+        "prune_from": prune_from, "tagfocus": tagfocus, "tagignore": tagignore,
         "noinlines": noinlines,
-    }
-    view = _chosen_view(tree=tree, peek=peek, traces=traces, tags=tags, escapes=escapes)
+    }  # fmt: skip
+    view = _chosen(tree=tree, peek=peek is not None, traces=traces, tags=tags, escapes=escapes)
     if n is None and output_format is Format.text:
         n = SHOWN
     try:
         question = _Question(profiles, base, diff_base, normalize, filters)
         if output_format is Format.pprof:
-            _write_pprof(question.part, output)
+            if output is None:
+                raise CaptureError("a profile is not text; name a file with -o FILE.pb.gz")
+            with written(output) as file:
+                file.write(question.part.to_pprof())
             return
         if output_format is Format.folded:
             text = question.part.to_folded(sample_type, granularity)
@@ -127,7 +126,7 @@ def top(
             text = _render_view(view, rows, part.sample_type(sample_type), output_format)
         else:
             sites = question.sites(sample_type, n, granularity, cum=cum)
-            text = _render_top(sites, output_format)
+            text = RENDERED[output_format](sites)
     except ValueError as error:
         if type(error) is not ValueError:  # a file's own error, which says where
             raise
@@ -139,20 +138,16 @@ class _Question:
     """What is asked: profiles read, added up, compared and filtered."""
 
     def __init__(
-        self,
-        profiles: list[Path],
-        base: Path | None,
-        diff_base: Path | None,
-        normalize: bool,
+        self, profiles: list[Path], base: Path | None, diff_base: Path | None, normalize: bool,
         filters: dict[str, Any],
-    ) -> None:
+    ) -> None:  # fmt: skip
         if base is not None and diff_base is not None:
             raise CaptureError("--base and --diff-base name two profiles to subtract; choose one")
         before = base if base is not None else diff_base
         if normalize and before is None:
             raise CaptureError("--normalize needs a profile to scale to; add --base or --diff-base")
         first, *others = map(_read, profiles)
-        self.filters = filters
+        self.filters = {name: value for name, value in filters.items() if value}
         self.one_process = base is not None
         self.normalize = normalize
         self.after = first.merge(*others) if others else first
@@ -173,20 +168,13 @@ class _Question:
         from gomem.analysis.profiles.top_difference import top_difference
 
         return top_difference(
-            self.part,
-            self._filtered(self.after),
-            self._filtered(self.before),
-            sample_type,
-            n=n,
-            granularity=granularity,
-            cum=cum,
-            one_process=self.one_process,
+            self.part, self._filtered(self.after), self._filtered(self.before), sample_type, n=n,
+            granularity=granularity, cum=cum, one_process=self.one_process,
             normalized=self.normalize,
-        )
+        )  # fmt: skip
 
     def _filtered(self, profile: Profile) -> Profile:
-        asked = {name: value for name, value in self.filters.items() if value}
-        return profile.filtered(**asked) if asked else profile
+        return profile.filtered(**self.filters) if self.filters else profile
 
 
 def _read(path: Path) -> Profile:
@@ -212,16 +200,8 @@ def _reasons(
     return site_reasons(part, verdicts, sample_type, n)
 
 
-def _chosen_view(
-    *, tree: bool, peek: str | None, traces: bool, tags: bool, escapes: list[Path] | None
-) -> str:
-    asked = {
-        "tree": tree,
-        "peek": peek is not None,
-        "traces": traces,
-        "tags": tags,
-        "escapes": bool(escapes),
-    }
+def _chosen(**asked: Any) -> str:
+    """The one view that was asked for; none if none was."""
     chosen = [name for name, wanted in asked.items() if wanted]
     if len(chosen) > 1:
         options = " and ".join(f"--{name}" for name in chosen)
@@ -229,35 +209,11 @@ def _chosen_view(
     return chosen[0] if chosen else ""
 
 
-def _render_top(sites: AllocationSites | TopDifference, output_format: Format) -> str:
-    from gomem.views.profile.top import render_top_csv, render_top_json, render_top_text
+def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format: str) -> str:
+    from gomem.views.profile import calls
 
-    renderers = {
-        Format.text: render_top_text,
-        Format.csv: render_top_csv,
-        Format.json: render_top_json,
-    }
-    return renderers[output_format](sites)
-
-
-def _render_view(view: str, rows: pd.DataFrame, chosen: ValueType, output_format: Format) -> str:
-    from gomem.views.profile import calls as call_views
-
-    if output_format is Format.csv:
+    if output_format == "csv":
         return rows.to_csv(index=False)
-    if output_format is Format.json:
-        return call_views.render_rows_json(rows, view, chosen.type, chosen.unit)
-    if view == "escapes":
-        return call_views.render_reasons_text(rows, chosen.unit)
-    if view == "traces":
-        return call_views.render_traces_text(rows, chosen.unit)
-    if view == "tags":
-        return call_views.render_tags_text(rows, chosen.unit)
-    return call_views.render_tree_text(rows, chosen.unit)
-
-
-def _write_pprof(profile: Profile, output: Path | None) -> None:
-    if output is None:
-        raise CaptureError("a profile is not text; name a file with -o FILE.pb.gz")
-    with written(output) as file:
-        file.write(profile.to_pprof())
+    if output_format == "json":
+        return calls.render_rows_json(rows, view, chosen.type, chosen.unit)
+    return calls.RENDERED_TEXT[view](rows, chosen.unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +22,7 @@ from gomem.units import BYTE_UNITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gomem.analysis.what_if.what_if import Asked, WhatIf
+    from gomem.analysis.what_if.what_if import Asked
     from gomem.diagnosis.diagnosis import Diagnosis
 
 SIZE = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,6})?)(?P<unit>B|KiB|MiB|GiB|TiB)?")
@@ -59,7 +60,8 @@ def what_if(
         output_format: Default: as -o names it, else text.
     """
     asked = _asked(gogc, memory_limit, container)
-    chosen = output_format or _format_of(output)
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    chosen = output_format or (Format(ending) if ending in set(Format) else Format.text)
     target = output
     if output is None and chosen is Format.html:
         target = file_named_after(str(capture), ".what-if.html")
@@ -71,14 +73,19 @@ def what_if(
             f"{capture}: has no gctrace log; wanted the stderr of a run with GODEBUG=gctrace=1"
         )
     tell_damage(diagnosis.capture.damaged)
-    write(_rendered(diagnosis, answer, chosen, target), target)
+    if chosen is Format.json:
+        from gomem.views.json.what_if import render_what_if_json
+
+        rendered = render_what_if_json(diagnosis, answer)
+    elif chosen is Format.csv:
+        rendered = answer.grid.to_csv(index=False)
+    else:
+        from gomem.views.what_if.document import what_if_document
+
+        rendered = written_as(chosen, what_if_document(diagnosis, answer), target)
+    write(rendered, target)
     if target is not None:
         tell_where(target)
-
-
-def _format_of(output: Path | None) -> Format:
-    ending = "" if output is None else output.suffix.removeprefix(".").lower()
-    return Format(ending) if ending in set(Format) else Format.text
 
 
 def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
@@ -94,18 +101,17 @@ def _diagnosis(path: Path, go_version: str | None) -> Diagnosis:
 def _asked(gogc: str, limits: str | None, container: str | None) -> Asked:
     from gomem.analysis.what_if.what_if import Asked
 
-    return Asked(
-        gogc=[_gogc(one) for one in _listed(gogc, "--gogc")],
-        limits=None
-        if limits is None
-        else [
+    asked = Asked(gogc=[_gogc(one) for one in _listed(gogc, "--gogc")])
+    if limits is not None:
+        sizes = [
             math.inf if one in {"none", "off"} else _size(one, "--memory-limit", "512MiB or none")
             for one in _listed(limits, "--memory-limit")
-        ],
-        container_bytes=None
-        if container is None
-        else int(_size(container.strip(), "--container", "1GiB")),
-    )
+        ]
+        asked = replace(asked, limits=sizes)
+    if container is not None:
+        size = int(_size(container.strip(), "--container", "1GiB"))
+        asked = replace(asked, container_bytes=size)
+    return asked
 
 
 def _listed(text: str, option: str) -> Sequence[str]:
@@ -135,16 +141,3 @@ def _size(word: str, option: str, example: str) -> float:
             f"{option}: {word!r}; wanted a size above 0 in B, KiB, MiB, GiB or TiB, as {example}"
         )
     return float(int(size))
-
-
-def _rendered(diagnosis: Diagnosis, answer: WhatIf, chosen: Format, target: Path | None) -> str:
-    """The answer in the format asked for."""
-    if chosen is Format.json:
-        from gomem.views.json.what_if import render_what_if_json
-
-        return render_what_if_json(diagnosis, answer)
-    if chosen is Format.csv:
-        return answer.grid.to_csv(index=False)
-    from gomem.views.what_if.document import what_if_document
-
-    return written_as(chosen, what_if_document(diagnosis, answer), target)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from gomem.errors import printable
 from gomem.inputs.schema import rows_of
 from gomem.units import format_fraction, is_unknown
+from gomem.views.json.table import rows_json
 from gomem.views.profile.top import SCHEMA, aligned, value_formatter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import pandas as pd
 
@@ -26,46 +27,31 @@ def render_tree_text(tree: pd.DataFrame, unit: str) -> str:
     for row in rows_of(tree):
         if about not in (None, row["function"]):
             rows.append(("", "", "", RULE))
-        about = row["function"]
-        rows.append(_tree_row(row, shown))
+        about, of_itself = row["function"], row["relation"] == "self"
+        name = printable(row["other"]) + " (inline)" * row["inlined"]
+        named = f"| {name}" if of_itself else f"    {name}"
+        flat, share = shown(row["flat"]) if of_itself else "", format_fraction(row["cum_fraction"])
+        rows.append((flat, shown(row["cum"]), share, named))
     return "\n".join(aligned(rows)) + "\n"
-
-
-def _tree_row(row: dict[str, Any], shown: Callable[[Any], str]) -> tuple[str, ...]:
-    of_itself = row["relation"] == "self"
-    name = printable(row["other"]) + (" (inline)" if row["inlined"] else "")
-    return (
-        shown(row["flat"]) if of_itself else "",
-        shown(row["cum"]),
-        format_fraction(row["cum_fraction"]),
-        f"| {name}" if of_itself else f"    {name}",
-    )
 
 
 def render_traces_text(traces: pd.DataFrame, unit: str) -> str:
     """Each stack with its value at its innermost frame."""
-    return "\n".join(_trace_lines(traces, value_formatter(unit))) + "\n"
-
-
-def _trace_lines(traces: pd.DataFrame, shown: Callable[[Any], str]) -> Iterator[str]:
+    shown, lines = value_formatter(unit), []
     for row in rows_of(traces):
-        if row["depth"] == 0:
-            yield RULE
-        value = shown(row["value"]) if row["depth"] == 0 else ""
-        name = printable(row["function"]) + (" (inline)" if row["inlined"] else "")
-        yield f"{value:>12}   {name}"
-    yield RULE
+        is_innermost = row["depth"] == 0
+        lines += [RULE] * is_innermost
+        name = printable(row["function"]) + " (inline)" * row["inlined"]
+        value = shown(row["value"]) if is_innermost else ""
+        lines.append(f"{value:>12}   {name}")
+    return "\n".join([*lines, RULE]) + "\n"
 
 
 def render_tags_text(tags: pd.DataFrame, unit: str) -> str:
     """What the samples of each label add up to."""
     shown = value_formatter(unit)
     rows = [
-        (
-            shown(row["value"]),
-            format_fraction(row["fraction"]),
-            f"{printable(row['key'])}: {_label(row)}",
-        )
+        (shown(row["value"]), format_fraction(row["fraction"]), _label(row))
         for row in rows_of(tags)
     ]
     return "\n".join(aligned([("value", "share", "label"), *rows])) + "\n"
@@ -91,28 +77,25 @@ def _line(row: dict[str, Any]) -> str:
 
 def _label(row: dict[str, Any]) -> str:
     if not is_unknown(row["text"]):
-        return printable(row["text"])
-    number_unit = row["unit"]
-    if number_unit == "bytes":
-        return value_formatter("bytes")(row["number"])
-    return (
-        f"{row['number']} {printable(number_unit)}"
-        if number_unit != row["key"]
-        else str(row["number"])
-    )
+        value = printable(row["text"])
+    elif row["unit"] == "bytes":
+        value = value_formatter("bytes")(row["number"])
+    else:
+        unit = f" {printable(row['unit'])}" if row["unit"] != row["key"] else ""
+        value = f"{row['number']}{unit}"
+    return f"{printable(row['key'])}: {value}"
+
+
+RENDERED_TEXT = {
+    "tree": render_tree_text, "peek": render_tree_text, "traces": render_traces_text,
+    "tags": render_tags_text, "escapes": render_reasons_text,
+}  # fmt: skip
 
 
 def render_rows_json(rows: pd.DataFrame, view: str, sample_type: str, unit: str) -> str:
     """Rows of a view; what is unknown is null."""
-    records = [
-        {name: None if is_unknown(value) else value for name, value in row.items()}
-        for row in rows_of(rows)
-    ]
     document = {
-        "schema": SCHEMA,
-        "view": view,
-        "sample_type": sample_type,
-        "unit": unit,
-        "rows": records,
-    }
+        "schema": SCHEMA, "view": view, "sample_type": sample_type, "unit": unit,
+        "rows": rows_json(rows),
+    }  # fmt: skip
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

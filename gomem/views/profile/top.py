@@ -33,7 +33,7 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
         (
             *_cells(row, "flat", shown, with_interval=not sites.note),
             *_cells(row, "cum", shown, with_interval=not sites.note),
-            *([_state(row)] if with_state else []),
+            *([_known(row["flat_state" if row["flat"] else "cum_state"]) or ""] * with_state),
             printable(row["function"]),
         )
         for row in sites.rows()
@@ -51,22 +51,13 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
     return "\n".join([*lines, "", *aligned([(*headings, "function"), *rows])]) + "\n"
 
 
-def top_json(sites: AllocationSites | TopDifference) -> dict[str, Any]:
-    """Lay sites out for JSON; what is unknown is null, and `note` says why."""
-    fields = JSON_FIELDS + tuple(name for name in STATES if name in sites.column_names)
-    return {
-        "schema": SCHEMA,
-        "sample_type": sites.sample_type,
-        "unit": sites.unit,
-        "total": sites.total,
-        "note": sites.note,
-        "top": [{field: _known(row[field]) for field in fields} for row in sites.rows()],
-    }
-
-
 def render_top_json(sites: AllocationSites | TopDifference) -> str:
-    """The same as text, ending in a line break."""
-    return json.dumps(top_json(sites), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Lay sites out as JSON; what is unknown is null, and `note` says why."""
+    fields = JSON_FIELDS + tuple(name for name in STATES if name in sites.column_names)
+    top = [{field: _known(row[field]) for field in fields} for row in sites.rows()]
+    whole = {name: getattr(sites, name) for name in ("sample_type", "unit", "total", "note")}
+    laid_out = {"schema": SCHEMA, **whole, "top": top}
+    return json.dumps(laid_out, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def render_top_csv(sites: AllocationSites | TopDifference) -> str:
@@ -77,12 +68,6 @@ def render_top_csv(sites: AllocationSites | TopDifference) -> str:
     for row in sites.rows():
         writer.writerow("" if is_unknown(value) else value for value in row.values())
     return text.getvalue()
-
-
-def _state(row: dict[str, Any]) -> str:
-    """Of a difference, what kind of change it is."""
-    state = row["flat_state" if row["flat"] else "cum_state"]
-    return "" if is_unknown(state) else str(state)
 
 
 def value_formatter(unit: str) -> Callable[[Any], str]:
@@ -116,3 +101,6 @@ def aligned(table: list[tuple[str, ...]]) -> list[str]:
         "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
         for row in table
     ]
+
+
+RENDERED = {"text": render_top_text, "csv": render_top_csv, "json": render_top_json}
