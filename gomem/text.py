@@ -21,7 +21,6 @@ from gomem.units import (
     format_bytes,
     format_count,
     format_fraction,
-    format_relative,
     format_seconds,
     is_unknown,
     minus,
@@ -175,12 +174,6 @@ class Program(Name):
     __slots__ = ()
 
 
-class Host(Name):
-    """A machine or an address on one."""
-
-    __slots__ = ()
-
-
 class Quoted(Name):
     """Text out of a file, or of whoever else is not us."""
 
@@ -194,14 +187,16 @@ class Number(Part):
     value: float | None
 
 
+def _in_a_sentence(written: Callable[..., str]) -> Any:
+    """How a number reads there: briefly, with a minus sign."""
+    return staticmethod(lambda value, *_: minus(written(value, brief=True)))
+
+
 class Bytes(Number):
     """An amount of memory."""
 
     __slots__ = ()
-
-    @staticmethod
-    def _reads(value: Any, *_: Any) -> str:
-        return minus(format_bytes(value, brief=True))
+    _reads = _in_a_sentence(format_bytes)
 
 
 class BytesChange(Bytes):
@@ -230,30 +225,14 @@ class Seconds(Number):
     """A time span."""
 
     __slots__ = ()
-
-    @staticmethod
-    def _reads(value: Any, *_: Any) -> str:
-        return minus(format_seconds(value, brief=True))
+    _reads = _in_a_sentence(format_seconds)
 
 
 class Share(Number):
     """A fraction of a whole, in per cent without decimals: `12 %`, `<1 %`."""
 
     __slots__ = ()
-
-    @staticmethod
-    def _reads(value: Any, *_: Any) -> str:
-        return minus(format_fraction(value, brief=True))
-
-
-class RelativeChange(Number):
-    """By which fraction something differs: `+12 %`, `×18`."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def _reads(value: Any, *_: Any) -> str:
-        return minus(format_relative(value, brief=True))
+    _reads = _in_a_sentence(format_fraction)
 
 
 class Count(Number):
@@ -279,13 +258,7 @@ class Count(Number):
         return type(self), (self.value, *self._nouns)
 
 
-_NUMBERS: dict[str, type[Number]] = {
-    "B": Bytes,
-    "B/s": Rate,
-    "s": Seconds,
-    "fraction": Share,
-    "count": Count,
-}
+_NUMBERS = {"B": Bytes, "B/s": Rate, "s": Seconds, "fraction": Share, "count": Count}
 
 
 def number(value: float, unit: str) -> Part:

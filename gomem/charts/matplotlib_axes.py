@@ -14,14 +14,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from gomem.charts.chart import FAINT, INK, MUTED, SIZE, Area, Bar, Legend, Line, Rule, Words
+from gomem.charts.chart import FAINT, INK, MUTED, SIZE, Area, Bar, Legend, Line, Words
 from gomem.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from gomem.charts.chart import Axis, Chart, Look, Mark, Panel
 
@@ -38,41 +37,35 @@ def draw_on(chart: Chart, axes: Axes | Sequence[Axes] | None = None) -> list[Axe
     Raises:
         ValueError: There are more or fewer Axes than panels.
     """
-    given = _places(chart) if axes is None else _given(axes, len(chart.panels))
+    if axes is None:  # a figure of the chart's size, with Axes where its panels stand
+        wide, high = chart.width, chart.height
+        places = [(one.left / wide, one.bottom / high, one.width / wide, one.height / high)
+                  for one in chart.panels]  # fmt: skip
+        given: list[Axes] = list(map(plt.figure(figsize=(wide, high)).add_axes, places))
+    else:
+        given = list(np.ravel(np.asarray(axes, dtype=object)))
+    if len(given) != len(chart.panels):
+        wanted = f"{len(chart.panels)}, one for each panel"
+        raise ValueError(f"ax: {len(given)} Axes; wanted {wanted}")
     for panel, ax in zip(chart.panels, given, strict=True):
         _draw_panel(ax, panel)
     if chart.legend is not None:
         figure = given[0].get_figure(root=True)
+        words, corner = _words_of(chart.legend), (0.0, ABOVE)
         if axes is None and figure is not None:
-            _explain_above(figure, chart, chart.legend)
-        else:
-            _explain_on(given[0], chart.legend)
+            corner = chart.legend.left / chart.width, 1 - chart.legend.top / chart.height
+            figure.legend(loc="upper left", bbox_to_anchor=corner, **words)
+        else:  # Axes of somebody's own have no room set aside for it
+            given[0].legend(loc="lower left", bbox_to_anchor=corner, **words)
     return given
-
-
-def _places(chart: Chart) -> list[Axes]:
-    """A figure of the chart's size, with Axes where its panels stand."""
-    wide, high = chart.width, chart.height
-    figure = plt.figure(figsize=(wide, high))
-    return [
-        figure.add_axes(
-            (one.left / wide, one.bottom / high, one.width / wide, one.height / high)
-        )
-        for one in chart.panels
-    ]  # fmt: skip
-
-
-def _given(axes: Axes | Sequence[Axes], panels: int) -> list[Axes]:
-    found: list[Axes] = list(np.ravel(np.asarray(axes, dtype=object)))
-    if len(found) != panels:
-        raise ValueError(f"ax: {len(found)} Axes; wanted {panels}, one for each panel")
-    return found
 
 
 def _draw_panel(ax: Axes, panel: Panel) -> None:
     """Scales first: where words stand at an edge, it has to be the right one."""
     for which, axis in (("x", panel.x), ("y", panel.y)):
-        _scale(ax, which, axis)
+        if axis.scale.log:
+            ax.set(**{f"{which}scale": "log"})
+        ax.set(**{f"{which}lim": (axis.scale.low, axis.scale.high)})
         _name(ax, which, axis)
     ax.set_axisbelow(True)
     for side in ("top", "left", "right"):
@@ -80,12 +73,6 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
     ax.spines["bottom"].set_visible(panel.has_foot)
     for mark in panel.marks:
         _draw(ax, panel, mark)
-
-
-def _scale(ax: Axes, which: str, axis: Axis) -> None:
-    if axis.scale.log:
-        ax.set(**{f"{which}scale": "log"})
-    ax.set(**{f"{which}lim": (axis.scale.low, axis.scale.high)})
 
 
 def _name(ax: Axes, which: str, axis: Axis) -> None:
@@ -114,17 +101,12 @@ def _draw(ax: Axes, panel: Panel, mark: Mark) -> None:
     elif isinstance(mark, Line):
         seen = panel.x.scale.holds(mark.x) & panel.y.scale.holds(mark.y)
         ax.plot(mark.x, np.where(seen, mark.y, np.nan), **_lined(mark))
-    elif isinstance(mark, Rule):
-        _rule(ax, mark)
-    else:
+    elif isinstance(mark, Words):
         _write(ax, mark)
-
-
-def _rule(ax: Axes, rule: Rule) -> None:
-    if rule.x is not None:
-        ax.axvline(rule.x, **_stroke(rule.look))
-    if rule.y is not None:
-        ax.axhline(rule.y, **_stroke(rule.look))
+    elif mark.x is not None:
+        ax.axvline(mark.x, **_stroke(mark.look))
+    elif mark.y is not None:
+        ax.axhline(mark.y, **_stroke(mark.look))
 
 
 def _write(ax: Axes, words: Words) -> None:
@@ -146,32 +128,19 @@ def _write(ax: Axes, words: Words) -> None:
     )
 
 
-def _explain_above(figure: Figure, chart: Chart, legend: Legend) -> None:
-    """Where the chart has its legend."""
-    corner = legend.left / chart.width, 1 - legend.top / chart.height
-    figure.legend(loc="upper left", bbox_to_anchor=corner, **_words_of(legend))
-
-
-def _explain_on(ax: Axes, legend: Legend) -> None:
-    """Above the first panel: Axes of somebody's own have no room set aside for it."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, ABOVE), **_words_of(legend))
-
-
 def _words_of(legend: Legend) -> dict[str, Any]:
     """The legend's samples, down its columns, so that they are read along its rows as in a page."""
     columns = max(1, min(legend.columns, len(legend.entries)))
     entries = [one for column in range(columns) for one in legend.entries[column::columns]]
+    samples = [
+        Line2D([], [], **_lined(one)) if isinstance(one, Line) else Patch(**_filled(one))
+        for one in entries
+    ]
     return {
-        "handles": [_sample(one) for one in entries], "ncols": columns, "frameon": False,
+        "handles": samples, "ncols": columns, "frameon": False,
         "fontsize": SIZE, "handlelength": legend.handle, "borderpad": 0, "borderaxespad": 0,
         "columnspacing": 1.4, "labelspacing": 0.4,
     }  # fmt: skip
-
-
-def _sample(entry: Bar | Area | Line) -> Patch | Line2D:
-    if isinstance(entry, Line):
-        return Line2D([], [], **_lined(entry))
-    return Patch(**_filled(entry))
 
 
 def _filled(mark: Bar | Area) -> dict[str, Any]:

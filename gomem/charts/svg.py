@@ -13,25 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gomem.charts.chart import (
-    FAINT,
-    INK,
-    MUTED,
-    SIZE,
-    Area,
-    Bar,
-    Legend,
-    Line,
-    Look,
-    Panel,
-    Rule,
-    Scale,
-    Words,
-)
+from gomem.charts.chart import FAINT, INK, MUTED, SIZE, Area, Bar, Line, Look, Rule, Words
 from gomem.errors import printable
 
 if TYPE_CHECKING:
-    from gomem.charts.chart import Chart, Mark
+    from gomem.charts.chart import Chart, Legend, Mark, Panel
 
 POINTS = 72.0  # on an inch
 CHARACTER = 0.6  # how wide one is on average, in sizes of type, where type is wide
@@ -128,7 +114,7 @@ class _Sheet:
         return f"url(#{self.name}-hatch-{list(self.patterns).index(key)})"
 
     def words(self, x: float, y: float, words: Words, *, slanted: bool = False) -> None:
-        lines = words.text.split("\n")
+        lines = words.text.split("\n") if words.text else []
         middle = {"top": 0.0, "middle": 0.5, "bottom": 1.0}[words.upright] * (len(lines) - 1)
         foot = y + words.size * (UPRIGHT[words.upright] - LINE * middle)
         said = f' text-anchor="{words.anchor}"' if words.anchor != "start" else ""
@@ -171,53 +157,46 @@ class _Field:
 
     def right(self, values: Any) -> np.ndarray:
         left, _, right, _ = self.edges
-        return _along(self.panel.x.scale, values, left, right)
+        return left + self.panel.x.scale.shares(values) * (right - left)
 
     def down(self, values: Any) -> np.ndarray:
         _, top, _, bottom = self.edges
-        return _along(self.panel.y.scale, values, bottom, top)
+        return bottom + self.panel.y.scale.shares(values) * (top - bottom)
 
     def draw(self) -> None:
-        left, _, right, bottom = self.edges
-        self._draw_grid()
+        left, top, right, bottom = self.edges
+        x, y = self.panel.x, self.panel.y
+        places = self.right([one.value for one in x.ticks]) if x.grid else ()
+        path = "".join(f"M{_number(at)} {_number(top)}V{_number(bottom)}" for at in places)
+        places = self.down([one.value for one in y.ticks]) if y.grid else ()
+        path += "".join(f"M{_number(left)} {_number(at)}H{_number(right)}" for at in places)
+        self.sheet.path(path, Look(edge=INK, opacity=FAINT))
         for mark in self.panel.marks:
             self._draw(mark)
         if self.panel.has_foot:
             foot = f"M{_number(left)} {_number(bottom)}H{_number(right)}"
             self.sheet.path(foot, Look(edge=INK))
-        self._draw_ticks()
-
-    def _draw_grid(self) -> None:
-        left, top, right, bottom = self.edges
-        path = ""
-        if self.panel.x.grid:
-            places = self.right([one.value for one in self.panel.x.ticks])
-            path += "".join(f"M{_number(at)} {_number(top)}V{_number(bottom)}" for at in places)
-        if self.panel.y.grid:
-            places = self.down([one.value for one in self.panel.y.ticks])
-            path += "".join(f"M{_number(left)} {_number(at)}H{_number(right)}" for at in places)
-        self.sheet.path(path, Look(edge=INK, opacity=FAINT))
-
-    def _draw_ticks(self) -> None:
-        left, _, _, bottom = self.edges
-        axis = self.panel.x
-        muted = MUTED if axis.muted else 1.0
-        for tick, at in zip(axis.ticks, self.right([one.value for one in axis.ticks]), strict=True):
-            anchor = tick.anchor or ("end" if axis.slanted else "middle")
+        muted = MUTED if x.muted else 1.0
+        for tick, at in zip(x.ticks, self.right([one.value for one in x.ticks]), strict=True):
+            anchor = tick.anchor or ("end" if x.slanted else "middle")
             words = Words(tick.label, "left", "bottom", anchor=anchor, upright="top", opacity=muted)
-            self._words(at, bottom + TICK, words, slanted=axis.slanted)
-        axis = self.panel.y
-        muted = MUTED if axis.muted else 1.0
-        for tick, at in zip(axis.ticks, self.down([one.value for one in axis.ticks]), strict=True):
+            self.sheet.words(at, bottom + TICK, words, slanted=x.slanted)
+        muted = MUTED if y.muted else 1.0
+        for tick, at in zip(y.ticks, self.down([one.value for one in y.ticks]), strict=True):
             words = Words(tick.label, "left", "bottom", anchor="end", opacity=muted)
-            self._words(left - TICK, at, words)
+            self.sheet.words(left - TICK, at, words)
 
     def _draw(self, mark: Mark) -> None:
         if isinstance(mark, Bar):
             self._draw_bar(mark)
         elif isinstance(mark, Area):
             x, low, high = self.right(mark.x), self.down(mark.low), self.down(mark.high)
-            self.sheet.path(_area_path(x, low, high), mark.look)
+            # There along the upper line, and back along the lower.
+            path = ""
+            for run in _runs(x, low, high):
+                around = np.append(x[run], x[run][::-1]), np.append(high[run], low[run][::-1])
+                path += f"M{_points(*around)}Z"
+            self.sheet.path(path, mark.look)
         elif isinstance(mark, Line):
             self._draw_line(mark)
         elif isinstance(mark, Rule):
@@ -238,7 +217,8 @@ class _Field:
         seen = self.panel.x.scale.holds(line.x) & self.panel.y.scale.holds(line.y)
         x, y = np.where(seen, (self.right(line.x), self.down(line.y)), np.nan)
         if line.look.width:
-            self.sheet.path(_line_path(x, y), line.look)
+            path = "".join(f"M{_points(x[run], y[run])}" for run in _runs(x, y))
+            self.sheet.path(path, line.look)
         if line.marker:
             self.sheet.markers(x, y, line)
 
@@ -257,15 +237,7 @@ class _Field:
         y = {"top": top, "bottom": bottom}.get(words.y) if isinstance(words.y, str) else None
         x = float(self.right(words.x)) if x is None else x
         y = float(self.down(words.y)) if y is None else y
-        self._words(x + words.right, y - words.up, words)
-
-    def _words(self, x: float, y: float, words: Words, *, slanted: bool = False) -> None:
-        if words.text:
-            self.sheet.words(x, y, words, slanted=slanted)
-
-
-def _along(scale: Scale, values: Any, begin: float, end: float) -> np.ndarray:
-    return begin + scale.shares(values) * (end - begin)
+        self.sheet.words(x + words.right, y - words.up, words)
 
 
 def _draw_legend(sheet: _Sheet, legend: Legend) -> None:
@@ -292,18 +264,6 @@ def _draw_sample(
         return
     box = f'x="{_number(x)}" y="{_number(y - 3.5)}" width="{_number(handle)}" height="7"'
     sheet.elements.append(f"<rect {box}{sheet.look(entry.look)}/>")
-
-
-def _line_path(x: np.ndarray, y: np.ndarray) -> str:
-    return "".join(f"M{_points(x[run], y[run])}" for run in _runs(x, y))
-
-
-def _area_path(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
-    """There along the upper line, and back along the lower."""
-    return "".join(
-        f"M{_points(np.append(x[run], x[run][::-1]), np.append(high[run], low[run][::-1]))}Z"
-        for run in _runs(x, low, high)
-    )
 
 
 def _runs(*columns: np.ndarray) -> list[slice]:

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pkgutil import walk_packages
@@ -76,14 +76,7 @@ def explanation_document(word: str) -> Document | None:
         Section(f"term-{number}", heading, term.blocks)
         for number, (heading, term) in enumerate(zip(headings, found, strict=True), start=1)
     ]
-    return Document(
-        kind="Term",
-        title=word,
-        facts=(),
-        verdict=None,
-        sections=tuple(sections),
-        made_by=f"gomem {version('gomem')}",
-    )
+    return Document("Term", word, (), None, tuple(sections), f"gomem {version('gomem')}")
 
 
 def unknown_term(word: str) -> str:
@@ -101,7 +94,8 @@ def terms() -> tuple[Term, ...]:
 
 def _terms_called(word: str) -> list[Term]:
     """Terms of that name, as exactly as it is spelt; those that say the same once."""
-    for key in (str, str.lower, _letters):
+    letters = partial(re.sub, r"[^\w.:/*]|_", "")
+    for key in (str, str.lower, lambda name: letters(name.lower())):
         by_text: dict[Any, Term] = {}
         for term in terms():
             if key(word) in map(key, term.names):
@@ -111,29 +105,22 @@ def _terms_called(word: str) -> list[Term]:
     return []
 
 
-def _letters(word: str) -> str:
-    return "".join(one for one in word.lower() if one.isalnum() or one in ".:/*")
-
-
 # What there is
 
 
 def _glossary() -> Iterator[Term]:
     for entry in tomllib.loads(text_beside("gomem.views", "explain", "glossary.toml"))["entry"]:
-        text = {
-            name: " ".join(words.split()) for name, words in entry.items() if isinstance(words, str)
-        }
-        blocks: list[Block] = [Paragraph(text["means"])]
-        if "comes_from" in entry:
-            blocks.append(Paragraph(f"Where from: {text['comes_from']}."))
-        if "is_not" in entry:
-            blocks.append(Paragraph(text["is_not"]))
+        said = ["{means}"]
+        said += ["Where from: {comes_from}."] if "comes_from" in entry else []
+        said += ["{is_not}"] if "is_not" in entry else []
+        told = {name: " ".join(words.split()) for name, words in entry.items()
+                if isinstance(words, str)}  # fmt: skip
+        paragraphs = [words.format(**told) for words in said]
         if "facts" in entry:
             facts = " ".join(Fact[name].sentence for name in entry["facts"])
-            blocks.append(Paragraph(f"By release: {facts}"))
-        if "related" in entry:
-            blocks.append(Codes("See also", tuple(entry["related"])))
-        yield Term(tuple(entry["names"]), "", tuple(blocks))
+            paragraphs.append(f"By release: {facts}")
+        related = (Codes("See also", tuple(entry["related"])),) if "related" in entry else ()
+        yield Term(tuple(entry["names"]), "", (*map(Paragraph, paragraphs), *related))
 
 
 def _findings() -> Iterator[Term]:

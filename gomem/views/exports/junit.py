@@ -63,22 +63,18 @@ def _render(sides: str, suites: Sequence[tuple[str, list[Case]]], judgement: Jud
             suite = ET.SubElement(root, "testsuite", _counts(cases) | {"name": _text(name)})
             for case in cases:
                 _add(suite, case)
-    said = ET.SubElement(root[-1], "system-out") if len(root) else None
-    if said is not None:
-        said.text = _text("\n".join([judgement.sentence, *judgement.details]))
+    if len(root):
+        said = "\n".join([judgement.sentence, *judgement.details])
+        ET.SubElement(root[-1], "system-out").text = _text(said)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, "unicode")}\n'
 
 
 def _counts(cases: Iterable[Case]) -> dict[str, str]:
     became = [became for _, became, _, _ in cases]
-    return {
-        "tests": str(len(became)),
-        "failures": str(became.count(FAILURE)),
-        "errors": "0",
-        "skipped": str(became.count(SKIPPED)),
-        "time": "0",
-    }
+    failures, skipped = str(became.count(FAILURE)), str(became.count(SKIPPED))
+    counts = {"tests": str(len(became)), "failures": failures, "errors": "0"}
+    return {**counts, "skipped": skipped, "time": "0"}
 
 
 def _add(suite: ET.Element, case: Case) -> None:
@@ -112,16 +108,11 @@ def _metric(row: dict[str, Any]) -> Case:
 
 
 def _measured(row: dict[str, Any], before: str, after: str) -> str:
-    values = [format_level(row[key], row["unit"]) for key in (before, after)]
-    change = (
-        "" if is_unknown(row["change"]) else f" ({minus_signs(format_relative(row['change']))})"
-    )
+    values, by = [format_level(row[key], row["unit"]) for key in (before, after)], row["change"]
+    change = "" if is_unknown(by) else f" ({minus_signs(format_relative(by))})"
     p = "" if is_unknown(row["p_value"]) else f", {format_p(row['p_value'])}"
-    return f"{values[0]} before, {values[1]} after{change}{p}, {_runs(row)}"
-
-
-def _runs(row: dict[str, Any]) -> str:
-    return format_n(row["before_n"], row["after_n"])
+    runs = format_n(row["before_n"], row["after_n"])
+    return f"{values[0]} before, {values[1]} after{change}{p}, {runs}"
 
 
 def _text(text: str) -> str:

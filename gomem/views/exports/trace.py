@@ -31,27 +31,11 @@ PHASES = {
 HEAP = {"heap_at_start_bytes": "at start", "heap_live_bytes": "live", "heap_goal_bytes": "goal"}
 # What an event's panel shows beside its time and its phases.
 DETAILS = (
-    "number",
-    "at_seconds",
-    "time",
-    "forced",
-    "periodic",
-    "leak_check",
-    "heap_at_start_bytes",
-    "heap_at_mark_end_bytes",
-    "heap_live_bytes",
-    "heap_goal_bytes",
-    "stacks_bytes",
-    "globals_bytes",
-    "cpu_assist_seconds",
-    "cpu_background_seconds",
-    "cpu_idle_seconds",
-    "gomaxprocs",
-)
-
+    "number", "at_seconds", "time", "forced", "periodic", "leak_check", "heap_at_start_bytes",
+    "heap_at_mark_end_bytes", "heap_live_bytes", "heap_goal_bytes", "stacks_bytes", "globals_bytes",
+    "cpu_assist_seconds", "cpu_background_seconds", "cpu_idle_seconds", "gomaxprocs",
+)  # fmt: skip
 Event = dict[str, Any]
-
-
 Part = tuple[pd.DataFrame, pd.Series, pd.DataFrame]
 
 
@@ -87,15 +71,12 @@ class _Drawn:
 def _events(cycles: pd.DataFrame, scavenges: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
     for run in sorted((set(cycles["run"]) | set(scavenges["run"])) - drawn.runs):
         drawn.runs.add(run)
-        yield _named("process_name", int(run), 0, f"run {run}")
-        for thread, name in THREADS.items():
-            yield _named("thread_name", int(run), thread, name)
+        for thread, name in {0: f"run {run}", **THREADS}.items():
+            what = "thread_name" if thread else "process_name"
+            args = {"name": name}
+            yield {"ph": "M", "name": what, "pid": int(run), "tid": thread, "args": args}
     yield from _collections(cycles, drawn)
     yield from _scavenges(scavenges)
-
-
-def _named(what: str, run: int, thread: int, name: str) -> Event:
-    return {"ph": "M", "name": what, "pid": run, "tid": thread, "args": {"name": name}}
 
 
 def _collections(cycles: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
@@ -107,7 +88,13 @@ def _collections(cycles: pd.DataFrame, drawn: _Drawn) -> Iterator[Event]:
         place = {"pid": int(run), "tid": COLLECTIONS}
         heap = {short: row[name] for name, short in HEAP.items() if _known(row[name])}
         yield {"ph": "C", "name": "heap (bytes)", "ts": round(begin, 3), "args": heap, **place}
-        yield _complete(_title(row), begin, end, place) | {"args": _details(row)}
+        why = ", ".join(name for name in ("forced", "periodic") if row[name])
+        title = f"gc {row['number']}" + (f" ({why})" if why else "")
+        details = {name: row[name] for name in DETAILS if _known(row[name])}
+        for name, value in details.items():
+            if isinstance(value, pd.Timestamp):
+                details[name] = value.isoformat()
+        yield _complete(title, begin, end, place) | {"args": details}
         for name, seconds in phases:
             stop = begin + seconds * MICROSECONDS
             yield _complete(PHASES[name], begin, stop, place)
@@ -119,19 +106,6 @@ def _complete(name: str, begin: float, end: float, place: Event) -> Event:
     # To 1 ns, so that what follows one another in the log does not overlap by a float's last bit.
     ts = round(begin, 3)
     return {"ph": "X", "name": name, "ts": ts, "dur": round(round(end, 3) - ts, 3), **place}
-
-
-def _title(row: Event) -> str:
-    why = ", ".join(name for name in ("forced", "periodic") if row[name])
-    return f"gc {row['number']}" + (f" ({why})" if why else "")
-
-
-def _details(row: Event) -> Event:
-    known = {name: row[name] for name in DETAILS if _known(row[name])}
-    return {
-        name: value.isoformat() if isinstance(value, pd.Timestamp) else value
-        for name, value in known.items()
-    }
 
 
 def _scavenges(scavenges: pd.DataFrame) -> Iterator[Event]:

@@ -33,7 +33,8 @@ def render_top_text(sites: AllocationSites | TopDifference) -> str:
         (
             *_cells(row, "flat", shown, with_interval=not sites.note),
             *_cells(row, "cum", shown, with_interval=not sites.note),
-            *([_known(row["flat_state" if row["flat"] else "cum_state"]) or ""] * with_state),
+            # Of a difference, what kind of change it is.
+            *([_known(row[STATES[not row["flat"]]]) or ""] if with_state else []),
             printable(row["function"]),
         )
         for row in sites.rows()
