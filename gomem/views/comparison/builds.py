@@ -20,13 +20,13 @@ from gomem.views.comparison.document import (
 )
 from gomem.views.comparison.words import (
     COLLECTOR,
-    LAYERS,
     LOAD,
     MEMORY,
     NO_CLAIM,
     SAME,
     SEEN,
     level_name,
+    metrics_of,
 )
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Notes, Section
@@ -86,8 +86,7 @@ def _what_differs(compared: BuildComparison) -> Section | None:
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
     """The metrics of a layer; without one, of the benchmarks."""
-    layers = compared.metrics["layer"]
-    rows = compared.metrics[layers == layer if layer else ~layers.isin(LAYERS)]
+    rows = metrics_of(compared, layer)
     if rows.empty:
         return None
     noted = tables.row_notes(rows[rows["verdict"].notna()])

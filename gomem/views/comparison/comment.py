@@ -52,18 +52,15 @@ def _written(
 ) -> str:
     title, verdict, sections, folded = share((title, verdict, sections, folded), Hidden())
     first, *details = verdict_lines(verdict)
-    blocks = [MARK, f"**{escaped(title)}**", first, *_shortened(details)]
+    # One list, for a paragraph each would take twice the lines.
+    more = len(details) - MAX_DETAILS
+    lines = [*details[:MAX_DETAILS], *([f"{more} more in the page"] if more > 0 else [])]
+    listed = "\n".join(f"- {line}" for line in lines)
+    blocks = [MARK, f"**{escaped(title)}**", first, listed]
     blocks += [line for section in sections for line in section_lines(section)]
     if folded:
         blocks += section_lines(Section("more", "", folded))[1:]
     return "\n\n".join(block for block in blocks if block)[:MAX_CHARACTERS] + "\n"
-
-
-def _shortened(details: list[str]) -> list[str]:
-    """The first details as one list, for a paragraph each would take twice the lines."""
-    more = len(details) - MAX_DETAILS
-    lines = [*details[:MAX_DETAILS], *([f"{more} more in the page"] if more > 0 else [])]
-    return ["\n".join(f"- {line}" for line in lines)] if lines else []
 
 
 def _budgets(budgets: pd.DataFrame) -> Iterator[Section]:

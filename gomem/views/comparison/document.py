@@ -25,16 +25,14 @@ from gomem.views.comparison.words import (
     SEEN,
     Pair,
     are_single,
-    benchmarks_of,
     changed_sites,
     covered,
     groups_of,
     ledger_of,
     level_name,
     metrics_of,
+    of_type,
     pair_of,
-    rates_of,
-    sites_of,
     states_counted,
 )
 from gomem.views.damage import damage_section
@@ -137,7 +135,7 @@ def _findings_section(comparison: Comparison) -> Section | None:
 
 
 def _benchmarks_section(comparison: Comparison) -> Section | None:
-    benchmarks = benchmarks_of(comparison)
+    benchmarks = metrics_of(comparison, "")
     if benchmarks.empty:
         return None
     blocks = tables.benchmark_blocks(comparison)
@@ -204,13 +202,13 @@ def _sites_section(comparison: Comparison) -> Section | None:
     if sites.empty:
         return None
     blocks: list[Block] = []
-    allocated = sites_of(comparison, ALLOCATED)
+    allocated = of_type(comparison.sites, ALLOCATED)
     if len(allocated):
         caption = "Bytes allocated since the start, by the sites that changed most."
         blocks.append(Figure(caption, plot_site_changes, lambda: {"sites": allocated}))
     for name in SAMPLE_TYPES:
-        shown = _site_blocks(sites_of(comparison, name), name)
-        if len(rates := rates_of(comparison, name)):
+        shown = _site_blocks(of_type(comparison.sites, name), name)
+        if len(rates := of_type(comparison.site_rates, name)):
             per = rates["per"].iloc[0]
             blocks += _site_blocks(rates, f"{name} per {per}")
             if per == REQUEST:  # a second may hold more work than it did; then the whole tells more

@@ -14,8 +14,8 @@ from gomem.views.comparison.words import (
     NO_GEOMEAN,
     Pair,
     are_single,
-    benchmarks_of,
     level_name,
+    metrics_of,
 )
 from gomem.views.document import Cell, Notes, Table
 from gomem.views.measurements import (
@@ -166,7 +166,7 @@ SIZES = (
 
 def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
     """The benchmarks, a table for each unit, with what to know of their rows; nothing of none."""
-    benchmarks = benchmarks_of(comparison)
+    benchmarks = metrics_of(comparison, "")
     blocks: list[Block] = []
     for unit in benchmarks["unit"].unique():
         of_unit = benchmarks[benchmarks["unit"] == unit]

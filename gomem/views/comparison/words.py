@@ -12,6 +12,7 @@ from gomem.views.words import how_many
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
 
 # Layers of the metrics, beside the benchmarks'.
@@ -68,14 +69,10 @@ def level_name(name: str) -> str:
     return _LEVELS.get(name, name)
 
 
-def metrics_of(comparison: Comparison, layer: str) -> pd.DataFrame:
-    """The metrics of memory or of the collector."""
-    return comparison.metrics[comparison.metrics["layer"] == layer]
-
-
-def benchmarks_of(comparison: Comparison) -> pd.DataFrame:
-    """The metrics that are not levels of a capture."""
-    return comparison.metrics[~comparison.metrics["layer"].isin(LAYERS)]
+def metrics_of(comparison: Comparison | BuildComparison, layer: str) -> pd.DataFrame:
+    """The metrics of memory or of the collector; without a layer, those that are no levels."""
+    layers = comparison.metrics["layer"]
+    return comparison.metrics[layers == layer if layer else ~layers.isin(LAYERS)]
 
 
 def are_single(metrics: pd.DataFrame) -> bool:
@@ -115,9 +112,8 @@ def _of_pair(sizes: pd.DataFrame, pair: Pair, *sides: str) -> pd.DataFrame:
     return sizes[of_pair & (sizes[[*sides]].fillna(0) != 0).any(axis=1)]
 
 
-def sites_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
-    """The sites of one sample type, the largest change first."""
-    sites = comparison.sites
+def of_type(sites: pd.DataFrame, sample_type: str) -> pd.DataFrame:
+    """The sites, or their rates, of one sample type, the largest change first."""
     return sites[sites["sample_type"] == sample_type] if len(sites) else sites
 
 
@@ -138,18 +134,9 @@ def _covers(row: dict[str, Any]) -> str:
         between = f"{row['first_moment']} to {row['last_moment']}"
     else:
         between = "the GC log" if is_timed else row["last_moment"] or "one file"
-    counted = (word for word in ("collections", "requests") if not is_unknown(row[word]))
-    return ", ".join([time, between, *(_counted(row[word], word) for word in counted)])
-
-
-def _counted(count: float, noun: str) -> str:
-    return how_many(round(count), noun.removesuffix("s"))
-
-
-def rates_of(comparison: Comparison, sample_type: str) -> pd.DataFrame:
-    """What the sites allocated a request or a second, the largest change first."""
-    rates = comparison.site_rates
-    return rates[rates["sample_type"] == sample_type] if len(rates) else rates
+    counts = {noun: row[f"{noun}s"] for noun in ("collection", "request")}
+    counted = [how_many(round(n), noun) for noun, n in counts.items() if not is_unknown(n)]
+    return ", ".join([time, between, *counted])
 
 
 def changed_sites(sites: pd.DataFrame) -> pd.DataFrame:

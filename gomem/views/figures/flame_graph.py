@@ -16,22 +16,15 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from gomem.charts.figure import beginning
 from gomem.errors import printable
 from gomem.inputs.pprof.calls.names import package_of
 from gomem.inputs.schema import rows_of
-from gomem.units import (
-    format_bytes,
-    format_count,
-    format_fraction,
-    format_seconds,
-    is_unknown,
-    minus,
-)
+from gomem.units import format_count, format_fraction, is_unknown, minus
+from gomem.views.profile.top import value_formatter
 from gomem.views.writers.scripts import flame_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gomem.analysis.profiles.call_tree import CallTree
 
 WIDTH, ROW = 960, 18  # of the drawing's own units, which are about pixels
@@ -46,6 +39,11 @@ MORE = ("#f7dcb0", "#f0b75f", "#e69f00")
 LESS = ("#c6e0f2", "#86bfe6", "#56a8de")
 SAME = "#d5d8db"
 SHARES = (0.1, 0.5)  # of change, by the larger side: from where on a colour is stronger
+NOISE = (
+    '<defs><pattern id="{name}-noise" width="6" height="6" patternUnits="userSpaceOnUse" '
+    f'patternTransform="rotate(45)"><path d="M0 0V6" stroke="{TEXT}" stroke-width="1.6" '
+    'opacity=".35"/></pattern></defs>'
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,10 @@ class FlameGraph:
         return f"{self._opening(depth)}\n{drawn}\n</svg>"
 
     def _opening(self, depth: int) -> str:
-        name = self.name
-        noise = (
-            f'<defs><pattern id="{name}-noise" width="6" height="6" '
-            'patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-            f'<path d="M0 0V6" stroke="{TEXT}" stroke-width="1.6" opacity=".35"/></pattern></defs>'
-        )
-        whole = self.tree.frames["value"].iloc[0]
-        turns = "" if self.tree.is_difference else f'data-total="{whole:.0f}" '
+        name, whole = self.name, self.tree.frames["value"].iloc[0]
+        turns, noise = f'data-total="{whole:.0f}" ', ""
+        if self.tree.is_difference:
+            turns, noise = "", NOISE.format(name=name)
         return (
             f'<svg class="figure flame" xmlns="http://www.w3.org/2000/svg" '
             f'{turns}data-unit="{escape(self.tree.unit)}" '
@@ -88,13 +82,12 @@ class FlameGraph:
             f'font:11px ui-monospace,Menlo,Consolas,monospace">'
             f'<title id="{name}-title">{escape(self.title)}</title>'
             f'<desc id="{name}-desc">{escape(self.description)}</desc>'
-            f"{noise if self.tree.is_difference else ''}"
+            f"{noise}"
         )
 
     def _frame(self, frame: dict[str, Any], deepest: int, words: _Words) -> str:
         left, width = frame["start"] * WIDTH, frame["width"] * WIDTH
-        row = deepest - frame["depth"] if self.upwards else frame["depth"]
-        top = row * ROW
+        top = (deepest - frame["depth"] if self.upwards else frame["depth"]) * ROW
         gap = GAP if width > 4 * GAP else 0.0
         box = f'x="{left:.2f}" y="{top}" width="{width - gap:.2f}" height="{ROW - 1}"'
         hatching = f'<rect {box} fill="url(#{self.name}-noise)"/>' if words.is_noise(frame) else ""
@@ -132,23 +125,18 @@ def draw_flame(tree: CallTree, *, upwards: bool = False, name: str = "flame") ->
 
 def known_name(name: str) -> str:
     """A name as a page can hold it: on one line, without control characters, not without end."""
-    cut = name if len(name) <= MOST_NAME else f"{name[: MOST_NAME - 1]}…"
-    return printable(cut)
+    return printable(beginning(name, MOST_NAME))
 
 
 def shortened(name: str, width: float) -> str:
     """As much of a function's name as fits, without the path of its package."""
-    short = name[name.rfind("/", 0, _end_of_path(name)) + 1 :]
+    # Slashes in type arguments or a receiver are not of the path.
+    ends = [place for place in (name.find("["), name.find("(")) if place >= 0]
+    short = name[name.rfind("/", 0, min(ends, default=len(name))) + 1 :]
     room = int((width - 4) / CHARACTER)
     if len(short) <= room:
         return short
     return f"{short[: room - 1]}…" if room >= LEAST_LABEL else ""
-
-
-def _end_of_path(name: str) -> int:
-    """Where type arguments or a receiver begin: slashes in them are not of the path."""
-    ends = [place for place in (name.find("["), name.find("(")) if place >= 0]
-    return min(ends, default=len(name))
 
 
 @dataclass(frozen=True)
@@ -159,7 +147,10 @@ class _Words:
 
     def of(self, frame: dict[str, Any]) -> str:
         """Name and numbers, a line each."""
-        lines = [known_name(frame["name"]), self._value(frame)]
+        whole = self.tree.frames["value"].iloc[0]
+        share = f" ({format_fraction(frame['value'] / whole)})" if whole else ""
+        value = f"{self.tree.sample_type}: {self.exact(frame['value'])}{share}"
+        lines = [known_name(frame["name"]), value]
         if not is_unknown(frame["low"]):
             low, high = self.number(frame["low"]), self.number(frame["high"])
             lines.append(f"95 % interval: {low} to {high}")
@@ -171,17 +162,10 @@ class _Words:
             lines += self._change(frame)
         return "\n".join(lines)
 
-    def _value(self, frame: dict[str, Any]) -> str:
-        whole = self.tree.frames["value"].iloc[0]
-        share = f" ({format_fraction(frame['value'] / whole)})" if whole else ""
-        return f"{self.tree.sample_type}: {self.exact(frame['value'])}{share}"
-
     def _change(self, frame: dict[str, Any]) -> list[str]:
         sign = "+" if frame["change"] > 0 else ""
-        lines = [
-            f"before: {self.exact(frame['before'])}",
-            f"change: {sign}{self.exact(frame['change'])}",
-        ]
+        before, change = self.exact(frame["before"]), self.exact(frame["change"])
+        lines = [f"before: {before}", f"change: {sign}{change}"]
         if not is_unknown(frame["change_low"]):
             low, high = self.number(frame["change_low"]), self.number(frame["change_high"])
             noise = "; within noise" if self.is_noise(frame) else ""
@@ -190,7 +174,7 @@ class _Words:
 
     def number(self, value: float) -> str:
         """A number as people read it."""
-        return minus(self._format(value))
+        return minus(value_formatter(self.tree.unit)(value))
 
     def exact(self, value: float) -> str:
         """The same, with all digits where it was rounded."""
@@ -198,14 +182,6 @@ class _Words:
         if self.tree.unit != "bytes" or rounded == all_digits:
             return rounded
         return f"{rounded} = {all_digits}"
-
-    @property
-    def _format(self) -> Callable[[float], str]:
-        if self.tree.unit == "bytes":
-            return format_bytes
-        if self.tree.unit == "nanoseconds":
-            return lambda value: format_seconds(value / 1e9)
-        return format_count
 
     def is_noise(self, frame: dict[str, Any]) -> bool:
         """Whether sampling alone may explain the change."""

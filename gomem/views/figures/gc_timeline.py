@@ -84,7 +84,7 @@ def _swing(timeline: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
     """A stem for each collection; where they share windows, a band from median to longest."""
-    at = timeline["begin_seconds"].to_numpy(float)
+    at, edges = timeline["begin_seconds"].to_numpy(float), edges_of(timeline)
     middle = timeline["stopped_p50_seconds"].to_numpy(float, na_value=np.nan)
     stopped = timeline["stopped_max_seconds"].to_numpy(float, na_value=np.nan)
     longest = float(np.nanmax(stopped, initial=MICROSECOND))
@@ -95,24 +95,17 @@ def _draw_pauses(panel: Panel, timeline: pd.DataFrame) -> None:
     heading = "world stopped, each collection"
     if shared(timeline):
         heading += ": from the median to the longest"
-        _draw_band(panel, timeline, np.maximum(middle, floor), tops)
+        lows = np.maximum(middle, floor)
+        low, high = np.append(lows, lows[-1]), np.append(tops, tops[-1])
+        panel.area(edges, low, high, Look(VERMILLION, opacity=0.45), steps=True)
+        panel.line(edges, low, Look(edge=VERMILLION, width=1.2), steps=True)
     else:
         panel.stems(at, floor, tops, Look(edge=VERMILLION, width=1.2))
     if len(at) <= FEW:
         panel.line(at, tops, Look(edge=VERMILLION, width=0), marker="o", size=4)
     name_durations(panel.y, floor, ceiling)
-    edges = edges_of(timeline)
     name_times(panel.x, edges[0], edges[-1])
     panel.heading(heading)
-
-
-def _draw_band(
-    panel: Panel, timeline: pd.DataFrame, middle: np.ndarray, longest: np.ndarray
-) -> None:
-    edges = edges_of(timeline)
-    low, high = np.append(middle, middle[-1]), np.append(longest, longest[-1])
-    panel.area(edges, low, high, Look(VERMILLION, opacity=0.45), steps=True)
-    panel.line(edges, low, Look(edge=VERMILLION, width=1.2), steps=True)
 
 
 def draw_runs(panel: Panel, timeline: pd.DataFrame) -> None:

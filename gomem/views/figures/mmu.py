@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gomem.charts.chart import INK, MUTED, Chart, Look
 from gomem.charts.figure import Drawing
@@ -25,10 +25,8 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
     windows = utilization.curve["window_seconds"]
     name_durations(panel.x, windows.min(), windows.max())
-    panel.words(
-        "length of the window", "right", "bottom", up=-15, anchor="end", upright="top", size=7.5,
-        opacity=MUTED,
-    )  # fmt: skip
+    foot: dict[str, Any] = {"up": -15, "anchor": "end", "upright": "top", "size": 7.5}
+    panel.words("length of the window", "right", "bottom", opacity=MUTED, **foot)
     panel.y.name(SHARES, [f"{100 * share:.0f} %" for share in SHARES], grid=True)
     panel.line(
         curve["window_seconds"], curve["minimum_fraction"], Look(edge=BLUE, width=1.8), marker="o"
@@ -37,14 +35,7 @@ def plot_mmu(utilization: MutatorUtilization, *, name: str = "mmu") -> Drawing:
     if mean is not None:
         panel.rule(Look(edge=INK, width=1.0, dash="--"), y=mean)
         panel.words(f"{format_fraction(mean)}\nover all", "right", mean, right=6, size=7.5)
-    return Drawing(name, "Minimum mutator utilisation", _describe(utilization), chart)
-
-
-def _describe(utilization: MutatorUtilization) -> str:
-    known = utilization.curve.dropna(subset=["minimum_fraction"])
-    each = [
-        f"{format_seconds(window)} {format_fraction(kept)}"
-        for window, kept in zip(known["window_seconds"], known["minimum_fraction"], strict=True)
-    ]
-    over_all = format_fraction(utilization.mean_fraction)
-    return f"Kept in the worst window: {', '.join(each)}. Over all: {over_all}."
+    points = zip(curve["window_seconds"], curve["minimum_fraction"], strict=True)
+    each = [f"{format_seconds(window)} {format_fraction(kept)}" for window, kept in points]
+    said = f"Kept in the worst window: {', '.join(each)}. Over all: {format_fraction(mean)}."
+    return Drawing(name, "Minimum mutator utilisation", said, chart)

@@ -50,17 +50,14 @@ def _draw_panel(panel: Panel, pauses: GcPauses, what: str) -> None:
     for low, high, count in zip(lows.tolist(), highs.tolist(), counts.tolist(), strict=True):
         if count:
             panel.bar(low, 0, high - low, count, look)
-    _name_counts(panel, float(counts.max()))
+    largest = float(counts.max())
+    panel.y.scale = Scale(BOTTOM, max(10.0, largest * 1.5), log=True)
+    ticks = [10**power for power in range(8) if 10**power <= max(10, largest)]
+    panel.y.name(ticks, [format_count(tick) for tick in ticks], grid=True)
     decades = np.log10([lows[0] * 1.001, highs[-1] / 1.001])
     name_durations(panel.x, 10 ** np.floor(decades[0]), 10 ** np.ceil(decades[1]))
     panel.x.grid = False
     _draw_quantiles(panel, pauses.quantiles[pauses.quantiles["what"] == what])
-
-
-def _name_counts(panel: Panel, largest: float) -> None:
-    panel.y.scale = Scale(BOTTOM, max(10.0, largest * 1.5), log=True)
-    ticks = [10**power for power in range(8) if 10**power <= max(10, largest)]
-    panel.y.name(ticks, [format_count(tick) for tick in ticks], grid=True)
 
 
 def _draw_quantiles(panel: Panel, quantiles: pd.DataFrame) -> None:

@@ -99,7 +99,9 @@ def plot_release(retention: pd.DataFrame, *, name: str = "release") -> Drawing:
     name_times(to_goal.x, low, high)
     beyond = "time to the goal at that rate"
     to_goal.heading(beyond if len(known) else f"{beyond}: nothing went back from above it")
-    return Drawing(name, "How fast memory goes back", _describe_rate(rows), chart)
+    fastest = rows["release_bytes_per_second"].max()
+    description = f"At most {format_bytes(fastest)} a second went back."
+    return Drawing(name, "How fast memory goes back", description, chart)
 
 
 def _numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
@@ -127,8 +129,3 @@ def _describe(rows: pd.DataFrame) -> str:
         f"back, the goal {format_bytes(last['goal_bytes'])} and RSS "
         f"{format_bytes(last['rss_bytes'])}."
     )
-
-
-def _describe_rate(rows: pd.DataFrame) -> str:
-    fastest = rows["release_bytes_per_second"].max()
-    return f"At most {format_bytes(fastest)} a second went back."

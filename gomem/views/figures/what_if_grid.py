@@ -7,7 +7,7 @@ the limit leaves no room is hatched.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,14 +30,20 @@ OFF = -1
 def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     """Draw a grid, as `analysis.what_if.grid.GRID` has it."""
     gogc = sorted(set(grid["gogc"]) - {OFF}) + [OFF] * (OFF in set(grid["gogc"]))
-    limits = _limits(grid)
+    # No limit first, then from the largest down: ever less room.
+    known = set(map(_key, rows_of(grid)))
+    limits = [-1] * (-1 in known) + sorted(known - {-1}, reverse=True)
     chart = Chart(WIDTH, TOP + FOOT + ROW * max(1, len(limits)))
     panel = chart.panel(left=LEFT, right=RIGHT, top=TOP, bottom=FOOT)
     shades = _shades(grid["gc_cpu_cores"].to_numpy(float))
     for row, shade in zip(rows_of(grid), shades, strict=True):
-        place = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
+        place = gogc.index(row["gogc"]), limits.index(_key(row))
         _draw_field(panel, row, place, shade)
-    _frame_present(panel, grid, gogc, limits)
+    # Today's setting, in a colour of its own and with its word: over the other fields' edges.
+    for row in rows_of(grid[grid["is_present"]]):
+        left, top = gogc.index(row["gogc"]), limits.index(_key(row))
+        panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
+        panel.words("today", left + 0.04, top + 0.12, size=6.5)
     panel.x.scale, panel.y.scale = Scale(0, len(gogc)), Scale(len(limits), 0)
     words = ["off" if one == OFF else f"{one}" for one in gogc]
     panel.x.name([place + 0.5 for place in range(len(gogc))], [f"GOGC={one}" for one in words])
@@ -49,14 +55,9 @@ def plot_what_if_grid(grid: pd.DataFrame, *, name: str = "what-if") -> Drawing:
     return Drawing(name, "What other settings would do", _describe(grid), chart)
 
 
-def _key(limit: object) -> int:
-    return -1 if is_unknown(limit) else int(limit)  # type: ignore[call-overload]
-
-
-def _limits(grid: pd.DataFrame) -> list[int]:
-    """No limit first, then from the largest down: ever less room."""
-    known = {_key(one) for one in grid["memory_limit_bytes"]}
-    return [-1] * (-1 in known) + sorted(known - {-1}, reverse=True)
+def _key(row: dict[str, Any]) -> int:
+    limit = row["memory_limit_bytes"]
+    return -1 if is_unknown(limit) else int(limit)
 
 
 def _shades(cores: np.ndarray) -> np.ndarray:
@@ -69,22 +70,14 @@ def _shades(cores: np.ndarray) -> np.ndarray:
     return LIGHTEST + share * (DARKEST - LIGHTEST)
 
 
-def _draw_field(panel: Panel, row: dict[str, object], place: tuple[int, int], shade: float) -> None:
+def _draw_field(panel: Panel, row: dict[str, Any], place: tuple[int, int], shade: float) -> None:
     left, top = place
     panel.bar(left, top, 1, 1, Look(BLUE, opacity=float(shade)))
     met = row["bound_by"] == "live heap"
     panel.bar(left, top, 1, 1, Look("none", "////" if met else "", EDGE if met else INK, 0.6))
-    rate, peak = float(row["cycles_per_second"]), row["peak_heap_bytes"]  # type: ignore[arg-type]
+    rate, peak = row["cycles_per_second"], format_bytes(row["peak_heap_bytes"])
     panel.words(f"{rate:.3g}/s", left + 0.5, top + 0.34, anchor="middle", bold=True)
-    panel.words(format_bytes(peak), left + 0.5, top + 0.70, anchor="middle", size=7.5)  # type: ignore[arg-type]
-
-
-def _frame_present(panel: Panel, grid: pd.DataFrame, gogc: list[int], limits: list[int]) -> None:
-    """Today's setting, in a colour of its own and with its word: over the other fields' edges."""
-    for row in rows_of(grid[grid["is_present"]]):
-        left, top = gogc.index(row["gogc"]), limits.index(_key(row["memory_limit_bytes"]))
-        panel.bar(left, top, 1, 1, Look("none", "", VERMILLION, FRAME), label="today")
-        panel.words("today", left + 0.04, top + 0.12, size=6.5)
+    panel.words(peak, left + 0.5, top + 0.70, anchor="middle", size=7.5)
 
 
 def _describe(grid: pd.DataFrame) -> str:

@@ -11,6 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from gomem.errors import printable
 from gomem.views.document import MARKS, Choice, Folded
 from gomem.views.figures.flame_graph import FlameGraph
@@ -19,7 +21,6 @@ from gomem.views.writers.scripts import flame_script, page_script, source_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
     from gomem.views.document import Cell, Document, Figure, Option
 
@@ -35,26 +36,18 @@ def write_html(document: Document) -> str:
 def environment() -> Environment:
     """What every page is made with: all is escaped, and a name that is missing is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     made = Environment(
-        loader=PackageLoader("gomem.views.writers"),
-        autoescape=True,
-        finalize=_visible,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=PackageLoader("gomem.views.writers"), autoescape=True, finalize=_visible,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
-    )
-    made.filters["kind"] = lambda block: type(block).__name__
-    made.filters["linked"] = _linked
-    made.filters["breakable"] = _breakable
-    made.filters["cell"] = _cell
-    made.filters["hatched"] = _hatched
-    made.filters["choosable"] = _choosable
-    made.filters["panels"] = _panels
-    made.globals["drawn"] = _drawn
-    made.globals["marks"] = MARKS
+    )  # fmt: skip
+    made.filters |= {
+        "kind": lambda block: type(block).__name__, "linked": _linked, "breakable": _breakable,
+        "cell": _cell, "hatched": lambda hatch: f"hatch {HATCHES[hatch[0]]}" if hatch else "",
+        "choosable": _choosable, "panels": _panels,
+    }  # fmt: skip
+    made.globals |= {"drawn": _drawn, "marks": MARKS}
     for name, script in (("page", page_script()), ("flame", flame_script())):
         made.globals[f"{name}_script"] = Markup(script)  # noqa: S704 - our own
         made.globals[f"{name}_script_source"] = Markup(source_of(script))  # noqa: S704
@@ -68,8 +61,6 @@ def _visible(value: Any) -> Any:
 
 def _linked(reference: str) -> Markup:
     """A reference as a link, where it has an address."""
-    from markupsafe import Markup, escape
-
     address, shown = address_of(reference), escape(printable(reference))
     if not address:
         return shown
@@ -78,8 +69,6 @@ def _linked(reference: str) -> Markup:
 
 def _cell(cell: Cell) -> Markup:
     """What is in a cell; here and not in the template, as a page can have ten thousand of them."""
-    from markupsafe import Markup
-
     shown = _escaped(cell.text)
     if cell.code:
         shown = f"<code>{_breakable(cell.text)}</code>"
@@ -90,21 +79,12 @@ def _cell(cell: Cell) -> Markup:
 
 
 def _escaped(text: str) -> str:
-    from markupsafe import escape
-
     return str(escape(printable(text)))
 
 
 def _breakable(name: str) -> Markup:
     """A long name that may break after its separators."""
-    from markupsafe import Markup
-
     return Markup(re.sub(r"([/._)])(?=\w)", r"\1<wbr>", _escaped(name)))  # noqa: S704 - escaped
-
-
-def _hatched(hatch: str) -> str:
-    """The class of a hatching."""
-    return f"hatch {HATCHES[hatch[0]]}" if hatch else ""
 
 
 def _choosable(document: Document) -> list[str]:
@@ -137,8 +117,6 @@ def _panels(choice: Choice, moments: list[str]) -> list[tuple[Option, str, bool]
 
 def _drawn(figure: Figure) -> Markup:
     """A figure's SVG; its words were escaped when it was made."""
-    from markupsafe import Markup
-
     drawing = figure.draw()
-    text = drawing.html() if isinstance(drawing, FlameGraph) else drawing.svg()
-    return Markup(text)  # noqa: S704 - who makes them escapes text
+    # Whoever makes them escapes text.
+    return Markup(drawing.html() if isinstance(drawing, FlameGraph) else drawing.svg())  # noqa: S704

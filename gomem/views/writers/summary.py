@@ -15,7 +15,7 @@ from gomem.views.writers.text import NARROWEST, STYLES, console_of, readable, wr
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gomem.views.document import Document, Piece, Verdict
+    from gomem.views.document import Document, Verdict
 
 LINES = 38  # a screen has 40, and the path of the page and a prompt follow
 WIDEST = 110  # beyond, lines are hard to read
@@ -50,9 +50,8 @@ def _fitting(rows: list[Row]) -> list[Row]:
 
 
 def _wrapped(kind: int, text: str, style: str, width: int, hang: int = 0) -> Iterator[Row]:
-    lines = textwrap.wrap(
-        readable(text), width, subsequent_indent=" " * hang, break_on_hyphens=False
-    )
+    hung = " " * hang
+    lines = textwrap.wrap(readable(text), width, subsequent_indent=hung, break_on_hyphens=False)
     yield from ((kind, line, style) for line in lines)
 
 
@@ -104,27 +103,19 @@ def _bars(bars: Bars, width: int) -> Iterator[Row]:
     column = max(map(len, names), default=0)
     values = [readable(bar.value) for bar in bars.bars]
     room = max(8, width - column - max(map(len, values), default=0) - 2)
-    marks = [_shade(place, key.colour) for place, key in enumerate(bars.keys)]
+    marks = [SHADES[place % len(SHADES)] if key.colour else HOLLOW
+             for place, key in enumerate(bars.keys)]  # fmt: skip
     shades = {(key.colour, key.hatch): mark for key, mark in zip(bars.keys, marks, strict=True)}
     for name, bar, value in zip(names, bars.bars, values, strict=True):
-        drawn = _drawn(bar.pieces, shades, room)
+        drawn, end = "", 0.0
+        for piece in bar.pieces:  # what is too small for a character is not drawn
+            end += piece.share
+            usual = SHADES[0] if piece.colour else HOLLOW
+            shade = shades.get((piece.colour, piece.hatch), usual)
+            drawn += shade * (round(end * room) - len(drawn))
         yield KEEP, f"{name:<{column}} {drawn:<{room}} {value}", ""
     told = [
         f"{mark} {key.name} {' → '.join(key.values)}"
         for mark, key in zip(marks, bars.keys, strict=True)
     ]
     yield from _wrapped(DETAIL, "   ".join(told), "", width)
-
-
-def _shade(place: int, colour: str) -> str:
-    return SHADES[place % len(SHADES)] if colour else HOLLOW
-
-
-def _drawn(pieces: tuple[Piece, ...], shades: dict[tuple[str, str], str], room: int) -> str:
-    """Pieces in characters; what is too small for one is not drawn."""
-    text, end = "", 0.0
-    for piece in pieces:
-        end += piece.share
-        shade = shades.get((piece.colour, piece.hatch), SHADES[0] if piece.colour else HOLLOW)
-        text += shade * (round(end * room) - len(text))
-    return text
