@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gomem.cli.gc_log import (
-    STREAMED_FRAMES,
-    csv_pieces,
-    is_long_log,
-    openmetrics_pieces,
-    trace_pieces,
-)
+from gomem.cli import gc_log
 from gomem.cli.options import Force, Output  # noqa: TC001 - typer reads the annotations
 from gomem.cli.output import check_writable, tell_damage, write, write_pieces, written
 from gomem.errors import CaptureError, did_you_mean
@@ -47,12 +41,16 @@ def table(
         raise CaptureError("Parquet is not text; name a file with -o FILE.parquet")
     check_writable(output, force=force, inputs=[artefact])
     if output_format in (Format.trace, Format.openmetrics):
-        export = trace_pieces if output_format is Format.trace else openmetrics_pieces
+        export = gc_log.trace_pieces if output_format is Format.trace else gc_log.openmetrics_pieces
         write_pieces(export(artefact), output)
         return
-    wanted = frame or STREAMED_FRAMES[0]
-    if output_format is Format.csv and wanted in STREAMED_FRAMES and is_long_log(artefact):
-        write_pieces(csv_pieces(artefact, wanted), output)
+    wanted = frame or gc_log.STREAMED_FRAMES[0]
+    if (
+        output_format is Format.csv
+        and wanted in gc_log.STREAMED_FRAMES
+        and gc_log.is_long_log(artefact)
+    ):
+        write_pieces(gc_log.csv_pieces(artefact, wanted), output)
         return
     rows = _frame(artefact, frame)
     if output_format is Format.parquet:

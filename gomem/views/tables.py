@@ -15,19 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gomem.inputs.schema import rows_of
 from gomem.text import Function, MomentName
 from gomem.units import is_unknown
+from gomem.views import values
 from gomem.views.document import Cell, Table
 from gomem.views.figures.flame_graph import known_name
-from gomem.views.values import (
-    NOTHING,
-    between,
-    bytes_cell,
-    change_cell,
-    clock_cell,
-    count_cell,
-    fraction_cell,
-    rate_cell,
-    seconds_cell,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,13 +49,13 @@ words = shown_by(Cell, "<")
 code = shown_by(partial(Cell, code=True), "<")
 moment = shown_by(lambda name: Cell(MomentName(name)), "<")
 function = shown_by(lambda name: Cell(Function(known_name(name)), code=True), "<")
-size = shown_by(bytes_cell)
-change = shown_by(change_cell)
-seconds = shown_by(seconds_cell)
-clock = shown_by(clock_cell)
-share = shown_by(fraction_cell)
-count = shown_by(count_cell)
-rate = shown_by(rate_cell)
+size = shown_by(values.bytes_cell)
+change = shown_by(values.change_cell)
+seconds = shown_by(values.seconds_cell)
+clock = shown_by(values.clock_cell)
+share = shown_by(values.fraction_cell)
+count = shown_by(values.count_cell)
+rate = shown_by(values.rate_cell)
 
 
 def noted(heading: str, of: Callable[[Any], tuple[str, str]]) -> Column:
@@ -78,13 +68,13 @@ def noted(heading: str, of: Callable[[Any], tuple[str, str]]) -> Column:
     return Column(heading, shown, "<")
 
 
-def interval(heading: str, of: str, cell: Shown = bytes_cell) -> Column:
+def interval(heading: str, of: str, cell: Shown = values.bytes_cell) -> Column:
     """From `of_low` to `of_high`, where both are known."""
     low, high = f"{of}_low", f"{of}_high"
 
     def shown(row: Row) -> Cell:
         known = not (is_unknown(row[low]) or is_unknown(row[high]))
-        return between(row[low], row[high], cell) if known else NOTHING
+        return values.between(row[low], row[high], cell) if known else values.NOTHING
 
     return Column(heading, shown)
 

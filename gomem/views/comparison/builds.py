@@ -7,27 +7,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
-from gomem.views.comparison import tables
-from gomem.views.comparison.document import (
-    ALL_READ,
-    KIND,
-    NO_BENCHMARK,
-    NO_LOAD,
-    NO_LOG,
-    NO_MEMORY,
-    builds_title,
-    verdict_of,
-)
-from gomem.views.comparison.words import (
-    COLLECTOR,
-    LOAD,
-    MEMORY,
-    NO_CLAIM,
-    SAME,
-    SEEN,
-    level_name,
-    metrics_of,
-)
+from gomem.views.comparison import document as sides
+from gomem.views.comparison import tables, words
 from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Notes, Section
 from gomem.views.figures.builds import plot_builds
@@ -51,10 +32,10 @@ EACH = "each build is compared with {} alone, not with the others"
 def builds_document(compared: BuildComparison) -> Document:
     """Say everything once; home directories are left out."""
     document = Document(
-        kind=KIND,
-        title=builds_title(compared),
+        kind=sides.KIND,
+        title=sides.builds_title(compared),
         facts=(("Builds", ", ".join(compared.comparisons)),),
-        verdict=verdict_of(compared, compared.settings_words),
+        verdict=sides.verdict_of(compared, compared.settings_words),
         sections=sections_of(SECTIONS, compared),
         made_by=f"gomem {version('gomem')}",
     )
@@ -72,13 +53,13 @@ def _of_frame(
 def _what_differs(compared: BuildComparison) -> Section | None:
     """All rows of the metrics of which some build's is not the baseline's."""
     metrics, keys = compared.metrics, ["layer", "unit", "name"]
-    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([NO_CLAIM, SAME])
-    differs &= metrics["change"].fillna(1).abs() >= SEEN
+    differs = metrics["verdict"].notna() & ~metrics["verdict"].isin([words.NO_CLAIM, words.SAME])
+    differs &= metrics["change"].fillna(1).abs() >= words.SEEN
     wanted = metrics.loc[differs, keys].drop_duplicates().head(MOST_PANELS)
     if wanted.empty:
         return None
     moved = metrics.merge(wanted, on=keys)
-    names = {name: level_name(name) for name in moved["name"]}
+    names = {name: words.level_name(name) for name in moved["name"]}
     caption = CAPTION.format(f", the first {MOST_PANELS}" if len(wanted) == MOST_PANELS else "")
     figure = Figure(caption, plot_builds, lambda: {"metrics": moved, "titles": names})
     return Section("moved", "What differs", (figure,), brief=False)
@@ -86,7 +67,7 @@ def _what_differs(compared: BuildComparison) -> Section | None:
 
 def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | None:
     """The metrics of a layer; without one, of the benchmarks."""
-    rows = metrics_of(compared, layer)
+    rows = words.metrics_of(compared, layer)
     if rows.empty:
         return None
     noted = tables.row_notes(rows[rows["verdict"].notna()])
@@ -110,10 +91,10 @@ SECTIONS: tuple[Part[BuildComparison], ...] = (
          partial(_of_frame, "findings", "Findings", lambda f: (tables.findings_table(f),)),
          "No known cause of trouble fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
-    Part("benchmarks", partial(_of_layer, "", "Benchmarks"), NO_BENCHMARK),
-    Part("memory", partial(_of_layer, MEMORY, "Memory"), NO_MEMORY),
-    Part("collector", partial(_of_layer, COLLECTOR, "GC"), NO_LOG),
-    Part("load", partial(_of_layer, LOAD, "Load test"), NO_LOAD),
+    Part("benchmarks", partial(_of_layer, "", "Benchmarks"), sides.NO_BENCHMARK),
+    Part("memory", partial(_of_layer, words.MEMORY, "Memory"), sides.NO_MEMORY),
+    Part("collector", partial(_of_layer, words.COLLECTOR, "GC"), sides.NO_LOG),
+    Part("load", partial(_of_layer, words.LOAD, "Load test"), sides.NO_LOAD),
     Part("notes", _notes, ""),
-    Part("damage", lambda compared: damage_section(compared.damaged), ALL_READ),
+    Part("damage", lambda compared: damage_section(compared.damaged), sides.ALL_READ),
 )  # fmt: skip
