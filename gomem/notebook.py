@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import TypeAlias
 
-    from gomem.views.document import Block
-    from gomem.views.parts import Part
+    from gomem.views.document import Block, Part
 
     Named: TypeAlias = str | PathLike[str]
     Side: TypeAlias = Named | list[Named]

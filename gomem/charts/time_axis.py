@@ -1,16 +1,18 @@
-"""Axes of time: the clock of a log, and durations over many decades."""
+"""Axes of time: the clock of a log, one for two panels, and durations over many decades."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gomem.charts.chart import Scale
+from gomem.charts.chart import Chart, Scale
 from gomem.units import MICROSECOND, MILLISECOND, NANOSECOND
 
 if TYPE_CHECKING:
-    from gomem.charts.chart import Axis
+    from gomem.charts.chart import Axis, Panel
 
+WIDTH = 7.6  # inches, as all lengths here
+LEFT, RIGHT, FOOT = 0.78, 0.12, 0.3
 # Steps that people count time in, in seconds.
 _STEPS = (
     *(digit * 10.0**power for power in range(-4, 1) for digit in (1, 2, 5)),
@@ -65,3 +67,16 @@ def name_durations(axis: Axis, low: float, high: float) -> None:
         axis.end_last()
         if len(decades) > MANY_DECADES:  # the one before has the last one's room no more
             axis.ticks = [*axis.ticks[:-2], replace(axis.ticks[-2], label=""), axis.ticks[-1]]
+
+
+def upper_and_lower(
+    height: float, lower: float, *, top: float, gap: float
+) -> tuple[Chart, Panel, Panel]:
+    """Make a chart of two panels, of which the lower one carries the labels of the clock.
+
+    `lower` is its height, `top` the room above for a legend, `gap` that between them for a heading.
+    """
+    chart = Chart(WIDTH, height)
+    above = chart.panel(left=LEFT, right=RIGHT, top=top, bottom=FOOT + lower + gap)
+    below = chart.panel(left=LEFT, right=RIGHT, top=height - FOOT - lower, bottom=FOOT)
+    return chart, above, below

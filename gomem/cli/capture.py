@@ -58,6 +58,11 @@ def capture(
     URL on this machine it finds the PID. With neither, each gives its own side alone. The folder is
     a readable capture at every instant. Nothing of the command line or the environment is kept.
 
+    Examples:
+        gomem capture 4711 -o captures/api --every 10s --for 5m
+        gomem capture http://127.0.0.1:6060 -o captures/api --when 'rss>2GiB'
+        gomem capture --script | kubectl exec -i POD -- sh -s -- 1 > capture.tar
+
     Args:
         targets: A process by its number, its URLs, or both.
         output: The folder to capture to.

@@ -62,6 +62,10 @@ def compare(
     to a file named after the sides, all else to standard output, unless -o names a file.
     A broken budget, of --fail-on or of gomem.toml, ends it with 1.
 
+    Examples:
+        gomem compare before.txt after.txt
+        gomem compare 'old/*' 'new/*' --fail-on rss=+10%,allocs/op=+0
+
     Args:
         sides: Each a capture, a benchmark file, or a quoted glob of runs. Of more than two, the
             first is the baseline of all others.

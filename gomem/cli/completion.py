@@ -18,6 +18,10 @@ Shell = StrEnum("Shell", "bash zsh fish")  # shells that can be taught
 def completion(shell: Annotated[Shell, typer.Argument()]) -> None:
     """Print a script that makes a shell complete gomem's commands, options and values.
 
+    Examples:
+        source <(gomem completion bash)
+        gomem completion fish > ~/.config/fish/completions/gomem.fish
+
     Args:
         shell: The shell to teach.
     """

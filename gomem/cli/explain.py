@@ -19,6 +19,10 @@ def explain(
     Fields of MemStats, smaps and the GC log, columns of gomem's tables, findings, parts of the
     ledger, and the words that people use for memory. Case does not matter.
 
+    Examples:
+        gomem explain HeapIdle
+        gomem explain idle-heap-kept
+
     Args:
         words: Such as HeapIdle, LazyFree, RSS, scav.
     """

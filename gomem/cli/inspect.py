@@ -17,6 +17,9 @@ def inspect(
 ) -> None:
     """List what is in a capture: files with kind and moment, skew, and damage.
 
+    Examples:
+        gomem inspect captures/api
+
     Args:
         captures: A folder, an archive, or files.
     """

@@ -151,17 +151,18 @@ def _run_command(name: str, arguments: list[str]) -> int:
 
 
 def parser_of(name: str) -> Any:
-    """A command with its options and examples; its docstring is its help, `Args` its options'."""
+    """A command with its options: its docstring is its help, with examples and those of `Args`."""
     import typer
-
-    from gomem.cli.examples import EXAMPLES
 
     word = name.replace("-", "_")
     command = getattr(import_module(f"gomem.cli.{word}"), word)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     said, _, each = inspect.cleandoc(command.__doc__ or "").partition("Args:\n")
-    told = [" ".join(one.split()) for one in said.strip().split("\n\n")]
-    told.append("\n".join(["Examples:", *(f"  {one}" for one in EXAMPLES[name])]))
+    words, _, examples = said.partition("Examples:\n")
+    told = [" ".join(one.split()) for one in words.strip().split("\n\n")]
+    told.append(
+        "\n".join(["Examples:", *(f"  {one.strip()}" for one in examples.strip().split("\n"))])
+    )
     app.command(name, help="\n\n".join(told))(command)
     parser: Any = typer.main.get_command(app)
     means = {found[1]: " ".join(found[2].split()) for found in _ARGUMENT.finditer(each)}

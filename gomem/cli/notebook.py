@@ -43,6 +43,11 @@ def notebook(
     HTML loads nothing from the network and names no folder of this machine; an .ipynb can be run
     again where it lies. Without a capture, the notebook tells the story of the recorded one.
 
+    Examples:
+        gomem notebook --list
+        gomem notebook rss-vs-heap captures/api -o postmortem.html
+        gomem notebook --copy notebooks
+
     Args:
         name: Which; --list says what there is.
         captures: Folder, archive or file; before-after takes two, many-builds any number.

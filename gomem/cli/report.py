@@ -57,6 +57,11 @@ def report(
     With --format text, json or md: only that, on standard output or in the file that -o names.
     With --format ipynb: a notebook that shows the report, and can be run again.
 
+    Examples:
+        gomem report --demo
+        gomem report captures/api --baseline captures/api-before
+        gomem report capture.tar.gz --format json --fail-on warning
+
     Args:
         captures: A folder, an archive, or files of one moment.
         demo: Use the capture, and its baseline, gomem ships with.

@@ -20,6 +20,9 @@ def schema(
 ) -> None:
     """Print the JSON Schema of what a command writes with --format json.
 
+    Examples:
+        gomem schema report
+
     Args:
         document: The command that writes it.
     """

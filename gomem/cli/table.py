@@ -21,7 +21,7 @@ Format = StrEnum("Format", "csv parquet json trace openmetrics")  # what `--form
 
 
 def table(
-    artefact: Annotated[Path, typer.Argument()],
+    artefact: Path,
     *,
     frame: str | None = None,
     output_format: Annotated[Format, typer.Option("--format")] = Format.csv,
@@ -31,6 +31,10 @@ def table(
     """Print an artefact as a table: CSV or JSON on standard output, Parquet to a file.
 
     A GC log can also be written for other tools: trace (for Perfetto) and openmetrics (its costs).
+
+    Examples:
+        gomem table gctrace.log --format csv
+        gomem table smaps --frame totals --format json
 
     Args:
         artefact: One file: a profile, a log, a dump, smaps.

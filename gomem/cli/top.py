@@ -68,6 +68,10 @@ def top(
 ) -> None:
     """Show the functions that allocate most in a profile, with 95 % intervals.
 
+    Examples:
+        gomem top heap.pb.gz -n 20
+        gomem top heap.pb.gz --base before.pb.gz --sample-type alloc_space --cum
+
     Args:
         profiles: Profiles; several are added up.
         sample_type: Which of the profile's values, such as alloc_space.

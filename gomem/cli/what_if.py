@@ -52,6 +52,9 @@ def what_if(
     it recommends a GOMEMLIMIT and a GOGC. HTML goes to a file named after the capture, everything
     else to standard output, unless -o names a file.
 
+    Examples:
+        gomem what-if gctrace.log --gogc 50,100,200 --memory-limit none,512MiB
+
     Args:
         capture: A capture, or a gctrace log.
         gogc: GOGC to look at, as 50,100,200,400,off.

@@ -8,7 +8,7 @@ data and plain text: each writer escapes for its own language.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from gomem.text import Text
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gomem.charts.figure import Drawing
     from gomem.views.figures.flame_graph import FlameGraph
 
+About = TypeVar("About")
 MANY_FOLDED = 8
 Tone = Literal["critical", "warning", "info", "good", "neutral"]
 # With a tone, so that colour alone says nothing.
@@ -280,3 +281,19 @@ def _is_scripted(block: Block) -> bool:
     if isinstance(block, Choice):
         return any(_is_scripted(one) for option in block.options for one in option.blocks)
     return isinstance(block, Figure) and block.scripted
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[About]):
+    """A section that a document can have."""
+
+    name: str  # by which a notebook asks for it
+    # The section about something; None where there is nothing to say.
+    make: Callable[[About], Section | None]
+    absent: str  # what to say then, and what to collect; without a full stop
+
+
+def sections_of(parts: Iterable[Part[About]], about: About) -> tuple[Section, ...]:
+    """Every section that there is."""
+    made = (part.make(about) for part in parts)
+    return tuple(section for section in made if section is not None)

@@ -10,9 +10,8 @@ from gomem.comparison.sites import OF_RUNS, OF_SAMPLING
 from gomem.views.comparison import document as sides
 from gomem.views.comparison import tables, words
 from gomem.views.damage import damage_section
-from gomem.views.document import Document, Figure, Notes, Section
+from gomem.views.document import Document, Figure, Notes, Part, Section, sections_of
 from gomem.views.figures.builds import plot_builds
-from gomem.views.parts import Part, sections_of
 from gomem.views.share import Hidden, share
 
 if TYPE_CHECKING:

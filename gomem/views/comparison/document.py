@@ -7,13 +7,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from gomem.capture.wanted import GC_LOG
+from gomem.charts.look import GROUP_LOOK
 from gomem.comparison.causes import STATES
 from gomem.comparison.settings import ARROW, settings_words
 from gomem.comparison.sites import REQUEST
 from gomem.inputs.schema import rows_of
 from gomem.units import format_bytes, is_unknown
 from gomem.views.comparison import tables
-from gomem.views.comparison.opening import owner_bars
 from gomem.views.comparison.words import (
     ALLOCATED,
     COLLECTOR,
@@ -36,12 +36,25 @@ from gomem.views.comparison.words import (
     states_counted,
 )
 from gomem.views.damage import damage_section
-from gomem.views.document import Document, Figure, Folded, Notes, Paragraph, Section, Verdict
+from gomem.views.document import (
+    Bar,
+    Bars,
+    Document,
+    Figure,
+    Folded,
+    Key,
+    Notes,
+    Paragraph,
+    Part,
+    Piece,
+    Section,
+    Verdict,
+    sections_of,
+)
 from gomem.views.figures.benchmarks import have_multiples, plot_benchmarks
 from gomem.views.figures.dumbbells import plot_dumbbells
 from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.site_changes import plot_site_changes
-from gomem.views.parts import Part, sections_of
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
 from gomem.views.words import how_many, minus_signs
@@ -55,6 +68,7 @@ if TYPE_CHECKING:
 
 KIND = "Go memory comparison"
 DUMBBELLS = "Each as a multiple of its value before, on a log scale: ×2 and ×0.5 are equally far."
+OWNERS, GREY = "RSS by owner", GROUP_LOOK["undivided"]
 NOISE_SHOWN = 20  # sites within noise; the largest differences
 SITES_SHOWN = 10  # that changed; the rest is a row of its own
 NAMED = 3  # sites in a note
@@ -84,9 +98,44 @@ def comparison_document(comparison: Comparison, *, before: str, after: str) -> D
         verdict=verdict_of(comparison, settings),
         sections=sections_of(SECTIONS, comparison),
         made_by=f"gomem {version('gomem')}",
-        opening=owner_bars(comparison, before, after),
+        opening=_owner_bars(comparison, before, after),
     )
     return share(document, Hidden())
+
+
+def _owner_bars(comparison: Comparison, before: str, after: str) -> tuple[Block, ...]:
+    """The bars, of sides that are called so; none where RSS is not known on both.
+
+    An owner of which only bounds are known is drawn with the middle between them.
+    """
+    pair = pair_of(comparison, "of_metrics")
+    owners = [] if pair is None else rows_of(groups_of(comparison, pair))
+    if not owners:
+        return ()
+    named = {"before": before, "after": after}
+    rss = rows_of(comparison.moments[comparison.moments["of_metrics"]])[0]
+    middles = {
+        side: [(row[f"{side}_low"] + row[f"{side}_high"]) / 2 for row in owners] for side in named
+    }
+    longest = max(map(sum, middles.values()))
+    looks = [GROUP_LOOK.get(row["group"], GREY) for row in owners]
+    bars = tuple(
+        Bar(
+            name,
+            format_bytes(rss[f"{side}_rss_bytes"]),
+            tuple(
+                Piece(size / longest, *look)
+                for size, look in zip(middles[side], looks, strict=True)
+                if size
+            ),
+        )
+        for side, name in named.items()
+    )
+    keys = tuple(
+        Key(row["name"], *look, tuple(tables.size_cell(row, side).text for side in named))
+        for row, look in zip(owners, looks, strict=True)
+    )
+    return (Bars(OWNERS, bars, keys),)
 
 
 def sides_words(before: str, after: str, settings: str) -> str:

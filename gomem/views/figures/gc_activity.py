@@ -9,8 +9,7 @@ import numpy as np
 from gomem.charts.chart import Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, EDGE, GREY, ORANGE, PURPLE, VERMILLION
-from gomem.charts.time_axis import name_times
-from gomem.charts.two_axes import LEFT, upper_and_lower
+from gomem.charts.time_axis import LEFT, name_times, upper_and_lower
 from gomem.units import format_bytes
 from gomem.views.figures.gc_timeline import draw_runs, edges_of, steps
 

@@ -15,8 +15,7 @@ import numpy as np
 from gomem.charts.chart import INK, Line, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, YELLOW
-from gomem.charts.time_axis import name_durations, name_times
-from gomem.charts.two_axes import LEFT, upper_and_lower
+from gomem.charts.time_axis import LEFT, name_durations, name_times, upper_and_lower
 from gomem.units import format_bytes, format_count, format_seconds
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 from gomem.charts.chart import INK, Look, Panel, Scale
 from gomem.charts.figure import Drawing, name_bytes
 from gomem.charts.look import ORANGE, YELLOW
-from gomem.charts.time_axis import name_times
-from gomem.charts.two_axes import upper_and_lower
+from gomem.charts.time_axis import name_times, upper_and_lower
 from gomem.units import format_bytes, format_count
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from gomem.text import CaptureName, File, Function, MomentName, Quoted
 from gomem.units import is_unknown
 from gomem.views.json.account import ACCOUNT
 from gomem.views.json.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
-from gomem.views.json.collector import COLLECTOR, GC
+from gomem.views.json.collector import COLLECTOR, GC, SCAVENGER
 from gomem.views.json.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
-from gomem.views.json.scavenger import SCAVENGER
 from gomem.views.json.schemas.fields import (
     SIZE,
     TEXT_OR_NULL,

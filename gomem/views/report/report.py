@@ -6,23 +6,22 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS
+from gomem.capture.wanted import GC_LOG, HEAP_PROFILE, SMAPS, missing_from
 from gomem.causes import CAUSES
 from gomem.causes.finding import Severity
 from gomem.comparison.programs import program_of
 from gomem.text import CaptureName, MomentName, Program, Text, text
 from gomem.units import format_count
 from gomem.views.damage import damage_section
-from gomem.views.document import Document, Section
+from gomem.views.document import Block, Document, Notes, Part, Section, sections_of
 from gomem.views.figures.flame_graph import known_name
+from gomem.views.inspect.inspection import files_columns
 from gomem.views.names import hidden
-from gomem.views.parts import Part, sections_of
 from gomem.views.report.allocations import allocations_section
 from gomem.views.report.changes import changes_section
 from gomem.views.report.collector import collector_section
 from gomem.views.report.findings import findings_section
 from gomem.views.report.growth import growth_section
-from gomem.views.report.inputs import inputs_section
 from gomem.views.report.ledger import ledger_section
 from gomem.views.report.levels import levels_section
 from gomem.views.report.limits import limits_section
@@ -33,6 +32,7 @@ from gomem.views.report.scavenger import scavenger_section
 from gomem.views.report.verdict import verdict
 from gomem.views.settings import settings_words
 from gomem.views.share import share
+from gomem.views.tables import code, table
 from gomem.views.values import time_cell
 from gomem.views.what_if.blocks import what_if_blocks
 from gomem.views.words import first_few, how_many
@@ -63,6 +63,18 @@ def _unread_section(diagnosis: Diagnosis) -> Section | None:
     return None if section is None else replace(section, gist=gist)
 
 
+def _inputs_section(diagnosis: Diagnosis) -> Section:
+    """The files, with the digests by which they can be known again."""
+    capture = diagnosis.capture
+    columns = (*files_columns(capture), code("SHA-256", "sha256"))
+    blocks: list[Block] = [table("Files read", columns, capture.artefacts)]
+    missing = [wanted.name for wanted in missing_from(capture)]
+    if missing:
+        blocks.append(Notes((f"not in this capture: {', '.join(missing)}",)))
+    gist = how_many(len(capture.artefacts), "file")
+    return Section("inputs", "What was read", tuple(blocks), brief=False, gist=gist)
+
+
 SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("findings", findings_section, "No known cause of trouble fits this capture"),
     Part("ledger", ledger_section,
@@ -83,7 +95,7 @@ SECTIONS: tuple[Part[Diagnosis], ...] = (
     Part("collector", collector_section, _NO_LOG),
     Part("what_if", what_if_section, _NO_LOG),
     Part("unread", _unread_section, "Everything in the capture was read"),
-    Part("inputs", inputs_section, "There is no file"),
+    Part("inputs", _inputs_section, "There is no file"),
 )  # fmt: skip
 NAMED = 6  # moments above the report
 MAY_LACK = ("Settings", "Taken")  # which the report says nothing of where no file does
