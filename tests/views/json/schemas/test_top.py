@@ -49,12 +49,12 @@ def test_every_view_fits_the_schema(top, arguments):
 
 
 def test_every_view_is_in_the_schema():
-    from gomem.cli.top import _chosen_view
+    from gomem.cli.top import _chosen
 
     none = {"tree": False, "peek": None, "traces": False, "tags": False, "escapes": None}
     given = {"tree": True, "peek": "x", "traces": True, "tags": True, "escapes": ["x"]}
 
-    assert set(VIEWS) == {_chosen_view(**none | {name: given[name]}) for name in none}
+    assert set(VIEWS) == {_chosen(**none | {name: given[name]}) for name in none}
 
 
 def test_labels_that_are_texts_and_labels_that_are_numbers_both_fit(top):
