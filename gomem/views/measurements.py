@@ -7,27 +7,34 @@ from __future__ import annotations
 
 import math
 
-from gomem import units
+from gomem.units import (
+    UNKNOWN,
+    format_bytes,
+    format_count,
+    format_fraction,
+    format_seconds,
+    is_unknown,
+)
 
 
 def format_value(value: float | None, unit: str) -> str:
     """A measurement with its prefix, without what it is measured per: `196 ns` for `sec/op`."""
-    if units.is_unknown(value) or value is None:
-        return units.UNKNOWN
+    if is_unknown(value) or value is None:
+        return UNKNOWN
     words = unit.partition("/")[0].split("-")
     if "sec" in words or "s" in words:
-        return units.format_seconds(value)
+        return format_seconds(value)
     if "B" in words or "bytes" in words:
-        return units.format_bytes(value)
+        return format_bytes(value)
     if unit == "fraction":
-        return units.format_fraction(value)
-    return units.format_count(value) if value == round(value) or value >= 1e4 else f"{value:.4g}"
+        return format_fraction(value)
+    return format_count(value) if value == round(value) or value >= 1e4 else f"{value:.4g}"
 
 
 def format_level(value: float | None, unit: str) -> str:
     """A level with its whole unit, as it stands among levels of other units: `1.20 GiB/s`."""
     text = format_value(value, unit)
-    return f"{text}/s" if unit.endswith("/s") and text != units.UNKNOWN else text
+    return f"{text}/s" if unit.endswith("/s") and text != UNKNOWN else text
 
 
 def format_difference(difference: float, unit: str) -> str:
@@ -39,7 +46,7 @@ def format_difference(difference: float, unit: str) -> str:
 
 def format_p(p: float | None) -> str:
     """`p=0.030`, and `p<0.001` for all below."""
-    if units.is_unknown(p) or p is None:
+    if is_unknown(p) or p is None:
         return "p unknown"
     return "p<0.001" if p < 0.001 else f"p={p:.3f}"
 
@@ -55,7 +62,7 @@ def format_spread(median: float, low: float | None, high: float | None) -> str:
     Empty where the interval is not known, or reaches farther than the median is large: such a per
     cent says less than the interval's ends.
     """
-    if units.is_unknown(low) or units.is_unknown(high) or low is None or high is None:
+    if is_unknown(low) or is_unknown(high) or low is None or high is None:
         return ""
     if low == high:
         return "± 0 %"

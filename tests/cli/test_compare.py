@@ -7,7 +7,7 @@ import pytest
 
 from gomem.cli.compare import names_apart
 from gomem.cli.main import run as run_gomem
-from gomem.views.json.compare import compare_builds_schema, compare_schema
+from gomem.views.json.schemas import schema_of
 from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 
@@ -200,7 +200,7 @@ def test_several_builds_have_every_format(builds, tmp_path, output_format, begin
 def test_the_json_of_several_builds_is_in_its_schema(builds):
     found = json.loads(builds("--format", "json")[1])
 
-    jsonschema.validate(found, closed(compare_builds_schema()))
+    jsonschema.validate(found, closed(schema_of("compare-builds")))
     assert ["slow.txt", "same.txt"] == [one["inputs"]["after"] for one in found["comparisons"]]
 
 
@@ -219,7 +219,7 @@ def test_a_margin_and_the_least_change_are_set(run):
     found = json.loads(output)
     slow = run(FAST, SLOW, "--min-change", "95 %")[1]
 
-    jsonschema.validate(found, closed(compare_schema()))
+    jsonschema.validate(found, closed(schema_of("compare")))
     assert ["equivalent"] == [one["equivalence"] for one in found["metrics"]]
     assert "shown for 1 of 1 metrics (1 equivalent)." in found["verdict"]["details"][0]
     assert "  equivalent  6\n" in run(FAST, FAST, "--margin", "60%")[1]

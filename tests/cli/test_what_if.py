@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from gomem.cli.main import run as run_gomem
-from gomem.views.json.what_if import what_if_schema
+from gomem.views.json.schemas import schema_of
 from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 
@@ -56,7 +56,7 @@ def test_json_is_as_its_schema_says(run):
     _, output, _ = run(CAPTURE, "--container", "128MiB", "--format", "json")
     found = json.loads(output)
 
-    jsonschema.Draft202012Validator(closed(what_if_schema())).validate(found)
+    jsonschema.Draft202012Validator(closed(schema_of("what-if"))).validate(found)
     assert "gomem.what-if/1" == found["schema"]
     assert [50, 100, 200, 400, -1] == [row["gogc"] for row in found["grid"]][:5]
     assert 100 == found["present"]["gogc"]
@@ -71,7 +71,7 @@ def test_a_refusal_is_an_answer(run, tmp_path):
     found = json.loads(output)
 
     assert 0 == code
-    jsonschema.Draft202012Validator(closed(what_if_schema())).validate(found)
+    jsonschema.Draft202012Validator(closed(schema_of("what-if"))).validate(found)
     assert [] == found["grid"]
     assert "too short" in found["refused"]
     assert "● no telling: The log is too short" in run(short)[1]

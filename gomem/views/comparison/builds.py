@@ -13,9 +13,12 @@ from gomem.views.damage import damage_section
 from gomem.views.document import Document, Figure, Notes, Part, Section, sections_of
 from gomem.views.figures.builds import plot_builds
 from gomem.views.share import Hidden, share
+from gomem.views.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pandas as pd
 
     from gomem.comparison.builds import BuildComparison
     from gomem.views.document import Block
@@ -49,6 +52,14 @@ def _of_frame(
     return None if frame.empty else Section(name, heading, blocks(frame))
 
 
+def _outliers(rows: pd.DataFrame) -> tuple[Block, ...]:
+    return (table("Unlike the others", tables.OUTLIERS, rows),)
+
+
+def _findings(rows: pd.DataFrame) -> tuple[Block, ...]:
+    return (tables.findings_table(rows),)
+
+
 def _what_differs(compared: BuildComparison) -> Section | None:
     """All rows of the metrics of which some build's is not the baseline's."""
     metrics, keys = compared.metrics, ["layer", "unit", "name"]
@@ -70,8 +81,8 @@ def _of_layer(layer: str, heading: str, compared: BuildComparison) -> Section | 
     if rows.empty:
         return None
     noted = tables.row_notes(rows[rows["verdict"].notna()])
-    table = tables.builds_table(rows, layer or "benchmark")
-    return Section(layer or "benchmarks", heading, (table, *noted, Notes((tables.LEGEND,))))
+    builds = tables.builds_table(rows, layer or "benchmark")
+    return Section(layer or "benchmarks", heading, (builds, *noted, Notes((tables.LEGEND,))))
 
 
 def _notes(compared: BuildComparison) -> Section:
@@ -83,11 +94,9 @@ def _notes(compared: BuildComparison) -> Section:
 SECTIONS: tuple[Part[BuildComparison], ...] = (
     Part("budgets", partial(_of_frame, "budgets", "Budgets", tables.budget_blocks),
          "No budget was set; see --fail-on"),
-    Part("outliers",
-         partial(_of_frame, "outliers", "Unlike the others", lambda f: (tables.outliers_table(f),)),
+    Part("outliers", partial(_of_frame, "outliers", "Unlike the others", _outliers),
          "No build is unlike all others"),
-    Part("findings",
-         partial(_of_frame, "findings", "Findings", lambda f: (tables.findings_table(f),)),
+    Part("findings", partial(_of_frame, "findings", "Findings", _findings),
          "No known cause of trouble fits any build"),
     Part("moved", _what_differs, "No metric differs from the baseline's"),
     Part("benchmarks", partial(_of_layer, "", "Benchmarks"), sides.NO_BENCHMARK),

@@ -16,6 +16,7 @@ from gomem.views.comparison.document import builds_title, sides_words, verdict_o
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, pair_of
 from gomem.views.document import Folded, Notes, Section
 from gomem.views.share import Hidden, share
+from gomem.views.tables import table
 from gomem.views.writers.markdown import escaped, section_lines, verdict_lines
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def _written(
 
 def _budgets(budgets: pd.DataFrame) -> Iterator[Section]:
     if len(budgets):
-        table = tables.budget_blocks(budgets.head(MAX_BUDGETS))[0]
-        yield Section("budgets", "Budgets", (table, *_more(len(budgets), MAX_BUDGETS)))
+        set_here = tables.budget_blocks(budgets.head(MAX_BUDGETS))[0]
+        yield Section("budgets", "Budgets", (set_here, *_more(len(budgets), MAX_BUDGETS)))
 
 
 def _changed(metrics: pd.DataFrame) -> Iterator[Section]:
@@ -75,8 +76,8 @@ def _changed(metrics: pd.DataFrame) -> Iterator[Section]:
         sizes = metrics["change"].abs().fillna(float("inf")).astype(float)
         sizes = sizes.mask(metrics["name"].isin(FIRST), float("inf"))
         largest = metrics.loc[sizes.sort_values(ascending=False, kind="stable").index]
-        table = tables.changed_table(largest.head(MAX_CHANGED))
-        yield Section("changed", "What changed", (table, *_more(len(metrics), MAX_CHANGED)))
+        changed = table("What changed", tables.CHANGED, largest.head(MAX_CHANGED))
+        yield Section("changed", "What changed", (changed, *_more(len(metrics), MAX_CHANGED)))
 
 
 def _more(count: int, shown: int) -> tuple[Block, ...]:

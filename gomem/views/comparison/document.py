@@ -57,6 +57,7 @@ from gomem.views.figures.ledger_change import plot_ledger_change
 from gomem.views.figures.site_changes import plot_site_changes
 from gomem.views.report.flames import change_flames
 from gomem.views.share import Hidden, share
+from gomem.views.tables import table
 from gomem.views.words import how_many, minus_signs
 
 if TYPE_CHECKING:
@@ -179,8 +180,8 @@ def _findings_section(comparison: Comparison) -> Section | None:
         return None
     counts = comparison.findings["state"].value_counts()
     gist = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
-    table = tables.findings_table(comparison.findings)
-    return Section("findings", "Findings", (table,), gist=gist)
+    found = tables.findings_table(comparison.findings)
+    return Section("findings", "Findings", (found,), gist=gist)
 
 
 def _benchmarks_section(comparison: Comparison) -> Section | None:
@@ -222,7 +223,7 @@ def _ledger_section(comparison: Comparison) -> Section | None:
         of = ", between the runs with the median RSS" if several else ""
         caption = f"Right: rose. Left: fell. Together they are the change of RSS{of}."
         blocks.append(Figure(caption, plot_ledger_change, lambda: moved))
-    blocks += [tables.moments_table(known)] if len(known) > 1 else []
+    blocks += [table("RSS by snapshot", tables.MOMENTS, known)] if len(known) > 1 else []
     blocks += _parts(comparison, pair)
     for row in rows_of(known[known["change_bytes"].notna() & ~known["of_metrics"]]):
         at, sizes = Pair(row["before"], row["after"]), _rss(row)
@@ -243,7 +244,8 @@ def _parts(comparison: Comparison, pair: Pair) -> tuple[Block, ...]:
     whose = (tables.groups_table(groups, pair),) if len(groups) else ()
     if parts.empty:
         return whose
-    return (*whose, Folded("Part by part, to the byte", (tables.ledger_table(parts, pair),)))
+    exact = table(f"RSS by part, {pair}", tables.PARTS, parts)
+    return (*whose, Folded("Part by part, to the byte", (exact,)))
 
 
 def _sites_section(comparison: Comparison) -> Section | None:
@@ -293,10 +295,11 @@ def _site_blocks(sites: pd.DataFrame, sample_type: str) -> list[Block]:
         lines.append(minus_signs(f"{', '.join(named)}: {note}"))
     blocks += [Notes(tuple(lines))] if lines else []
     if len(noise):
-        table = tables.sites_table(noise.head(NOISE_SHOWN), f"{sample_type}, within sampling noise")
+        largest = noise.head(NOISE_SHOWN)
+        within = tables.sites_table(largest, f"{sample_type}, within sampling noise")
         more = f", the largest {NOISE_SHOWN}" if len(noise) > NOISE_SHOWN else ""
         summary = f"{sample_type}: {len(noise)} within sampling noise{more}"
-        blocks.append(Folded(summary, (table,)))
+        blocks.append(Folded(summary, (within,)))
     return blocks
 
 

@@ -162,6 +162,7 @@ SIZES = (
     Column("after", lambda row: size_cell(row, "after")),
     Column("difference", lambda row: size_cell(row, "change")),
 )
+PARTS = (words("part", lambda row: part_name(row["part"])), *SIZES)
 
 
 def benchmark_blocks(comparison: Comparison) -> tuple[Block, ...]:
@@ -215,11 +216,6 @@ def _geomeans(row: Row) -> tuple[Cell, ...]:
     return Cell("geometric mean"), *means, _relative(row)
 
 
-def changed_table(metrics: pd.DataFrame) -> Table:
-    """The metrics that changed, of whatever unit."""
-    return table("What changed", CHANGED, metrics)
-
-
 def budget_blocks(budgets: pd.DataFrame) -> tuple[Block, ...]:
     """How each budget stands: what was allowed, what was measured, and what to know of it."""
     lines = [
@@ -263,28 +259,12 @@ def _of_build(row: Row) -> Cell:
     return _level("median", row) if row["n"] == 1 else _median("", row)
 
 
-def outliers_table(outliers: pd.DataFrame) -> Table:
-    """The builds that are unlike all others, and in what."""
-    return table("Unlike the others", OUTLIERS, outliers)
-
-
 def findings_table(findings: pd.DataFrame) -> Table:
     """Which causes are new, gone, or on both sides; of several builds, in each."""
     if "build" in findings:
         columns = (words("build", "build"), *FINDINGS)
         return table("New, gone, on both sides, by build", columns, findings)
     return table("New, gone, on both sides", FINDINGS, findings)
-
-
-def moments_table(moments: pd.DataFrame) -> Table:
-    """RSS of all moments that were compared."""
-    return table("RSS by snapshot", MOMENTS, moments)
-
-
-def ledger_table(ledger: pd.DataFrame, pair: Pair) -> Table:
-    """Resident memory part by part; where all parts are known, they add up to RSS."""
-    part = words("part", lambda row: part_name(row["part"]))
-    return table(f"RSS by part, {pair}", (part, *SIZES), ledger)
 
 
 def groups_table(groups: pd.DataFrame, pair: Pair, *, noted: bool = True) -> Table:

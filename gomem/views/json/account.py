@@ -10,8 +10,16 @@ from gomem.analysis.series.shapes import SHAPES
 from gomem.diagnosis.holders import MAPPED, THREADS, Holder, holders_of
 from gomem.diagnosis.observations import Observation
 from gomem.text import File, Function
-from gomem.views.json.schemas.fields import TEXT_OR_NULL, words, words_or_null
-from gomem.views.json.table import Key, inner, moment, of_class, plain
+from gomem.views.json.table import (
+    TEXT_OR_NULL,
+    Key,
+    inner,
+    moment,
+    of_class,
+    plain,
+    words,
+    words_or_null,
+)
 
 if TYPE_CHECKING:
     from gomem.analysis.memory.account import Account

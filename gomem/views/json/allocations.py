@@ -13,8 +13,7 @@ from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES, AllocationSites
 from gomem.inputs.schema import Column
 from gomem.text import File, Quoted
-from gomem.views.json.schemas.fields import NUMBER, PROBABILITY
-from gomem.views.json.table import columns, frame, inner, moment, plain
+from gomem.views.json.table import NUMBER, PROBABILITY, columns, frame, inner, moment, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,18 @@ from gomem.analysis.scavenger.retention import PACED_BY, RETENTION
 from gomem.analysis.scavenger.scavenger import FREED, ScavengerCpu
 from gomem.analysis.scavenger.verdicts import EPISODES, INTERVALS, VERDICTS
 from gomem.text import MomentName
-from gomem.views.json.schemas.fields import NUMBER, PROBABILITY, SIZE, words, words_or_null
-from gomem.views.json.table import columns, frame, inner, of_class, plain
+from gomem.views.json.table import (
+    NUMBER,
+    PROBABILITY,
+    SIZE,
+    columns,
+    frame,
+    inner,
+    of_class,
+    plain,
+    words,
+    words_or_null,
+)
 
 GC = inner(
     "gc", "What the collector cost; null throughout without a gctrace log.",

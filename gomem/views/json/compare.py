@@ -21,25 +21,22 @@ from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
-from gomem.views.json.schemas.fields import (
-    PROBABILITY,
-    document,
-    listed,
-    record,
-    without,
-    words,
-    words_or_null,
-)
 from gomem.views.json.table import (
+    PROBABILITY,
     Key,
     Shape,
     columns,
     frame,
     inner,
+    listed,
     plain,
+    record,
     rows_json,
     shape,
     texts,
+    without,
+    words,
+    words_or_null,
     written,
     written_as,
 )
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
 
     from gomem.comparison.builds import BuildComparison
     from gomem.comparison.samples import Comparison
-    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.compare/1"
 BUILDS_SCHEMA = "gomem.compare-builds/1"
@@ -187,16 +183,6 @@ COMPARE_BUILDS = shape(
 )  # fmt: skip
 
 
-def compare_schema() -> Schema:
-    """JSON Schema of what `gomem compare --format json` writes of two sides."""
-    return document(SCHEMA, COMPARE.schema)
-
-
-def compare_builds_schema() -> Schema:
-    """JSON Schema of what it writes of more than two."""
-    return document(BUILDS_SCHEMA, COMPARE_BUILDS.schema)
-
-
 def compare_json(comparison: Comparison, *, before: str, after: str) -> dict[str, Any]:
     """Lay a comparison of sides that are called so out for JSON: base units, null for unknown."""
     return share(COMPARE.json(Named(comparison, before, after)), Hidden())
@@ -207,11 +193,6 @@ def render_compare_json(comparison: Comparison, *, before: str, after: str) -> s
     return written(compare_json(comparison, before=before, after=after))
 
 
-def builds_json(compared: BuildComparison) -> dict[str, Any]:
-    """Lay several builds out for JSON: one table, and the whole comparison of each."""
-    return share(COMPARE_BUILDS.json(Several(compared)), Hidden())
-
-
 def render_builds_json(compared: BuildComparison) -> str:
-    """The same as text, ending in a line break."""
-    return written(builds_json(compared))
+    """Several builds as text: one table, and the whole comparison of each."""
+    return written(share(COMPARE_BUILDS.json(Several(compared)), Hidden()))

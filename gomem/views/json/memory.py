@@ -18,8 +18,23 @@ from gomem.capture.moment import MOMENT
 from gomem.diagnosis.limits import Limits
 from gomem.inputs.schema import empty
 from gomem.text import MomentName
-from gomem.views.json.schemas.fields import NUMBER, SIZE, TEXT_OR_NULL, UNIT, without, words
-from gomem.views.json.table import COUNT, Key, Shape, frame, inner, moment, of_class, plain, texts
+from gomem.views.json.table import (
+    COUNT,
+    NUMBER,
+    SIZE,
+    TEXT_OR_NULL,
+    UNIT,
+    Key,
+    Shape,
+    frame,
+    inner,
+    moment,
+    of_class,
+    plain,
+    texts,
+    without,
+    words,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

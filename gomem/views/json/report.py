@@ -24,27 +24,24 @@ from gomem.views.json.account import ACCOUNT
 from gomem.views.json.allocations import ALLOCATIONS, GROWTH, OBJECT_SIZES, REASONS, TURNOVER
 from gomem.views.json.collector import COLLECTOR, GC, SCAVENGER
 from gomem.views.json.memory import CHANGES, LEDGER, LIMITS, MAPPINGS
-from gomem.views.json.schemas.fields import (
+from gomem.views.json.table import (
     SIZE,
     TEXT_OR_NULL,
-    document,
-    listed,
-    without,
-    words,
-    words_or_null,
-)
-from gomem.views.json.table import (
     Key,
     Shape,
     columns,
     frame,
     inner,
+    listed,
     moment,
     of_class,
     or_none,
     plain,
     shape,
     texts,
+    without,
+    words,
+    words_or_null,
     written,
     written_as,
 )
@@ -58,7 +55,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.facts.settings import Setting
     from gomem.releases import GoVersion
-    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.report/1"
 CODES = [cause.code for cause in CAUSES]
@@ -277,11 +273,6 @@ REPORT = shape(
         lambda diagnosis: diagnosis),
     inner("damage", "What could not be read.", *columns(DAMAGE), get="capture.damaged", many=True),
 )  # fmt: skip
-
-
-def report_schema() -> Schema:
-    """JSON Schema of what `gomem report --format json` writes."""
-    return document(SCHEMA, REPORT.schema)
 
 
 def report_json(diagnosis: Diagnosis, *, redact: bool = False) -> dict[str, Any]:

@@ -20,28 +20,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gomem.inputs.schema import Column, rows_of
 from gomem.text import MomentName
 from gomem.units import is_unknown
-from gomem.views.json.schemas.fields import (
-    TEXT_OR_NULL,
-    UNIT,
-    Schema,
-    listed,
-    or_null,
-    record,
-    value,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
-    from gomem.views.json.schemas.fields import Schema
 
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+UNIT = "x-unit"  # of a number; a keyword that validators pass over
+TYPES: dict[str, str | list[str]] = {
+    "bool": "boolean",
+    "boolean": ["boolean", "null"],
+    "float64": ["number", "null"],
+    "Float64": ["number", "null"],
+    "int32": "integer",
+    "int64": "integer",
+    "Int64": ["integer", "null"],
+    "UInt64": ["integer", "null"],
+    "str": "string",
+    "datetime64[ns, UTC]": ["string", "null"],
+}
+NUMBER: Schema = {"type": "number"}  # where it is always known
+SIZE: Schema = {"minimum": 0}
+PROBABILITY: Schema = {"minimum": 0, "maximum": 1}
+TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+NULL: Schema = {"type": "null"}
 Getter = Callable[[Any], Any]
 COUNT: Schema = {UNIT: "count", "minimum": 0}
 _DTYPES = {"int": "int64", "int | None": "Int64", "bool": "bool", "str": "str"}
@@ -49,6 +60,72 @@ _DTYPES |= {"bool | None": "boolean", "str | None": "str", "Text": "str"}
 _OF_HINTS = {"str | None": TEXT_OR_NULL}
 _UNITS = {"bytes_per_second": "B/s", "bytes": "B", "seconds": "s", "fraction": "fraction"}
 _ATTRIBUTE = re.compile(r"^    (\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+# What a value is in JSON Schema
+
+
+def value(column: Column) -> Schema:
+    """What a column's values are in JSON; a count is never below 0."""
+    schema: Schema = {"type": TYPES[column.dtype], "description": column.means}
+    if column.dtype.startswith("datetime"):
+        schema["format"] = "date-time"
+    if column.unit:
+        schema[UNIT] = column.unit
+    if column.unit == "count":
+        schema["minimum"] = 0
+    return schema
+
+
+def record(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
+    """An object with all of its fields; more may be added in later versions.
+
+    Of columns that are plain values, and of others by name: under a column's name, what narrows it.
+    """
+    properties = {column.name: value(column) for column in columns}
+    for name, schema in others.items():
+        properties[name] = properties.get(name, {}) | schema
+    schema = {"type": "object", "required": list(properties), "properties": properties}
+    return schema | ({"description": means} if means else {})
+
+
+def rows(columns: Iterable[Column] = (), means: str = "", /, **others: Schema) -> Schema:
+    """A list of such objects, as a frame's rows are."""
+    return listed(record(columns, **others), means)
+
+
+def listed(items: Schema, means: str = "") -> Schema:
+    """A list of any length."""
+    return {"type": "array", "items": items} | ({"description": means} if means else {})
+
+
+def or_null(schema: Schema, means: str) -> Schema:
+    """It, or null."""
+    return {"oneOf": [schema, NULL], "description": means}
+
+
+def words(known: Iterable[str]) -> Schema:
+    """One of these texts."""
+    return {"type": "string", "enum": list(known)}
+
+
+def words_or_null(known: Iterable[str]) -> Schema:
+    """One of these texts, or null."""
+    return {"type": ["string", "null"], "enum": [*known, None]}
+
+
+def without(columns: Iterable[Column], *names: str) -> tuple[Column, ...]:
+    """Columns less those of these names."""
+    return tuple(column for column in columns if column.name not in names)
+
+
+def only(columns: Iterable[Column], names: Iterable[str]) -> tuple[Column, ...]:
+    """The columns of these names, in that order."""
+    by_name = {column.name: column for column in columns}
+    return tuple(by_name[name] for name in names)
+
+
+# What an answer is in JSON
 
 
 @dataclass(frozen=True, slots=True)

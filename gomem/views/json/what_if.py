@@ -9,26 +9,23 @@ from gomem.analysis.what_if.advice import STEPS, PodAdvice
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.grid import BOUND_BY, GRID
 from gomem.analysis.what_if.present import Present
-from gomem.views.json.schemas.fields import (
+from gomem.views.json.table import (
+    COUNT,
     SIZE,
     TEXT_OR_NULL,
     UNIT,
-    document,
-    or_null,
-    record,
-    words,
-)
-from gomem.views.json.table import (
-    COUNT,
     Key,
     Shape,
     frame,
     inner,
     of_class,
+    or_null,
     plain,
+    record,
     rows_json,
     shape,
     texts,
+    words,
     written,
     written_as,
 )
@@ -38,7 +35,6 @@ from gomem.views.share import share
 if TYPE_CHECKING:
     from gomem.analysis.what_if.what_if import WhatIf
     from gomem.diagnosis.diagnosis import Diagnosis
-    from gomem.views.json.schemas.fields import Schema
 
 SCHEMA = "gomem.what-if/1"
 SHARE = {UNIT: "fraction"}
@@ -101,11 +97,6 @@ WHAT_IF = shape(
     texts("assumptions", "What the answer rests on, in sentences."),
     plain("refused", "str", "", "Why there is no answer; null where there is.", **TEXT_OR_NULL),
 )  # fmt: skip
-
-
-def what_if_schema() -> Schema:
-    """JSON Schema of what `gomem what-if --format json` writes."""
-    return document(SCHEMA, WHAT_IF.schema)
 
 
 def render_what_if_json(diagnosis: Diagnosis, answer: WhatIf) -> str:

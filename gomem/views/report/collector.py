@@ -13,6 +13,7 @@ from gomem.views.figures.pauses import plot_gc_pauses
 from gomem.views.figures.scavenges import plot_gc_scavenges
 from gomem.views.report import collector_tables as tables
 from gomem.views.report.shown import with_numbers
+from gomem.views.tables import table
 from gomem.views.words import how_many
 
 if TYPE_CHECKING:
@@ -74,16 +75,17 @@ def _over_time(facts: CollectorFacts) -> tuple[Block, ...]:
     caption = OVER_TIME + SHARED * (len(facts.cycles) > len(facts.timeline))
     below = tables.timeline_table(facts.timeline_table)
     growth = tables.growth_words(facts.longest_run)
+    pacing = table("How collections were paced", tables.PACED, facts.pacing.summary)
     return (
         *with_numbers(caption, plot_gc_timeline, lambda: {"timeline": facts.timeline}, below),
         tables.times_table(facts.pauses),
         tables.costs_table(facts.cost),
-        tables.triggers_table(facts.triggers),
+        table("Why collections ran", tables.WHY, facts.triggers.counts),
         Notes(tables.triggers_notes(facts.triggers)),
         tables.phases_table(facts.phases),
         tables.live_heap_table(facts.live),
         *_notes((growth,) if growth else ()),
-        Folded("Survival, overshoot, headroom", (tables.pacing_table(facts.pacing),)),
+        Folded("Survival, overshoot, headroom", (pacing,)),
     )
 
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.cost import GcCost
-    from gomem.analysis.collector.heap_pacing import HeapPacing
     from gomem.analysis.collector.live_heap import LiveHeap
     from gomem.analysis.collector.mmu import MutatorUtilization
     from gomem.analysis.collector.pauses import GcPauses
@@ -220,21 +219,11 @@ def times_table(pauses: GcPauses) -> Table:
     return table("Times of collections", QUANTILES, rows)
 
 
-def triggers_table(triggers: GcTriggers) -> Table:
-    """Why collections ran, and what each reason cost."""
-    return table("Why collections ran", WHY, triggers.counts)
-
-
 def triggers_notes(triggers: GcTriggers) -> tuple[str, ...]:
     """What counts as driven by a memory limit where no GOGC is known."""
     if triggers.gogc["gogc_fraction"].notna().any():
         return ()
     return ("GOGC is off or not known, so only goals that no GOGC makes count as a memory limit's",)
-
-
-def pacing_table(pacing: HeapPacing) -> Table:
-    """Survival, overshoot and room, over the collections."""
-    return table("How collections were paced", PACED, pacing.summary)
 
 
 def live_heap_table(live: tuple[LiveHeap, ...]) -> Table:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 OFF = -1  # GOGC=off in the grid
 BOUNDS = {"gogc": "GOGC", "limit": "the limit", "live heap": "no room left"}
 BOUNDS |= {"timer": "every 2 min", "program": "runtime.GC"}
+EACH_SETTING = "Under each setting, with the interval for a run as long as the log"
 GRID_CAPTION = (
     "Each setting: collections a second and the highest heap. Darker is more CPU; the frame is "
     "today's setting, hatching stands where the limit leaves no room."
@@ -52,7 +53,7 @@ def what_if_blocks(answer: WhatIf, *, advised: bool = False) -> tuple[Block, ...
         Paragraph(today_words(answer.present)),
         *_bought(answer),
         *_advised(answer.advice, said=advised),
-        grid_table(answer),
+        table(EACH_SETTING, GRID, answer.grid),
         Figure(GRID_CAPTION, plot_what_if_grid, lambda: {"grid": answer.grid}),
         Folded("CPU of the program and memory kept", (memory_table(answer),)),
         Paragraph(backtest_words(answer)),
@@ -261,12 +262,6 @@ MEMORY = (
     _ends("RSS", "rss_bytes", _sizes),
     Column("headroom", _headroom),
 )
-
-
-def grid_table(answer: WhatIf) -> Table:
-    """Each setting with its intervals."""
-    caption = "Under each setting, with the interval for a run as long as the log"
-    return table(caption, GRID, answer.grid)
 
 
 def memory_table(answer: WhatIf) -> Table:

@@ -3,14 +3,11 @@
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gomem.views.json.compare import compare_schema
-from gomem.views.json.report import report_schema
+from gomem.views.json.schemas import schema_of
 from tests.views.json.schemas.closed import closed
 
 if TYPE_CHECKING:
     import jsonschema
-
-SCHEMAS = {"compare": compare_schema, "report": report_schema}
 
 
 @cache
@@ -18,4 +15,4 @@ def validator_of(name: str) -> "jsonschema.Draft202012Validator":
     """A validator of `report` or `compare`, which takes no field that the schema does not list."""
     import jsonschema  # two seconds, which only who validates has to spend
 
-    return jsonschema.Draft202012Validator(closed(SCHEMAS[name]()))
+    return jsonschema.Draft202012Validator(closed(schema_of(name)))

@@ -5,17 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Module and function of each; `compare` on more than two sides writes a document of its own.
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+# Module and name of each; `compare` on more than two sides writes a document of its own.
 SCHEMAS = {
-    "report": "report.report_schema",
-    "compare": "compare.compare_schema",
-    "compare-builds": "compare.compare_builds_schema",
-    "top": "schemas.top.top_schema",
-    "what-if": "what_if.what_if_schema",
+    "report": "report.REPORT",
+    "compare": "compare.COMPARE",
+    "compare-builds": "compare.COMPARE_BUILDS",
+    "top": "schemas.top.TOP",
+    "what-if": "what_if.WHAT_IF",
 }
 
 
 def schema_of(document: str) -> dict[str, Any]:
-    """The JSON Schema of a document, one of `SCHEMAS`."""
-    module, _, made = SCHEMAS[document].rpartition(".")
-    return getattr(import_module(f"gomem.views.json.{module}"), made)()
+    """The JSON Schema of a document, one of `SCHEMAS`, titled by what its `schema` key says."""
+    module, _, name = SCHEMAS[document].rpartition(".")
+    schema = getattr(import_module(f"gomem.views.json.{module}"), name).schema
+    whole = schema if "properties" in schema else schema["oneOf"][0]
+    return {"$schema": DIALECT, "title": whole["properties"]["schema"]["const"]} | schema

@@ -8,10 +8,9 @@ from gomem.analysis.profiles.top_difference import DIFFERENCES
 from gomem.inputs.pprof.frames import TAGS, TRACES, TREE
 from gomem.inputs.pprof.sites import SITES
 from gomem.views.json.allocations import NOTE, SAMPLE_TYPE, TOTAL, UNIT
-from gomem.views.json.schemas.fields import (
+from gomem.views.json.table import (
     TEXT_OR_NULL,
-    Schema,
-    document,
+    Shape,
     only,
     record,
     rows,
@@ -38,26 +37,21 @@ VIEWS = {
 }
 
 
-def top_schema() -> Schema:
-    """JSON Schema of what `gomem top --format json` writes, with a view or without."""
-    of_one = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
-    of_two = rows(
-        only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS)),
-        "The same, less those of the base.",
-        **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
+_WRITTEN_AS = written_as(SCHEMA).shape.schema
+_OF_ONE = rows(only(SITES, JSON_FIELDS), "Rows as pprof names and orders them.")
+_OF_TWO = rows(
+    only(DIFFERENCES, (*JSON_FIELDS, *STATE_FIELDS)), "The same, less those of the base.",
+    **dict.fromkeys(STATE_FIELDS, words_or_null(STATES)),
+)  # fmt: skip
+_SITES = record(
+    (SAMPLE_TYPE, UNIT, TOTAL, NOTE), schema=_WRITTEN_AS,
+    top={"anyOf": [_OF_ONE, _OF_TWO], "description": "Those with most first."},
+)  # fmt: skip
+_VIEWS = [
+    record(
+        (SAMPLE_TYPE, UNIT), schema=_WRITTEN_AS,
+        view={"const": view, "description": "Which view of the profile."}, rows=shown,
     )
-    sites = record(
-        (SAMPLE_TYPE, UNIT, TOTAL, NOTE),
-        schema=written_as(SCHEMA),
-        top={"anyOf": [of_one, of_two], "description": "Those with most first."},
-    )
-    views = [
-        record(
-            (SAMPLE_TYPE, UNIT),
-            schema=written_as(SCHEMA),
-            view={"const": view, "description": "Which view of the profile."},
-            rows=shown,
-        )
-        for view, shown in VIEWS.items()
-    ]
-    return document(SCHEMA, {"description": MEANS, "oneOf": [sites, *views]})
+    for view, shown in VIEWS.items()
+]  # fmt: skip
+TOP = Shape({"description": MEANS, "oneOf": [_SITES, *_VIEWS]}, dict)

@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 
 from gomem.inputs.schema import Column
-from gomem.views.json.schemas.fields import (
+from gomem.views.json.table import (
     only,
     or_null,
     record,

@@ -7,18 +7,14 @@ import jsonschema
 import pytest
 
 from gomem.inputs.schema import UNITS
-from gomem.views.json.compare import compare_builds_schema, compare_schema
-from gomem.views.json.report import render_json_report, report_schema
-from gomem.views.json.schemas.fields import UNIT
-from gomem.views.json.schemas.top import top_schema
-from gomem.views.json.what_if import what_if_schema
+from gomem.views.json.report import render_json_report
+from gomem.views.json.schemas import SCHEMAS, schema_of
+from gomem.views.json.table import UNIT
 from tests.builders import diagnosed
 from tests.views.json.schemas.closed import closed
 from tests.views.ledgers import SHRUNK
 
-MADE = pytest.mark.parametrize(
-    "made", [report_schema, compare_schema, compare_builds_schema, top_schema, what_if_schema]
-)
+MADE = pytest.mark.parametrize("document", SCHEMAS)
 
 
 def properties(schema, path=""):
@@ -35,13 +31,13 @@ def properties(schema, path=""):
 
 
 @MADE
-def test_it_is_json_schema(made):
-    jsonschema.Draft202012Validator.check_schema(made())
+def test_it_is_json_schema(document):
+    jsonschema.Draft202012Validator.check_schema(schema_of(document))
 
 
 @MADE
-def test_every_number_has_a_sentence_and_a_known_unit(made):
-    for path, one in properties(made()):
+def test_every_number_has_a_sentence_and_a_known_unit(document):
+    for path, one in properties(schema_of(document)):
         kinds = one.get("type", [])
         if {"integer", "number"} & set([kinds] if isinstance(kinds, str) else kinds):
             assert one.get("description", "").endswith("."), path
@@ -49,12 +45,12 @@ def test_every_number_has_a_sentence_and_a_known_unit(made):
 
 
 @MADE
-def test_it_is_the_same_every_time(made):
-    assert json.dumps(made()) == json.dumps(made())
+def test_it_is_the_same_every_time(document):
+    assert json.dumps(schema_of(document)) == json.dumps(schema_of(document))
 
 
 def test_the_unit_of_evidence_is_one_of_the_dictionarys():
-    evidence = report_schema()["properties"]["findings"]["items"]["properties"]["evidence"]
+    evidence = schema_of("report")["properties"]["findings"]["items"]["properties"]["evidence"]
 
     assert UNITS == set(evidence["items"]["properties"]["unit"]["enum"])
 
@@ -65,7 +61,7 @@ def test_the_unit_of_evidence_is_one_of_the_dictionarys():
 )
 def test_a_field_that_is_not_in_the_schema_is_noticed(path):
     report = json.loads(render_json_report(diagnosed(SHRUNK)))
-    schema = copy.deepcopy(closed(report_schema()))
+    schema = copy.deepcopy(closed(schema_of("report")))
     jsonschema.validate(report, schema)
 
     *outer, field = path.split(".")

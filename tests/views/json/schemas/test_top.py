@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 
 from gomem.cli.main import run
-from gomem.views.json.schemas.top import VIEWS, top_schema
+from gomem.views.json.schemas import schema_of
+from gomem.views.json.schemas.top import VIEWS
 from tests.builders import FIXTURES
 from tests.views.json.schemas.closed import closed
 
@@ -44,7 +45,7 @@ def top(capsys):
 def test_every_view_fits_the_schema(top, arguments):
     found = top(*arguments)
 
-    jsonschema.validate(found, closed(top_schema()))
+    jsonschema.validate(found, closed(schema_of("top")))
     assert found["rows" if "view" in found else "top"]
 
 
@@ -60,5 +61,5 @@ def test_every_view_is_in_the_schema():
 def test_labels_that_are_texts_and_labels_that_are_numbers_both_fit(top):
     found = top("--tags", profile=FIXTURES / "profiles" / "made" / "heap3-a.pb.gz")
 
-    jsonschema.validate(found, closed(top_schema()))
+    jsonschema.validate(found, closed(schema_of("top")))
     assert {True, False} == {row["text"] is None for row in found["rows"]}
