@@ -21,6 +21,12 @@ def rss_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
     return (Evidence(moment.path(kind), field_name, ledger.rss_bytes, "B"),)
 
 
+def goal_evidence(moment: MomentFacts) -> tuple[Evidence, ...]:
+    """The heap goal of a moment; none where it has none."""
+    goal = moment.goal
+    return () if goal is None else (Evidence(goal.path, goal.field, goal.size_bytes, "B"),)
+
+
 def heap_evidence(moment: MomentFacts, *fields: str) -> tuple[Evidence, ...]:
     """Sizes of MemStats by their names; none for one that is unknown."""
     heap, path = moment.heap, moment.path("memstats")

@@ -196,13 +196,14 @@ def _of_idle(moment: MomentFacts, case: Case) -> Finding | None:
     if not _is_much(idle, rss, case):
         return None
     assert moment.heap is not None
+    assert moment.goal is not None  # or nothing would be kept for it
     heap = moment.heap
     share = f"{format_bytes(idle)} ({format_fraction(idle / rss)} of RSS)"
     return CAUSE.finding(
         Severity.INFO,
         f"{'up to' if moment.hides_untouched else 'at least'} {share} is room: idle heap, kept for "
-        f"the heap goal of {format_bytes(heap['NextGC'])}; {format_bytes(heap['HeapInuse'])} is in "
-        "use",
+        f"the heap goal of {format_bytes(moment.goal.size_bytes)}; "
+        f"{format_bytes(heap['HeapInuse'])} is in use",
         moment=moment.name,
         size=idle,
         evidence=(

@@ -28,7 +28,7 @@ from gomem.analysis.mappings.rows import ARENA
 from gomem.analysis.memory.groups import FREE
 from gomem.analysis.series.shapes import MOVES
 from gomem.causes.cause import Cause
-from gomem.causes.evidence import heap_evidence, rss_evidence
+from gomem.causes.evidence import goal_evidence, heap_evidence, rss_evidence
 from gomem.causes.finding import Evidence, Finding, Severity
 from gomem.causes.idle_heap import unused_idle_bytes
 from gomem.causes.live_growth import grows
@@ -140,7 +140,7 @@ def _for_a_limit(moment: MomentFacts, idle: int, goal: LimitedGoal) -> Finding:
         size=idle,
         evidence=(
             Evidence(moment.path("memstats"), "HeapIdle less HeapReleased", idle, "B"),
-            Evidence(moment.path("memstats"), "NextGC", goal.goal_bytes, "B"),
+            *goal_evidence(moment),
             _limit_evidence(moment, goal),
             Evidence(moment.path("metrics"), LIVE, goal.live_bytes, "B")
             if goal.live_is_marked
@@ -174,19 +174,19 @@ def _kept_unused(told: list[MomentFacts], case: Case) -> list[Finding]:
 
 
 def _unused(moment: MomentFacts, idle: int, case: Case) -> Finding:
-    assert moment.heap is not None
-    goal = moment.heap["NextGC"]
+    assert moment.goal is not None  # or nothing would be kept for it
     totals, bound = case.facts.total_allocs, UP_TO if moment.hides_untouched else ""
     first, *_, last = totals
     return CAUSE.finding(
         Severity.INFO,
         f"{bound}{format_bytes(idle)} of heap is idle and kept for the heap goal of "
-        f"{format_bytes(goal)}: over {len(totals)} moments the program allocated "
+        f"{format_bytes(moment.goal.size_bytes)}: over {len(totals)} moments the program allocated "
         f"{format_bytes(totals[last] - totals[first])}",
         moment=moment.name,
         size=idle,
         evidence=(
-            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased", "NextGC"),
+            *heap_evidence(moment, "HeapInuse", "HeapIdle", "HeapReleased"),
+            *goal_evidence(moment),
             *(
                 Evidence(one.path("memstats"), "TotalAlloc", totals[one.name], "B")
                 for one in case.facts.moments
@@ -276,21 +276,27 @@ def _finding(
 
 
 def _title(moment: MomentFacts, kept: int, in_use: int, bound: str) -> str:
+    assert moment.heap is not None
+    has_goal = pd.notna(moment.heap["goal_bytes"])
+    keeps = "what the scavenger keeps" if has_goal else "the heap goal"
     used = f"the heap in use is {format_bytes(in_use)}"
     if moment.rss_bytes is None:
         return (
-            f"{format_bytes(kept)} of heap is idle beyond the heap goal and was not given back: "
+            f"{format_bytes(kept)} of heap is idle beyond {keeps} and was not given back: "
             f"{used}, and no file says how much is resident"
         )
     if moment.hides_untouched:
         bound = bound or UP_TO
     return (
-        f"{bound}{format_bytes(kept)} of heap is idle and still resident beyond the heap goal: "
+        f"{bound}{format_bytes(kept)} of heap is idle and still resident beyond {keeps}: "
         f"{used}, RSS is {format_bytes(moment.rss_bytes)}"
     )
 
 
-_GOALS = {"goal_bytes": "goal", "limit_goal_bytes": "goal that GOMEMLIMIT sets"}
+_GOALS = {
+    "goal_bytes": "heap that it keeps",
+    "limit_goal_bytes": "heap that GOMEMLIMIT lets it keep",
+}
 
 
 def _without_scavenger(version: GoVersion) -> str:

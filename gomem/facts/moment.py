@@ -37,12 +37,28 @@ GOROUTINES = "/sched/goroutines:goroutines"
 ON_PAGE = "go_goroutines"
 THREADS, THREADS_ON_PAGE = "/sched/threads/total:threads", "go_threads"
 _MEMSTATS = ("memstats", "heap_text", "metrics")  # kinds that MemStats are read from
-LIVE = "/gc/heap/live:bytes"
+LIVE, GOAL = "/gc/heap/live:bytes", "/gc/heap/goal:bytes"
+NO_GOAL = 1 << 60  # NextGC with GOGC=off and no limit is about 2^63
 GOGC = "/gc/gogc:percent"
 GOMEMLIMIT = "/gc/gomemlimit:bytes"
 GOMAXPROCS = "/sched/gomaxprocs:threads"
 SHARED_ANONYMOUS = "/dev/zero"  # ` (deleted)` behind it, as nobody ever opened it
 NO_GOMEMLIMIT = 1 << 62  # math.MaxInt64, rounded as a float, stands for none
+
+
+@dataclass(frozen=True)
+class HeapGoal:
+    """The heap goal in force: the size at which the next collection is to end.
+
+    Attributes:
+        size_bytes: The goal.
+        path: The file that says it.
+        field: Its name there: NextGC, /gc/heap/goal, or the log's.
+    """
+
+    size_bytes: int
+    path: str
+    field: str
 
 
 @dataclass(frozen=True)
@@ -212,17 +228,30 @@ class MomentFacts:
         return int(limit) if limit < NO_GOMEMLIMIT else None
 
     @property
+    def goal(self) -> HeapGoal | None:
+        """The heap goal, the one that a page names; None where there is none, or nothing says.
+
+        With GOGC=off and no limit it is a number that no heap reaches, which is no goal.
+        """
+        stats = self.memstats
+        size = None if stats is None else stats.get("NextGC")
+        if size is None or pd.isna(size) or size >= NO_GOAL:
+            return None
+        path = self.path("memstats")
+        field = GOAL if path == self.paths.get("metrics") else "NextGC"
+        return HeapGoal(int(size), path, field)
+
+    @property
     def limited_goal(self) -> LimitedGoal | None:
         """The heap goal that GOMEMLIMIT makes; None where GOGC makes it.
 
         A goal is GOGC over what was live, and more where stacks and globals count. One below that
         can only be the limit's; so is every one where GOGC is off, whatever was live.
         """
-        limit, stats = self.gomemlimit_bytes, self.memstats
-        goal = None if stats is None else stats["NextGC"]
+        limit, stats, goal = self.gomemlimit_bytes, self.memstats, self.goal
         started = math.nan if self.started is None else self.started.gogc
         gogc = self.metrics[GOGC] / 100 if GOGC in self.metrics else started
-        if limit is None or stats is None or goal is None or pd.isna(goal) or math.isnan(gogc):
+        if limit is None or stats is None or goal is None or math.isnan(gogc):
             return None
         is_marked = LIVE in self.metrics
         if not is_marked and math.isfinite(gogc):
@@ -230,8 +259,8 @@ class MomentFacts:
         live = self.metrics[LIVE] if is_marked else stats["HeapAlloc"]
         by_gogc = live * (1 + gogc)
         in_force = GOMEMLIMIT in self.metrics
-        made = LimitedGoal(limit, int(goal), int(live), by_gogc, is_marked, in_force)
-        return made if goal < by_gogc else None
+        made = LimitedGoal(limit, goal.size_bytes, int(live), by_gogc, is_marked, in_force)
+        return made if goal.size_bytes < by_gogc else None
 
     @cached_property
     def address_space(self) -> AddressSpace | None:

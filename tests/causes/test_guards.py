@@ -145,8 +145,8 @@ def test_what_idle_heap_shows():
     (finding,) = idle_heap_kept.find(answers(kept()))
 
     assert finding.title.startswith(
-        "42.0 MiB of heap is idle and still resident beyond the heap goal: the heap in use is "
-        "10.0 MiB, RSS is 65.0 MiB"
+        "42.0 MiB of heap is idle and still resident beyond what the scavenger keeps: the heap in "
+        "use is 10.0 MiB, RSS is 65.0 MiB"
     )
     assert [
         ("1/memstats.json", "HeapIdle", 54 * MIB, "B"),
@@ -154,7 +154,7 @@ def test_what_idle_heap_shows():
         ("1/memstats.json", "HeapInuse", 10 * MIB, "B"),
         ("1/memstats.json", "NextGC", 20 * MIB, "B"),
         ("1/smaps", "Rss", kept().rss_bytes, "B"),
-        ("scavenger", "goal", 22 * MIB, "B"),
+        ("scavenger", "heap that it keeps", 22 * MIB, "B"),
     ] == shown(finding)
 
 

@@ -113,7 +113,7 @@ def test_before_the_scavenger_what_lies_above_the_heap_goal_waits_for_its_five_m
 
     assert 44 * MIB == finding.bytes
     assert "1.1 ×" not in finding.mechanism
-    assert "goal" not in {one.field for one in finding.evidence}
+    assert "heap that it keeps" not in {one.field for one in finding.evidence}
     assert "Go 1.16" in finding.next_step
 
 
@@ -126,7 +126,7 @@ def test_a_memory_limit_lowers_the_goal():
 
     assert 45 * MIB == finding.bytes
     fields = {one.field: one.value for one in finding.evidence}
-    assert 19 * MIB == fields["goal"] == fields["goal that GOMEMLIMIT sets"]
+    assert 19 * MIB == fields["heap that it keeps"] == fields["heap that GOMEMLIMIT lets it keep"]
 
 
 @pytest.mark.parametrize(
@@ -356,8 +356,8 @@ def test_without_rss_it_is_possible_and_nothing_is_said_to_be_resident():
     assert ("certain", "possible") == (known.confidence, unknown.confidence)
     assert "still resident" in known.title
     assert (
-        "42.0 MiB of heap is idle beyond the heap goal and was not given back: the heap in use is "
-        "10.0 MiB, and no file says how much is resident"
+        "42.0 MiB of heap is idle beyond what the scavenger keeps and was not given back: the heap "
+        "in use is 10.0 MiB, and no file says how much is resident"
     ) == unknown.title
 
 

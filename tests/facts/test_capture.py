@@ -18,6 +18,7 @@ from gomem.facts.moment import (
     LIVE,
     NO_GOMEMLIMIT,
     ON_PAGE,
+    HeapGoal,
     LimitedGoal,
     MomentFacts,
     seconds_of,
@@ -322,3 +323,22 @@ def test_a_log_lasts_from_its_first_collection_to_its_last_if_it_is_of_one_run()
 
     assert (1.5, 9.25) == of_one.log_seconds
     assert of_two.log_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("row", "paths", "goal"),
+    [
+        ({"NextGC": 20}, {"memstats": "m.json", "metrics": "r.json"},
+         HeapGoal(20 * MIB, "m.json", "NextGC")),
+        ({"NextGC": 20}, {"metrics": "r.json"},
+         HeapGoal(20 * MIB, "r.json", "/gc/heap/goal:bytes")),
+        ({"NextGC": 1 << 41}, {"memstats": "m.json"}, None),
+        ({"NextGC": None}, {"memstats": "m.json"}, None),
+    ],
+)  # fmt: skip
+def test_a_moment_has_one_heap_goal_with_what_says_it(row, paths, goal):
+    """
+    2^61 is of GOGC=off: no heap reaches it.
+    """
+    assert goal == replace(moment(**row), paths=paths).goal
+    assert MomentFacts("1").goal is None

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 LITTLE = ("as-intended", "little")
+ABOVE = "{size} lies above the scavenger's goal of {goal}"
+NOTHING_WENT = ABOVE + " and nothing went back {lasting}"
 SAID = {
-    ("as-intended", "going-back"): "{gone} {lasting}; {size} lies above the goal of {goal}{to_go}.",
+    ("as-intended", "going-back"): "{gone} {lasting}; " + ABOVE + "{to_go}.",
     LITTLE: "There is little to give back: {idle} is idle and kept.",
     ("kept-for-goal", "goal"): "{size} is idle and kept for reuse: what is retained, "
-    "{retained_bytes}, is {near} the goal of {goal} ({by}).",
+    "{retained_bytes}, is {near} the scavenger's goal of {goal} ({by}).",
     ("kept-for-goal", "next-gc"): "{size} is idle and kept: the heap may grow to NextGC, {NextGC}, "
     "before the next collection.",
     ("kept-for-goal", "gogc-off"): "{size} is idle and kept: with GOGC=off there is no goal.",
@@ -24,9 +26,8 @@ SAID = {
     "has lain idle for five minutes, in the next of the rounds that come every 2.5 minutes.",
     ("waiting", "second-collection"): "{size} is idle and waits: the scavenger has no goal before "
     "the second collection.",
-    ("waiting", "next-collection"): "{size} above the goal of {goal} waits for the next "
-    "collection: in each cycle the scavenger passes over the heap once, and this was freed behind "
-    "it.",
+    ("waiting", "next-collection"): ABOVE + " and waits for the next collection: in each cycle "
+    "the scavenger passes over the heap once, and this was freed behind it.",
     ("fragmented", ""): "{size} of the heap in use is free slots: objects fill {filled} of "
     "{HeapInuse}, and a span with one object in it cannot go back.",
     ("limit-driven", ""): "What the runtime holds, {mapped_bytes}, is bounded by GOMEMLIMIT, "
@@ -34,23 +35,21 @@ SAID = {
     ("madv-free", ""): "{size} was given back with MADV_FREE and stays resident until the kernel "
     "is short of memory.",
     ("huge-pages", ""): "{size} is resident beyond what Go counts, in huge pages.",
-    ("dense-chunks", ""): "{size} lies above the goal of {goal} and stays: no collection has run "
+    ("dense-chunks", ""): ABOVE + " and stays: no collection has run "
     "since it became idle, and since Go 1.21 chunks of 4 MiB that were full in this cycle or the "
     "last are left alone until the next.",
-    ("starved", "stopped"): "The process was stopped; {size} above the goal of {goal} could not go "
-    "back.",
-    ("starved", "asleep"): "{size} lies above the goal of {goal} and nothing went back {lasting}: "
-    "no rule keeps it, so most likely the scavenger gets no CPU, or sleeps off a step that took "
-    "long by the wall clock; nr_throttled in the cgroup's cpu.stat would tell.",
+    ("starved", "stopped"): "The process was stopped; " + ABOVE + " and could not go back.",
+    ("starved", "asleep"): NOTHING_WENT
+    + ": no rule keeps it, so most likely the scavenger gets no CPU, or sleeps off a step that "
+    "took long by the wall clock; nr_throttled in the cgroup's cpu.stat would tell.",
     ("not-go-memory", ""): "{size} of RSS is not Go's: the scavenger can give none of it back.",
     ("unknown", "no-memstats"): "What the heap keeps is unknown: no moment has MemStats, "
     "runtime/metrics or a page of metrics.",
     ("unknown", "no-goal"): "Whether {retained_bytes} of retained heap is much is unknown: NextGC "
     "would tell.",
-    ("unknown", "no-count"): "{size} lies above the goal of {goal} and nothing went back "
-    "{lasting}; the number of collections (NumGC) would tell why.",
-    ("unknown", "no-release"): "{size} lies above the goal of {goal} and nothing went back "
-    "{lasting}; why depends on the Go release: add --go-version, or the executable's build info.",
+    ("unknown", "no-count"): NOTHING_WENT + "; the number of collections (NumGC) would tell why.",
+    ("unknown", "no-release"): NOTHING_WENT
+    + "; why depends on the Go release: add --go-version, or the executable's build info.",
 }
 BY = {
     "collection": "1.1 × HeapInuse at the last collection × new NextGC / old NextGC",

@@ -71,7 +71,7 @@ RETENTION = (
     size("in use", "HeapInuse"),
     size("idle, kept", "idle_kept_bytes"),
     size("retained", "retained_bytes"),
-    size("goal", "goal_bytes"),
+    size("scavenger's goal", "goal_bytes"),
     size("given back", "HeapReleased"),
     size("still resident", "lazy_free_bytes"),
     size("RSS", "rss_bytes"),
@@ -88,8 +88,8 @@ RATE = (
     moment("moment", "moment"),
     seconds("at", "seconds"),
     rate("given back", "release_bytes_per_second"),
-    size("above the goal", "above_goal_bytes"),
-    seconds("time to the goal", "seconds_to_goal"),
+    size("above that", "above_goal_bytes"),
+    seconds("time to it", "seconds_to_goal"),
 )
 
 

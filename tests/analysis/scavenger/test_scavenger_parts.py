@@ -227,8 +227,18 @@ def test_what_keeps_to_a_limit_is_said(goal, words):
 @pytest.mark.parametrize(
     ("retained", "paced", "by", "words"),
     [
-        (22, 22, "steady", "is not above the goal of 22 MiB (at most 1.1 × NextGC and the free"),
-        (23, 22, "collection", "is hardly above the goal of 22 MiB (1.1 × HeapInuse at the last"),
+        (
+            22,
+            22,
+            "steady",
+            "is not above the scavenger's goal of 22 MiB (at most 1.1 ×",
+        ),
+        (
+            23,
+            22,
+            "collection",
+            "is hardly above the scavenger's goal of 22 MiB (1.1 × Heap",
+        ),
         (22, 22, None, "(at most 1.1 × NextGC"),
         (22, 30, "steady", "(what GOMEMLIMIT leaves)"),
     ],
@@ -257,7 +267,7 @@ def test_how_full_spans_are_is_said(in_use, alloc, filled):
 def test_what_goes_back_is_said_with_how_long_the_rest_takes(released, seconds, words):
     before = {"retained_bytes": 90 * MIB}
 
-    assert "8 MiB lies above the goal of 22 MiB".join(words) == words_of(
+    assert "8 MiB lies above the scavenger's goal of 22 MiB".join(words) == words_of(
         ("as-intended", "going-back"), before, HeapReleased=released * MIB, seconds=seconds,
         retained_bytes=(90 - released) * MIB, goal_bytes=22 * MIB,
     )  # fmt: skip

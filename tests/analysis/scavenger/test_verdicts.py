@@ -57,7 +57,7 @@ def test_in_words_a_pause_is_no_way():
     taken = asked("go1.19.13", given_back(0, 40), given_back(2, 20))["sentence"].iloc[0]
 
     sleeps = "and the scavenger sleeps between its steps."
-    above = "lies above the goal of 11 MiB"
+    above = "lies above the scavenger's goal of 11 MiB"
     assert f"Nothing went back in 2 s; 99 MiB {above}, {sleeps}" == pause
     assert f"More was taken again than went back in 2 s; 79 MiB {above}, {sleeps}" == taken
 
@@ -76,7 +76,10 @@ def test_what_goes_back_is_as_intended():
 
     assert ["as-intended/going-back"] == codes(frame)
     assert "50 MiB went back in 1 s" in frame["sentence"].iloc[0]
-    assert "49 MiB lies above the goal of 11 MiB, on its way: 980 ms" in (frame["sentence"].iloc[0])
+    assert (
+        "49 MiB lies above the scavenger's goal of 11 MiB, on its way: 980 ms"
+        in (frame["sentence"].iloc[0])
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def test_a_stopped_process_gives_nothing_back():
     frame = asked("go1.27.3", dropped(0), nothing(5, is_stopped=True), dropped(10))
 
     assert ["starved/stopped"] == codes(frame)
-    assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB above")
+    assert frame["sentence"].iloc[0].startswith("The process was stopped; 99 MiB lies above")
 
 
 def test_a_stop_that_holds_nothing_up_is_not_told():
