@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gomem.analysis.profiles.own_code import Stacks, own_code, recursing
+from gomem.inputs.pprof.calls.filters import matches
+from gomem.inputs.pprof.calls.nodes import function_names
 from gomem.inputs.schema import rows_of
 
 if TYPE_CHECKING:
@@ -116,6 +118,8 @@ class Callers:
         """By the first kind of file that shows any, and of it by the last that does."""
         for kind in KINDS:
             for stacks, path in self._stacks_of(kind, called):
+                if not len(stacks.values):
+                    continue
                 found = own_code(stacks, called)
                 if len(found):
                     whole = int(found["value"].sum())
@@ -128,8 +132,9 @@ class Callers:
         for moment in reversed([*self.capture.by_moment.values()]):
             profile = moment.profiles.get(kind)
             if profile is not None:
-                of = ALLOCATED if ALLOCATED in profile.sample_type_names else None
-                yield Stacks.of_profile(profile, of, called), profile.source
+                if not called or matches([*function_names(profile.columns)], called).any():
+                    of = ALLOCATED if ALLOCATED in profile.sample_type_names else None
+                    yield Stacks.of_profile(profile, of, called), profile.source
                 if kind in SINCE_START:
                     return
             elif kind == GOROUTINE and len(moment.goroutines):
