@@ -21,9 +21,9 @@ import pandas as pd
 import gomem
 from gomem.analysis.collector.steps import CPU_PARTS, ROUNDING_BYTES
 from gomem.analysis.collector.triggers import gc_triggers
-from gomem.analysis.what_if.goal_check import goal_check
+from gomem.analysis.what_if.backtest import goal_check
 from gomem.analysis.what_if.pacer import Era
-from gomem.analysis.what_if.present import OFF
+from gomem.analysis.what_if.watched import OFF
 from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
 from gomem.releases import GoVersion, known_version
 from gomem.units import MIB

@@ -29,7 +29,7 @@ from gomem.units import format_count, format_fraction, format_seconds
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gomem.analysis.collector.remembered_pauses import RememberedPauses
+    from gomem.analysis.collector.pauses import RememberedPauses
     from gomem.causes.case import Case
     from gomem.causes.thresholds import Thresholds
     from gomem.facts.collector import CollectorFacts

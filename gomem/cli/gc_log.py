@@ -53,8 +53,8 @@ def _placed(artefact: Path) -> Iterator[tuple[pd.DataFrame, pd.Series, pd.DataFr
     """A log piece by piece, collections and the scavenger's lines on one clock for all runs."""
     import pandas as pd
 
-    from gomem.analysis.collector.scavenges import gc_scavenges
     from gomem.analysis.collector.steps import LogClock
+    from gomem.analysis.collector.timeline import gc_scavenges
 
     clock, last = LogClock(), None
     for log, cycles, before in _logs(artefact):

@@ -125,7 +125,7 @@ def _listed(text: str, option: str) -> Sequence[str]:
 
 
 def _gogc(word: str) -> int:
-    from gomem.analysis.what_if.present import OFF
+    from gomem.analysis.what_if.watched import OFF
 
     if word == "off":
         return OFF

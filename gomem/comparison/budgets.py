@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gomem.comparison.direction import direction, least_of
-from gomem.comparison.load_values import REQUEST_RATE
 from gomem.comparison.samples import BENCHMARK, BETTER, SAME, WORSE
-from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, RSS
+from gomem.comparison.single_values import ALLOCATION_RATE, GC_CPU, HEAP, REQUEST_RATE, RSS
 from gomem.errors import CaptureError, did_you_mean
 from gomem.inputs.gobench.parse import tidy_unit
 from gomem.inputs.schema import Column, build_rows, rows_of

@@ -41,11 +41,10 @@ from gomem.comparison.judgement import judge
 from gomem.comparison.levels import compare_levels, level_notes, rates_by_counters, too_little
 from gomem.comparison.moments import compared_groups, compared_ledgers, compared_moments
 from gomem.comparison.programs import DIFFERENT, different_programs
-from gomem.comparison.run_settings import differing_settings
 from gomem.comparison.samples import LEAST_CHANGE, METRICS, Comparison
-from gomem.comparison.side import SIDES, Side, facts_at
+from gomem.comparison.settings import differing_settings
+from gomem.comparison.side import SIDES, Side, facts_at, order_note
 from gomem.comparison.sites import sites_compared
-from gomem.comparison.turns import order_note
 from gomem.comparison.windows import (
     incomparable,
     not_compared,

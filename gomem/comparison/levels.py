@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.comparison.load_values import load_levels
 from gomem.comparison.samples import METRICS, Comparison, compare_samples
 from gomem.comparison.side import listed, load_of
-from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of
+from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of, load_levels
 from gomem.inputs.schema import empty, rows_of
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gomem.comparison.side import Side
-    from gomem.comparison.span import Span
+    from gomem.comparison.side import Side, Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
 LEAST_COLLECTIONS = 20  # none of a start-up's, for the collector's share of the CPU to count

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from gomem.causes.thresholds import Thresholds
 from gomem.comparison.direction import direction
-from gomem.comparison.load_values import REQUEST_RATE
 from gomem.comparison.samples import BENCHMARK, BETTER, NO_CLAIM, SAME, TOO_FEW, WORSE
-from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, RSS
+from gomem.comparison.single_values import GC_CPU, GOROUTINES, HEAP, LEAST_CPU, REQUEST_RATE, RSS
 from gomem.inputs.schema import rows_of
 from gomem.units import (
     format_bytes,

@@ -1,8 +1,9 @@
 """Which settings of the runtime differ between two sides: GOGC, GOMEMLIMIT and the like?
 
-A change of GOGC explains more of a comparison than any line of code, so what differs is said
-first. Where one side says nothing of a setting, nothing is known to differ. Where no file says
-GOGC, the goals in the log do, and the setting is called inferred.
+A change of GOGC explains more of a comparison than any line of code, so what differs is said first.
+Where one side says nothing of a setting, nothing is known to differ; nor does one that is only
+assumed, or that only moments' goals bound. Settings are those of `facts.settings`, the build and
+the profiles; where no file says GOGC, the goals in the log do, and it is called inferred.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gomem.capture.manifest import MANIFEST
+from gomem.facts import settings as facts
+from gomem.facts.settings import environment_of
 from gomem.inputs.schema import Column, build_rows, rows_of
 from gomem.units import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
+    from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.gobench.table import Bench
+    from gomem.releases import GoVersion
+
+    Row = tuple[str, str, str, str]
 
 DIFFERING = (
     Column("name", "str", "", "GOGC, GOMEMLIMIT, GOMAXPROCS, GODEBUG, MemProfileRate, Go release."),
@@ -34,6 +42,14 @@ LOG, INFERRED, BENCHMARKS = "GC log", "inferred from the GC log", "benchmark fil
 MAX_INFERRED_ERROR = 0.1  # of GOGC: goals are printed in whole MiB
 ARROW = "\N{RIGHTWARDS ARROW}"
 _Row = tuple[str, str, str, str]
+UNSET = "unset"
+# GODEBUG's words that make the runtime print, and change nothing that is measured.
+PRINTING = frozenset(
+    {"gctrace", "gcpacertrace", "scavtrace", "schedtrace", "scheddetail", "inittrace"}
+)
+# What says a setting, in words; of the environment it is the file.
+SAID_BY = {facts.METRICS: "runtime/metrics", facts.LOG: LOG, facts.ENVIRONMENT: ""}
+BUILD, HEAP_PROFILE = "build info", "heap profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +114,95 @@ def _procs(bench: Bench) -> list[Setting]:
     """GOMAXPROCS, which is not printed where it is 1."""
     counts = sorted({int(procs) for procs in bench.results["procs"].fillna(1)})
     return [Setting(str(count), BENCHMARKS) for count in counts]
+
+
+def differing_settings(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> pd.DataFrame:
+    """The settings that differ between the captures of two sides; see `DIFFERING`."""
+    return build_rows(_rows(before, after), DIFFERING)
+
+
+def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
+    yield from _release_row(before, after)
+    for name, read in READERS.items():
+        sides = [[one for run in side for one in read(run)] for side in (before, after)]
+        yield from setting_row(name, *sides)
+    for read in (_environment_godebug, _default_godebug):
+        sides = [[one for run in side for one in read(run)] for side in (before, after)]
+        yield from setting_row(GODEBUG, *sides)
+
+
+def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
+    """The Go release, where it cannot be the same."""
+    sides = [[one.capture.go_version for one in side] for side in (before, after)]
+    is_exact = all(version.exact is not None for side in sides for version in side)
+    if is_exact or not any(_may_be_one(old, new) for old in sides[0] for new in sides[1]):
+        yield from setting_row(
+            GO_RELEASE,
+            *([Setting(str(one), _release_source(one.evidence)) for one in side] for side in sides),
+        )
+
+
+def _may_be_one(old: GoVersion, new: GoVersion) -> bool:
+    """Whether some release can be both."""
+    is_older = old.high is not None and new.low is not None and old.high < new.low
+    is_newer = new.high is not None and old.low is not None and new.high < old.low
+    return not is_older and not is_newer
+
+
+def _release_source(evidence: str) -> str:
+    return MANIFEST if evidence.startswith(MANIFEST) else evidence
+
+
+def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
+    """What a capture says of one of its `Settings`, each value once."""
+
+    def read(diagnosis: Diagnosis) -> Iterator[Setting]:
+        known = getattr(diagnosis.facts.settings, name)
+        if known is None or known.known_by not in SAID_BY:
+            return
+        source = SAID_BY[known.known_by] or _file(known.source)
+        if known.name == GOGC and known.known_by == facts.LOG:
+            source = INFERRED
+        yield Setting(known.text, source if known.is_set else f"{source}, not set")
+        yield from (Setting(value, source) for value, said in known.others if said in SAID_BY)
+
+    return read
+
+
+def _file(source: str) -> str:
+    """The manifest, or whatever file of the environment a side has."""
+    return MANIFEST if source == MANIFEST else "environ"
+
+
+def _mem_profile_rate(diagnosis: Diagnosis) -> Iterator[Setting]:
+    for profile in diagnosis.capture.heap_profiles.values():
+        if profile.period and profile.period_type.type == "space":
+            yield Setting(str(profile.period), HEAP_PROFILE)
+
+
+READERS: dict[str, Callable[[Diagnosis], Iterator[Setting]]] = {
+    GOGC: _of("gogc"),
+    GOMEMLIMIT: _of("memory_limit"),
+    GOMAXPROCS: _of("gomaxprocs"),
+    MEM_PROFILE_RATE: _mem_profile_rate,
+}
+
+
+def _environment_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
+    environment = environment_of(diagnosis.capture)
+    if environment is not None:
+        yield Setting(_changing(environment.variables.get(GODEBUG, "")), _file(environment.source))
+
+
+def _default_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
+    """What the build set as the default, by the main module's go line and `//go:debug`."""
+    for build in diagnosis.capture.builds.values():
+        told = build.settings.set_index("name")["value"]
+        yield Setting(_changing(str(told.get("DefaultGODEBUG", ""))), BUILD)
+
+
+def _changing(godebug: str) -> str:
+    """GODEBUG without what only prints, in one order."""
+    words = {word.strip() for word in godebug.split(",")} - {""}
+    kept = sorted(word for word in words if word.partition("=")[0] not in PRINTING)
+    return ",".join(kept) or UNSET

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from gomem.comparison.span import Span
+    from gomem.comparison.side import Span
     from gomem.diagnosis.diagnosis import Diagnosis
 
 MANY_TIMES = 3.0  # as long: twice is a run that was stopped a little later, or a slower machine

@@ -15,8 +15,8 @@ import pandas as pd
 
 from gomem.analysis.collector import triggers
 from gomem.analysis.collector.counters import CollectorCounters, collector_counters
-from gomem.analysis.collector.remembered_pauses import RememberedPauses, remembered_pauses
-from gomem.analysis.mappings.regions import address_regions
+from gomem.analysis.collector.pauses import RememberedPauses, remembered_pauses
+from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.memory.groups import side_by_side
 from gomem.analysis.scavenger.scavenger import heap_steps
 from gomem.analysis.series.goroutine_growth import GoroutineGrowth, descriptors_grown

@@ -16,7 +16,6 @@ from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
 from gomem.analysis.collector.mmu import MutatorUtilization, mutator_utilization
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
 from gomem.analysis.collector.phases import gc_phases
-from gomem.analysis.collector.scavenges import gc_scavenges
 from gomem.analysis.collector.steps import (
     CONCURRENT,
     STOPS,
@@ -24,7 +23,7 @@ from gomem.analysis.collector.steps import (
     pieces_of,
     stopped_seconds,
 )
-from gomem.analysis.collector.timeline import gc_timeline
+from gomem.analysis.collector.timeline import gc_scavenges, gc_timeline
 from gomem.analysis.collector.triggers import METRICS, GcTriggers, gc_triggers
 
 if TYPE_CHECKING:

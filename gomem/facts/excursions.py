@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.profiles.holders import holders
-from gomem.analysis.profiles.large_objects import large_objects
+from gomem.analysis.profiles.allocation_spikes import large_objects
+from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.series.excursion import Excursion, excursion_of
 from gomem.analysis.series.level import Level
 from gomem.facts.live_heap import IN_USE, in_use_of

@@ -18,8 +18,8 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
-from gomem.analysis.profiles.holders import holders
 from gomem.analysis.profiles.in_use_totals import InUseTotals, in_use_totals
+from gomem.analysis.profiles.own_code import holders
 from gomem.analysis.profiles.published import of_last_process
 from gomem.analysis.profiles.reasons import site_reasons
 from gomem.analysis.profiles.sizes import OBJECTS, object_sizes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.collector.timeline import gc_scavenges
 from gomem.analysis.memory.skew import collection_ends
 from gomem.analysis.scavenger.retention import READINGS
 from gomem.analysis.scavenger.scavenger import CPU_CLASSES, Scavenger, scavenger

@@ -9,8 +9,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.native import LargeBlocks
-from gomem.analysis.memory.claims import has_heap_fields
-from gomem.analysis.memory.ledger import Ledger, reconcile_rss
+from gomem.analysis.memory.ledger import Ledger, has_heap_fields, reconcile_rss
 from gomem.analysis.memory.skew import (
     TOTAL_CYCLES,
     Skew,

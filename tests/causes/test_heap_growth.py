@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.memory.live_heap import LiveHeap
-from gomem.analysis.profiles.holders import HOLDERS
+from gomem.analysis.profiles.own_code import HOLDERS
 from gomem.analysis.series.level import Level
 from gomem.causes import heap_growth
 from gomem.causes.case import Case

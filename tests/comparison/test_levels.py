@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gomem.comparison.levels import compare_levels, level_notes, rates_by_counters, too_little
-from gomem.comparison.span import Span
+from gomem.comparison.side import Span
 from gomem.units import MIB
 from tests.builders import memstats_row
 from tests.comparison.runs import counted, load, log, moment, run, side

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.comparison.load_values import load_levels, load_values
+from gomem.comparison.single_values import load_levels, load_values
 
 RUN = {"requests": 200, "errors": 5, "requests_per_second": 50.0, "mean_seconds": 0.1,
        "max_seconds": 0.9, "seconds": 4.0}  # fmt: skip

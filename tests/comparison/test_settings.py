@@ -7,8 +7,7 @@ import pytest
 
 from gomem.comparison.benchmarks import compare_bench
 from gomem.comparison.comparison import compare
-from gomem.comparison.run_settings import READERS
-from gomem.comparison.settings import Setting, settings_words
+from gomem.comparison.settings import READERS, Setting, settings_words
 from gomem.inputs.gobench.table import read_bench
 from tests.builders import FIXTURES, memstats_json
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gomem.comparison.side import facts_at, load_of
-from gomem.comparison.span import Span
+from gomem.comparison.side import Span, facts_at, load_of
 from gomem.facts.moment import MomentFacts
 from gomem.units import MIB
 from tests.comparison.runs import load, moment, run, side

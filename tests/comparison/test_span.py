@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from gomem.comparison.comparison import compare
+from gomem.comparison.side import Span
 from gomem.comparison.single_values import levels_of
-from gomem.comparison.span import Span
 from gomem.facts.moment import MomentFacts
 from tests.builders import memstats_json, memstats_row
 from tests.comparison.runs import log

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from gomem.comparison.turns import APART, IN_TURNS, order_note
+from gomem.comparison.side import APART, IN_TURNS, order_note
 
 
 def side(*seconds):

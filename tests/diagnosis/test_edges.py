@@ -16,8 +16,8 @@ from gomem.comparison.builds import _build_row, _corrected
 from gomem.comparison.judgement import _benchmarks, _margin
 from gomem.comparison.programs import program_of
 from gomem.comparison.samples import BENCHMARK, OF_FAMILY, compare_samples
+from gomem.comparison.side import Span
 from gomem.comparison.sites import _notes as notes_of_sites
-from gomem.comparison.span import Span
 from gomem.comparison.windows import Window, not_compared, window_of
 from gomem.diagnosis.changes import change_between
 from gomem.diagnosis.diagnosis import Diagnosis

@@ -41,7 +41,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.memory.agreement import ROUNDING
+from gomem.analysis.memory.totals import ROUNDING
 from gomem.causes.finding import CONFIDENCES, Severity
 from gomem.units import BYTE_UNITS
 from gomem.views.names import hidden

@@ -27,7 +27,6 @@ from gomem.inputs.schema import Column, build
 from gomem.statistics.quantiles import Tally, carries
 
 FloatArray = npt.NDArray[np.float64]
-
 QUANTILES = (0.5, 0.9, 0.99)
 BELIEVABLE = 20.0  # standard deviations: chances beyond add up to less than 1e-80
 CONFIDENCE = 0.95
@@ -161,3 +160,32 @@ def _edges(ordered: FloatArray, least: float) -> FloatArray:
     first = int(np.floor(np.log10(shortest) * BINS_PER_DECADE + EXACTLY))
     last = int(np.floor(np.log10(longest) * BINS_PER_DECADE + EXACTLY)) + 1
     return 10.0 ** (np.arange(first, last + 1) / BINS_PER_DECADE)
+
+
+@dataclass(frozen=True)
+class RememberedPauses:
+    """Stops of the world by MemStats' ring."""
+
+    stopped: Tally  # how long each collection stopped the world, in seconds, both stops together
+    longest_number: int  # the collection that did so for longest
+    # The time that they are of; None since the start, and where some are forgotten.
+    seconds: float | None
+
+
+def remembered_pauses(
+    pauses: pd.DataFrame, last: int, cycles: int, seconds: float | None
+) -> RememberedPauses | None:
+    """The stops of so many collections up to the last, as MemStats remembers them; None if none is.
+
+    PauseNs is a ring of the last 256 collections, so dumps no further apart remember all between
+    them. Of a number that comes twice in `PAUSES`, because a process was started anew, the later
+    one counts.
+    """
+    own = pauses.sort_values("end", kind="stable").drop_duplicates("number", keep="last")
+    own = own[own["number"].between(last - cycles + 1, last)]
+    if own.empty:
+        return None
+    stopped = Tally()
+    stopped.add(own["pause_seconds"].to_numpy(float))
+    longest = int(own.loc[own["pause_seconds"].idxmax(), "number"])
+    return RememberedPauses(stopped, longest, seconds if len(own) == cycles else None)

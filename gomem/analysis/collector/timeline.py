@@ -27,12 +27,11 @@ from gomem.analysis.collector.steps import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 WINDOWS = 400  # about as many columns as a figure on a page has room for
 HEAPS = {
-    "heap_at_start": "heap_at_start_bytes",
-    "heap_at_mark_end": "heap_at_mark_end_bytes",
-    "heap_live": "heap_live_bytes",
-    "heap_goal": "heap_goal_bytes",
+    name: f"{name}_bytes"
+    for name in ("heap_at_start", "heap_at_mark_end", "heap_live", "heap_goal")
 }
 MIDDLED = ("heap_live", "heap_goal")
 CPU = {
@@ -41,15 +40,22 @@ CPU = {
     "idle": ["cpu_idle_seconds"],
     "stopped": list(STOP_CPU),
 }
-
-
 TIMES = ("run", "at_seconds", *STOPS, *CONCURRENT)
 COLUMNS = (
     *TIMES, "number", "gomaxprocs", *HEAPS.values(), "cpu_scan_seconds", "cpu_assist_seconds",
     "cpu_background_seconds", "cpu_idle_seconds", *STOP_CPU,
 )  # fmt: skip
-
 Part = tuple[pd.DataFrame, np.ndarray, np.ndarray]
+_RELEASED = ("", "_background", "_eager", "_total", "_so_far")
+SCAVENGES = {
+    "run": "int64",
+    "after_cycle": "Int64",
+    "log_seconds": "float64",
+    "until_seconds": "float64",
+    "event": "str",
+    "forced": "bool",
+    **{f"released{what}_bytes": "Int64" for what in _RELEASED},
+}
 
 
 def gc_timeline(cycles: Cycles, windows: int = WINDOWS) -> pd.DataFrame:
@@ -217,3 +223,34 @@ class _AllocatedSoFar:
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = np.diff(self._at_edges) / lengths
         return np.where((lengths > 0) & (self._edges[:-1] < last_at), rates, np.nan)
+
+
+def gc_scavenges(
+    cycles: pd.DataFrame, scavenges: pd.DataFrame, begins: pd.Series | None = None
+) -> pd.DataFrame:
+    """Place the scavenger's lines, which have no time of their own, on the clock of the collections.
+
+    A row per line: the start of the collection it stands after (`log_seconds`) and of the next one
+    (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins`, where these are
+    not all the collections); missing where there is none. Then what the line says, and the sum of
+    what was released up to it in its run.
+    """
+    begins = log_seconds(cycles) if begins is None else begins
+    clock = cycles[["run", "number"]].assign(begin=begins)
+    clock["until"] = clock.groupby("run", sort=False)["begin"].shift(-1)
+    placed = scavenges.merge(
+        clock.astype({"number": "Int64"}).drop_duplicates(["run", "number"]),
+        how="left",
+        left_on=["run", "after_cycle"],
+        right_on=["run", "number"],
+    )
+    in_parts = placed["released_background_bytes"] + placed["released_eager_bytes"]  # since 1.21
+    released = placed["released_bytes"].fillna(in_parts)
+    so_far = released.fillna(0).groupby(placed["run"], sort=False).cumsum()
+    frame = placed.assign(
+        log_seconds=placed["begin"],
+        until_seconds=placed["until"],
+        released_bytes=released,
+        released_so_far_bytes=so_far,
+    )
+    return frame[list(SCAVENGES)].astype(SCAVENGES)

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.mappings.kinds import metadata_claim, work_buffer_bytes
-from gomem.analysis.memory.agreement import checks_of, disagreements, fits, skew_notes
-from gomem.analysis.memory.claims import RUNTIME_SIDES, claims_of
-from gomem.analysis.memory.totals import resident_totals
+from gomem.analysis.memory.totals import checks_of, disagreements, fits, resident_totals, skew_notes
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows
 
@@ -82,6 +80,31 @@ LEDGER_SIDES = (
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
+_FIELDS = {
+    "heap_objects": "HeapAlloc",
+    "heap_slack": "HeapInuse - HeapAlloc",
+    "heap_idle": "HeapIdle - HeapReleased",
+    "stacks": "StackInuse",
+}
+_METADATA = "runtime_metadata"
+RUNTIME_SIDES = {
+    "memstats": {
+        **{part: f"MemStats.{field}" for part, field in _FIELDS.items()},
+        _METADATA: "MemStats: the other *Sys fields",
+    },
+    "metrics-page": {
+        **{part: f"metrics-page {field}" for part, field in _FIELDS.items()},
+        _METADATA: "metrics-page: the other *Sys fields",
+    },
+    "metrics": {
+        "heap_objects": "/memory/classes/heap/objects:bytes",
+        "heap_slack": "/memory/classes/heap/unused:bytes",
+        "heap_idle": "/memory/classes/heap/free:bytes",
+        "stacks": "/memory/classes/heap/stacks:bytes",
+        _METADATA: "/memory/classes: metadata, profiling/buckets and other",
+    },
+}
+_HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
 
 
 @dataclass(frozen=True)
@@ -210,7 +233,11 @@ def reconcile_rss(
 
 
 _OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
+
+
 _LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
+
+
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
@@ -323,3 +350,23 @@ def _coarse(
         rows.append(("heap_untouched", min(rest, 0), None, left_over))
     rows.append(("anonymous_other", max(rest, 0), None, left_over))
     return rows, totals.rss_bytes, [*notes, *totals.notes]
+
+
+def claims_of(
+    memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
+) -> list[tuple[str, int, str]]:
+    """What the runtime says is in the arenas and not given back."""
+    field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
+    sizes = {
+        "heap_objects": field["HeapAlloc"],
+        "heap_slack": field["HeapInuse"] - field["HeapAlloc"],
+        "heap_idle": field["HeapIdle"] - field["HeapReleased"],
+        "stacks": field["StackInuse"] + work_buffers,
+    }
+    more = {"stacks": " + GC work buffers"} if work_buffers else {}
+    return [(part, size, sources[part] + more.get(part, "")) for part, size in sizes.items()]
+
+
+def has_heap_fields(memstats: pd.Series) -> bool:
+    """Whether a MemStats row has all that the ledger needs."""
+    return bool(memstats[list(_HEAP_FIELDS)].notna().all())

@@ -1,9 +1,9 @@
 """How much of a process is resident, and what kind of memory, if its mappings are not known?
 
 The kernel's totals, the finest first: smaps_rollup has anonymous memory and LazyFree, status
-separates files from shared memory, statm counts in pages without saying how large one is, a page
-of Prometheus metrics has RSS alone, and a control group has the sum over its processes. Facts from
-the kernel's proc.rst and cgroup-v2.rst.
+separates files from shared memory, statm counts in pages without saying how large one is, a page of
+Prometheus metrics has RSS alone, and a control group has the sum over its processes. Facts from the
+kernel's proc.rst and cgroup-v2.rst. Where a ledger has mappings, they are its checks.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.text import Bytes, text
+from gomem.analysis.mappings.kinds import work_buffer_bytes
+from gomem.inputs.schema import Column, build_rows
+from gomem.text import Bytes, Count, Seconds, text
 from gomem.units import KIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from gomem.analysis.mappings.kinds import ClassifiedMappings
 
 USUAL_PAGE_BYTES = 4 * KIB
 SCRAPED = "process_resident_memory_bytes"
@@ -25,6 +29,12 @@ _ALONE = (
     "RSS is one number of a page of metrics: nothing here divides what Go does not claim, such as "
     "files, C memory and the program itself"
 )
+LEDGER_CHECKS = (
+    Column("total", "str", "", "A total of the kernel's."),
+    Column("bytes", "int64", "B", "What it says."),
+    Column("difference_bytes", "int64", "B", "That, less the ledger's RSS."),
+)
+ROUNDING = 64 << 10  # VmRSS is counted per CPU, so it agrees to within this
 
 
 @dataclass(frozen=True)
@@ -128,3 +138,60 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
 
 def _first(values: Mapping[str, int | None], *names: str) -> int | None:
     return next((int(found) for name in names if (found := values.get(name)) is not None), None)
+
+
+def fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:
+    """Whether the arenas in smaps hold what MemStats says; true if that cannot be checked."""
+    if classified is None or memstats is None:
+        return True
+    frame = classified.mappings
+    found = bool((frame["kind"] == "go-heap").any())
+    return not found or work_buffer_bytes(frame, memstats) is not None
+
+
+def checks_of(
+    rss_bytes: int | None,
+    status: pd.Series | None,
+    rollup_rss_bytes: int | None,
+    scraped: Mapping[str, float],
+) -> pd.DataFrame:
+    """The kernel's other totals beside a ledger's; see `LEDGER_CHECKS`."""
+    totals: list[tuple[str, int]] = []
+    if rollup_rss_bytes is not None:
+        totals.append(("smaps_rollup Rss", rollup_rss_bytes))
+    if status is not None and not pd.isna(status["VmRSS"]):
+        totals.append(("status VmRSS", int(status["VmRSS"])))
+    if SCRAPED in scraped:
+        totals.append((f"metrics-page {SCRAPED}", int(scraped[SCRAPED])))
+    rows = [(name, size, size - rss_bytes) for name, size in totals if rss_bytes is not None]
+    return build_rows(rows, LEDGER_CHECKS)
+
+
+def disagreements(checks: pd.DataFrame) -> list[str]:
+    """Of the totals that lie further from the ledger's than counting by CPU explains."""
+    return [
+        text(
+            "{} differs from the sum of smaps by {}: the files are of different moments, or one is "
+            "cut",
+            row.total,
+            Bytes(row.difference_bytes),
+        )
+        for row in checks.itertuples()
+        if abs(row.difference_bytes) > max(ROUNDING, 0.01 * row.bytes)
+    ]
+
+
+def skew_notes(skew_seconds: float | None, collections: int | None) -> list[str]:
+    """That MemStats and smaps are of two moments, and what lies between them."""
+    if not collections and (skew_seconds is None or skew_seconds < 1):
+        return []
+    apart = text(" {}", Seconds(skew_seconds)) if skew_seconds is not None else ""
+    lie = text("MemStats and smaps lie{} apart", apart)
+    if collections:
+        return [text("{}, and {} ended between them", lie, Count(collections, "collection"))]
+    if collections == 0:
+        return [lie + "; no collection ended between them"]
+    return [
+        lie + "; a collection between them moves hundreds of megabytes from one part to another, "
+        "and nothing here says whether there was one"
+    ]

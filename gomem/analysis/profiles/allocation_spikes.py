@@ -26,10 +26,12 @@ from gomem.analysis.profiles.changes import SiteChanges, profile_changes
 from gomem.analysis.profiles.published import counting
 from gomem.inputs.pprof.calls.stacks import caller_of
 from gomem.inputs.schema import Column, build
+from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gomem.analysis.profiles.published import Published
     from gomem.inputs.pprof.table import Profile
 
 INTERVALS = (
@@ -41,7 +43,6 @@ INTERVALS = (
     Column("bytes_per_second", "float64", "B", "Of it in a second, on average."),
     Column("inuse_bytes", "float64", "B", "In use in the later profile: a level."),
 )
-
 EXTRA = (
     Column("function", "str", "", "Who allocates."),
     Column("bytes", "float64", "B", "Allocated in the interval."),
@@ -51,8 +52,9 @@ EXTRA = (
     Column("high", "float64", "B", "Upper end of the same."),
     Column("state", "str", "", "more, less, or ~ where it may be sampling noise."),
 )
-
 TOO_FEW = 2  # rates, to have a median
+OBJECTS = "alloc_objects"
+MIN_OBJECT = MIB  # twice the usual sampling interval: an object so large is always sampled
 
 
 @dataclass(frozen=True)
@@ -214,3 +216,50 @@ def _usual_of_others(intervals: pd.DataFrame, place: int) -> float:
     if len(others) <= TOO_FEW:
         return float(others[-1]) if len(others) else np.nan
     return float(np.median(others))
+
+
+@dataclass(frozen=True)
+class LargeObject:
+    """The largest single object that was allocated between two profiles."""
+
+    seconds: float  # halfway between the two, in seconds since 1970
+    least_in_use: float  # what was in use then at least: the object, and the less that both show
+    moment: str  # the later of the two, the first that counts it
+
+
+def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
+    """The largest object of each interval between two heap profiles of one process with news.
+
+    A buffer that lives between two profiles is in use in neither. But allocations are counted from
+    the program's start, all objects of one sample have one size, and an object far larger than the
+    sampling interval is always sampled: so the difference of two profiles has it, in one piece, on
+    top of what was in use. Profiles that do not count allocations are left out.
+    """
+    news = counting(
+        {name: one for name, one in profiles.items() if OBJECTS in one.sample_type_names}
+    ).news
+    if not news:
+        return []
+    begin = news[0].profile.columns.time_nanos / 1e9 - news[0].seconds
+    counts = [_counts(one.profile) for one in news]
+    found = []
+    for (old, before), (new, after) in pairwise(zip(news, counts, strict=True)):
+        sizes = [size for size, count in after.items() if count > before.get(size, 0.0)]
+        if sizes:
+            seconds = begin + (old.until_seconds + new.seconds) / 2
+            found.append(LargeObject(seconds, max(sizes) + _in_use(old, new), new.moment))
+    return found
+
+
+def _in_use(old: Published, new: Published) -> float:
+    return float(min(one.profile.total("inuse_space") for one in (old, new)))
+
+
+def _counts(profile: Profile) -> dict[int, float]:
+    """How many large objects were allocated since the start, by size."""
+    objects, space = profile.values(OBJECTS), profile.values("alloc_space")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.nan_to_num(space / objects, posinf=0.0)
+    there = size >= MIN_OBJECT
+    sizes, place = np.unique(np.round(size[there]).astype(np.int64), return_inverse=True)
+    return dict(zip(sizes.tolist(), np.bincount(place, objects[there]).tolist(), strict=True))

@@ -11,20 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gomem.analysis.profiles.flame_layout import flame_layout
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import NDArray
 
     from gomem.inputs.pprof.table import Profile
-
-    FloatArray = NDArray[np.float64]
-    IntArray = NDArray[np.int64]
 
 FRAMES = (
     Column("name", "str", "", "The function; `all` for the whole profile."),
@@ -42,11 +38,12 @@ FRAMES = (
     Column("change_high", "float64", "", "Upper end of the same."),
     Column("hidden", "float64", "", "Of calls below that are too narrow to be frames."),
 )
-
 WHOLE = "all"
 LEAST_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
 MOST_DEPTH = 128  # what Go writes at most
 MOST_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -273,3 +270,33 @@ class _Cumulated:
         absent = (value == 0) & (not isinstance(self.sides[number].sampling, str))
         unseen = UNSEEN_SIGHTINGS * self.sides[number].rate
         return np.where(absent, 0.0, low), np.where(absent, unseen, high)
+
+
+def flame_layout(parent: IntArray, depth: IntArray, width: FloatArray) -> dict[str, FloatArray]:
+    """Place each frame below its caller (-1 for frame 0, the whole), the widest call first.
+
+    Calls are together at most as wide as their caller. `start` and `width` are fractions of the
+    whole; `order` lists the frames' numbers, each caller before its calls.
+    """
+    calls: list[list[int]] = [[] for _ in width]
+    for frame in np.argsort(-width, kind="stable").tolist():
+        if parent[frame] >= 0:
+            calls[parent[frame]].append(frame)
+    start = np.zeros(len(width))
+    order: list[int] = []
+    waiting = [0]
+    while waiting:
+        frame = waiting.pop()
+        order.append(frame)
+        place = start[frame]
+        for call in calls[frame]:
+            start[call] = place
+            place += width[call]
+        waiting += reversed(calls[frame])
+    whole = width[0] or 1.0
+    return {
+        "start": start / whole,
+        "width": width / whole,
+        "depth": depth.astype(np.float64),
+        "order": np.array(order, np.float64),
+    }

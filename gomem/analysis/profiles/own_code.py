@@ -17,16 +17,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from gomem.analysis.profiles.changes import compare_sites, is_exact, unseen_high
 from gomem.inputs.pprof.calls.filters import matches
 from gomem.inputs.pprof.calls.names import can_be_mended, of_others
 from gomem.inputs.pprof.calls.nodes import function_files, function_names
+from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
+from gomem.statistics.sampling import Sampling, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
+    from gomem.inputs.pprof.columns import PprofColumns
     from gomem.inputs.pprof.table import Profile
 
 OWN_CODE = (
@@ -37,6 +41,18 @@ OWN_CODE = (
     Column("line", "Int64", "", "Its line."),
 )
 TAKES_PROFILES = r"^net/http/pprof\."  # heap?gc=1 collects: nothing of the program's calls that
+IN_USE = "inuse_space"
+HOLDERS = (
+    Column("own_function", "str", "", "The program's own; empty where all is Go's library."),
+    Column("function", "str", "", "Who called the allocator for most of it."),
+    Column("file", "str", "", "The file of the own function's call; empty if not known."),
+    Column("line", "Int64", "", "Its line."),
+    Column("before", "Float64", "", "In the earlier profile, in its unit; 0 without one."),
+    Column("after", "Float64", "", "In the later one."),
+    Column("change", "Float64", "", "After less before."),
+    Column("low", "Float64", "", "Lower end of the change's 95 % interval; missing if unknown."),
+    Column("high", "Float64", "", "Upper end of the change's 95 % interval; missing if unknown."),
+)
 
 
 @dataclass(frozen=True)
@@ -126,3 +142,128 @@ def _summed(rows: pd.DataFrame) -> pd.DataFrame:
     sums = sums[sums["value"] != 0].sort_values("value", ascending=False, kind="stable")
     columns = {name: sums[name].tolist() for name in sums}
     return build({"function": sums.index.tolist(), **columns}, OWN_CODE)
+
+
+def holders(
+    after: Profile, before: Profile | None = None, sample_type: str = IN_USE
+) -> pd.DataFrame:
+    """A heap profile, or what came since one before it, by the program's own functions.
+
+    With the interval of sampling, the largest change first; see `HOLDERS`. The changes add up to
+    that of the total.
+    """
+    new = _Owned(after, sample_type)
+    old = None if before is None else _Owned(before, sample_type)
+    nothing = new.frame().iloc[:0]
+    unseen = 0.0 if old is None or is_exact(after) else unseen_high(after.period)
+    changes = compare_sites(
+        nothing if old is None else old.frame(),
+        new.frame(),
+        before_unseen_high=unseen,
+        after_unseen_high=unseen,
+    )
+    allocators = new.allocators()
+    places = [allocators.get(name, ("", "", 0)) for name in changes["function"]]
+    return build(
+        {
+            "own_function": changes["function"].tolist(),
+            "function": [function for function, _, _ in places],
+            "file": [file for _, file, _ in places],
+            "line": [line or None for _, _, line in places],
+            **{name: changes[name] for name in ("before", "after", "change", "low", "high")},
+        },
+        HOLDERS,
+    )
+
+
+class _Owned:
+    """The samples of a profile by the own function that each belongs to."""
+
+    def __init__(self, profile: Profile, sample_type: str) -> None:
+        self._profile, self._type = profile, sample_type
+        columns = profile.columns
+        self._names = function_names(columns)
+        self._files = function_files(columns)
+        others = of_others(self._names, self._files)
+        outside = [can_be_mended(name) for name in self._names]
+        own = [outside[place] and name not in others for place, name in enumerate(self._names)]
+        first_own = _first_line(columns, np.array(own, np.bool_))
+        first_outside = _first_line(columns, np.array(outside, np.bool_))
+        self._line = np.where(first_own >= 0, first_own, first_outside)
+
+    def frame(self) -> pd.DataFrame:
+        """What `compare_sites` takes."""
+        names, number = np.unique(self._own_names, return_inverse=True)
+
+        def by_name(part: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.bincount(number, part, len(names)).astype(np.float64)
+
+        value = by_name(self._values)
+        low = high = value if is_exact(self._profile) else np.full(len(value), np.nan)
+        sampling = sampling_of(self._profile, self._type)
+        if isinstance(sampling, Sampling):
+            low, high = interval(value, sampling.mapped(by_name))
+        frame = pd.DataFrame({"function": names, "flat": value, "flat_low": low, "flat_high": high})
+        return frame[frame["flat"] != 0]
+
+    def allocators(self) -> dict[str, tuple[str, str, int]]:
+        """Of each own function, who called the allocator for most of it, and its own place."""
+        columns = self._profile.columns
+        functions = columns.locations.line_function
+        leaf = _leaves(columns)
+        rows = pd.DataFrame(
+            {"own": self._own_names, "leaf": leaf, "line": self._line, "value": self._values}
+        )
+        sums = rows.groupby(["own", "leaf", "line"], sort=False)["value"].sum()
+        largest = sums.sort_values(ascending=False, kind="stable").reset_index()
+        found: dict[str, tuple[str, str, int]] = {}
+        for own, most, line in zip(largest["own"], largest["leaf"], largest["line"], strict=True):
+            if own in found:
+                continue
+            function = self._names[most] if most >= 0 else ""
+            file = self._files[functions[line]] if line >= 0 else ""
+            number = int(columns.locations.line_number[line]) if line >= 0 else 0
+            found[own] = function, file, number
+        return found
+
+    @property
+    def _values(self) -> NDArray[np.float64]:
+        return self._profile.values(self._type).astype(np.float64)
+
+    @property
+    def _own_names(self) -> NDArray[np.object_]:
+        functions = self._profile.columns.locations.line_function
+        names = np.array([*self._names, ""], dtype=object)
+        if not len(functions):
+            return np.full(len(self._line), "", dtype=object)
+        return names[np.where(self._line >= 0, functions[self._line], -1)]
+
+
+def _first_line(columns: PprofColumns, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Of each sample, the innermost line of a function that is wanted; -1 if there is none."""
+    locations = columns.locations
+    lines = np.flatnonzero(
+        (locations.line_function >= 0) & np.append(wanted, False)[locations.line_function]
+    )
+    place = np.searchsorted(lines, locations.line_offsets[:-1])
+    has = np.append(lines, len(locations.line_function))[place]
+    first = np.where(has < locations.line_offsets[1:], has, -1)
+    frames = np.flatnonzero(first[columns.stack] >= 0)
+    at = np.searchsorted(frames, columns.stack_offsets[:-1])
+    frame = np.append(frames, len(columns.stack))[at]
+    found = frame < columns.stack_offsets[1:]
+    stack = np.append(columns.stack, 0)
+    return np.where(found, first[stack[np.where(found, frame, -1)]], -1).astype(np.int64)
+
+
+def _leaves(columns: PprofColumns) -> NDArray[np.int64]:
+    """Of each sample, its innermost function; -1 if that is not known."""
+    locations = columns.locations
+    begins = locations.line_offsets[:-1]
+    has = begins < locations.line_offsets[1:]
+    functions = np.append(locations.line_function, -1)
+    innermost = np.where(has, functions[np.where(has, begins, -1)], -1)
+    full = columns.stack_offsets[:-1] < columns.stack_offsets[1:]
+    stack = np.append(columns.stack, 0)
+    leaf = innermost[stack[np.where(full, columns.stack_offsets[:-1], -1)]]
+    return np.where(full, leaf, -1).astype(np.int64)

@@ -15,8 +15,8 @@ import pandas as pd
 from gomem.analysis.collector.steps import ROUNDING_BYTES
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.beside import FULL_SPANS
-from gomem.analysis.what_if.present import OFF
 from gomem.analysis.what_if.replay import Setting, replay
+from gomem.analysis.what_if.watched import OFF
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from gomem.analysis.what_if.backtest import Backtest
     from gomem.analysis.what_if.beside import Beside
     from gomem.analysis.what_if.pacer import Era
-    from gomem.analysis.what_if.present import Present
     from gomem.analysis.what_if.replay import Load
-    from gomem.analysis.what_if.spread import Spread
+    from gomem.analysis.what_if.watched import Present
 
 MOST_BYTES = float(1 << 62)
 CYCLES_REPEAT = 0.08  # two runs of one program, back to back, differ by so much
@@ -38,6 +37,9 @@ MET_LOW = 1 / 3  # what lies between two collections without room is not in the 
 OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
+MOST_STRETCHES = 10
+# Student's t at 97.5 %, from one degree of freedom: loading SciPy for it takes half a second.
+STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
 
 
 def _interval(name: str, dtype: str, unit: str, means: str) -> tuple[Column, ...]:
@@ -64,6 +66,8 @@ GRID = (
     *_interval("rss_bytes", "Int64", "B", "RSS; missing where only a log is there."),
     Column("headroom_bytes", "Int64", "B", "What is left to the container at the upper end."),
 )
+
+
 METRICS = ("cycles_per_second", "gc_cpu_cores", "goal_bytes", "peak_heap_bytes")
 
 
@@ -245,3 +249,39 @@ def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:
     known = np.isfinite(values) & (np.abs(values) < MOST_BYTES)
     sizes = np.round(np.where(known, values, 0)).astype(np.int64)
     return pd.arrays.IntegerArray(sizes, ~known)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the log's own numbers may be off, as shares of them: half of a 95 % interval."""
+
+    rate: float  # of the rate of allocation
+    survival: float  # of what survives a collection
+    cost: float  # of the CPU of a collection
+    peak: float  # by how much the highest heap stands above nine in ten of the others: chance
+
+    @classmethod
+    def of(cls, load: Load, peaks: np.ndarray) -> Spread:
+        """By the means of stretches of the load; for a further run, so times the root of two."""
+        highest = float(peaks.max())
+        stretches = int(min(MOST_STRETCHES, max(2, len(load.begin) // 2)))
+        edges = np.linspace(0, load.seconds * (1 - 1e-9), stretches + 1)
+        rates = np.diff(load.allocated(edges)) / np.diff(edges)
+        parts = np.array_split(np.arange(len(load.begin)), stretches)
+        survived = np.array([load.survived[part].mean() for part in parts])
+        cost = np.array([load.cpu_seconds[part].mean() for part in parts])
+        rounding = ROUNDING_BYTES / 2 / max(float(survived.mean()), 1.0)
+        return cls(
+            _half_width(rates),
+            math.hypot(_half_width(survived), rounding),
+            _half_width(cost),
+            1 - float(np.quantile(peaks, 0.9)) / highest if highest > 0 else 0.0,
+        )
+
+
+def _half_width(means: np.ndarray) -> float:
+    mean = float(means.mean())
+    if not mean > 0:
+        return 0.0
+    student = STUDENT[len(means) - 2]
+    return student * float(means.std(ddof=1)) / math.sqrt(len(means)) * math.sqrt(2) / mean

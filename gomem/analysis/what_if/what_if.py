@@ -25,12 +25,10 @@ from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.advice import GOGC_TRIED, PodAdvice, fitting_gogc, limit_steps
 from gomem.analysis.what_if.backtest import Backtest, Made, backtest
 from gomem.analysis.what_if.beside import Beside
-from gomem.analysis.what_if.grid import GRID, Grid, Known
+from gomem.analysis.what_if.grid import GRID, Grid, Known, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
-from gomem.analysis.what_if.present import OFF, present_of
 from gomem.analysis.what_if.replay import Load
-from gomem.analysis.what_if.spread import Spread
-from gomem.analysis.what_if.watched import watched
+from gomem.analysis.what_if.watched import OFF, present_of, watched
 from gomem.inputs.schema import empty
 from gomem.units import MIB
 
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from gomem.analysis.collector.steps import Cycles
     from gomem.analysis.what_if.beside import MemoryNow
-    from gomem.analysis.what_if.present import Present
+    from gomem.analysis.what_if.watched import Present
     from gomem.releases import GoVersion
 
 GOGC_GRID = (50, 100, 200, 400, OFF)

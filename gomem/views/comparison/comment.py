@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gomem.comparison.load_values import REQUEST_RATE
 from gomem.comparison.settings import settings_words
-from gomem.comparison.single_values import GC_CPU, RSS
+from gomem.comparison.single_values import GC_CPU, REQUEST_RATE, RSS
 from gomem.views.comparison import tables
 from gomem.views.comparison.document import builds_title, sides_words, verdict_of
 from gomem.views.comparison.words import changed_metrics, changed_sites, groups_of, pair_of

@@ -24,7 +24,7 @@ def plot_gc_scavenges(
 ) -> Drawing:
     """Draw the memory released up to the end of the log's clock, and what each line released.
 
-    The lines are as `analysis.collector.scavenges.gc_scavenges` places them.
+    The lines are as `analysis.collector.timeline.gc_scavenges` places them.
     """
     placed = scavenges.dropna(subset=["log_seconds"])
     chart, total, work = upper_and_lower(HEIGHT, WORK, top=TOP, gap=GAP)

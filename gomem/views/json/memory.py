@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gomem.analysis.mappings.changes import MAPPING_CHANGES, STATES
 from gomem.analysis.mappings.kinds import BY_KIND, KINDS
-from gomem.analysis.memory.agreement import LEDGER_CHECKS
 from gomem.analysis.memory.cgroup import CGROUP_COUNTERS, CgroupUse
 from gomem.analysis.memory.groups import GROUPS, HEAP_CLAIMS, MEMORY_GROUPS, OF_GO_HEAP
 from gomem.analysis.memory.ledger import CONFIDENCE, LEDGER_PARTS, LEDGER_SIDES, PARTS, Ledger
 from gomem.analysis.memory.ledger_change import LAYER_OF_PART, PART_CHANGES, VERDICTS, LedgerChange
 from gomem.analysis.memory.limits import LIMIT_STEPS, AddressSpace, LimitAdvice, WorstCase
+from gomem.analysis.memory.totals import LEDGER_CHECKS
 from gomem.capture.moment import MOMENT
 from gomem.diagnosis.limits import Limits
 from gomem.inputs.schema import empty

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gomem.analysis.what_if.advice import STEPS, PodAdvice
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.grid import BOUND_BY, GRID
-from gomem.analysis.what_if.present import Present
+from gomem.analysis.what_if.watched import Present
 from gomem.views.json.table import (
     COUNT,
     SIZE,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gomem.analysis.what_if.advice import PodAdvice
-    from gomem.analysis.what_if.present import Present
+    from gomem.analysis.what_if.watched import Present
     from gomem.analysis.what_if.what_if import WhatIf
 
 OFF = -1  # GOGC=off in the grid

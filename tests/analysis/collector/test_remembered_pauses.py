@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.analysis.collector.remembered_pauses import remembered_pauses
+from gomem.analysis.collector.pauses import remembered_pauses
 from tests.builders import FIXTURES, diagnosed
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from gomem.analysis.collector.scavenges import gc_scavenges
+from gomem.analysis.collector.timeline import gc_scavenges
 from gomem.units import KIB
 from tests.gc_logs import log_of
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.mappings.changes import is_one_process, match_mappings
+from gomem.analysis.mappings.kinds import address_regions
 from gomem.analysis.mappings.large_allocations import LargeAllocations
-from gomem.analysis.mappings.regions import address_regions
 
 
 def mapped(*rows):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gomem.analysis.profiles.flame_layout import flame_layout
+from gomem.analysis.profiles.call_tree import flame_layout
 
 
 def test_calls_stand_side_by_side_below_their_caller_the_widest_first():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.profiles.large_objects import large_objects
+from gomem.analysis.profiles.allocation_spikes import large_objects
 from gomem.units import MIB
 from tests.causes.test_allocation_spike import taken
 from tests.heap_profiles import heap, turned_over

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gomem.analysis.what_if.goal_check import goal_check
+from gomem.analysis.what_if.backtest import goal_check
 from gomem.analysis.what_if.pacer import Era
 from gomem.units import KIB, MIB
 from tests.gc_logs import cycles_of

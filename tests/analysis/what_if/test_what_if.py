@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 from scipy.special import stdtrit
 
+from gomem.analysis.what_if.backtest import goal_check
 from gomem.analysis.what_if.beside import MemoryNow
-from gomem.analysis.what_if.goal_check import goal_check
-from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID
+from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MOST_STRETCHES, STUDENT
 from gomem.analysis.what_if.pacer import Era, era_of
-from gomem.analysis.what_if.present import OFF
-from gomem.analysis.what_if.spread import MOST_STRETCHES, STUDENT
+from gomem.analysis.what_if.watched import OFF
 from gomem.analysis.what_if.what_if import Asked, what_if
 from gomem.releases import GoRelease, GoVersion, known_version
 from gomem.units import MIB

@@ -11,12 +11,10 @@ from gomem.analysis.what_if import grid as grid_module
 from gomem.analysis.what_if import what_if as module
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.beside import Beside, MemoryNow
-from gomem.analysis.what_if.grid import Grid, Known, _whole
+from gomem.analysis.what_if.grid import Grid, Known, Spread, _half_width, _whole
 from gomem.analysis.what_if.pacer import Era
-from gomem.analysis.what_if.present import OFF, Present, present_of
 from gomem.analysis.what_if.replay import REPLAYED, Load
-from gomem.analysis.what_if.spread import Spread, _half_width
-from gomem.analysis.what_if.watched import Watched
+from gomem.analysis.what_if.watched import OFF, Present, Watched, present_of
 from gomem.analysis.what_if.what_if import GOGC_GRID, MOST_CELLS, Asked, _advice, settings_of
 from gomem.units import MIB
 from tests.gc_logs import cycles_of

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from gomem.analysis.collector.scavenges import gc_scavenges
 from gomem.analysis.collector.steps import log_seconds, stopped_seconds
+from gomem.analysis.collector.timeline import gc_scavenges
 from gomem.inputs.gctrace.read import read_gctrace
 from gomem.units import MIB
 from gomem.views.exports.trace import render_trace

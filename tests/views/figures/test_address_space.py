@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.mappings.regions import address_regions
+from gomem.analysis.mappings.kinds import address_regions
 from gomem.units import MIB
 from gomem.views.figures.address_space import plot_address_space
 from tests.builders import FIXTURES, MOMENTS, diagnosed, moment_id
