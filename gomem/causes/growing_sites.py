@@ -37,7 +37,7 @@ def largest_sites(rows: pd.DataFrame | None, thresholds: Thresholds) -> tuple[Si
     """The own functions that have a large part of what came, the largest first.
 
     Args:
-        rows: As of `profiles.holders.HOLDERS`; None where no two profiles tell.
+        rows: As of `profiles.own_code.HOLDERS`; None where no two profiles tell.
         thresholds: Of which `named_share` is how large a part must be.
     """
     if rows is None or rows.empty:

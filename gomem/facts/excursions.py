@@ -49,7 +49,7 @@ class Sighting:
         excursion: How the level left its base.
         swing_bytes: Up to where it goes anyway: for HeapAlloc the usual heap goal; else 0.
         holders: Who has more of it at the peak, or allocated it meanwhile, by own function; see
-            `profiles.holders.HOLDERS`. None where no two profiles tell.
+            `profiles.own_code.HOLDERS`. None where no two profiles tell.
         profiles: The moments of those two.
     """
 

@@ -228,7 +228,7 @@ class _AllocatedSoFar:
 def gc_scavenges(
     cycles: pd.DataFrame, scavenges: pd.DataFrame, begins: pd.Series | None = None
 ) -> pd.DataFrame:
-    """Place the scavenger's lines, which have no time of their own, on the clock of the collections.
+    """Place the scavenger's lines, which have no time, on the clock of the collections.
 
     A row per line: the start of the collection it stands after (`log_seconds`) and of the next one
     (`until_seconds`), on one clock for all runs (`steps.log_seconds`, or `begins`, where these are

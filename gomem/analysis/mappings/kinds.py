@@ -212,7 +212,7 @@ __all__ = [
 
 
 def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:
-    """Mappings of one kind that follow one another, even with gaps, in order of address; see `REGIONS`.
+    """Mappings of one kind in a row, even with gaps, in order of address; see `REGIONS`.
 
     Sizes add up to what is mapped for use, resident bytes to RSS. Reserved address space (no
     permissions and nothing resident) is left out: Go reserves hundreds of megabytes that cost
