@@ -14,10 +14,11 @@ from gomem.comparison.samples import (
     LEAST_CHANGE,
     NO_CHANGE_SHOWN,
     compare_samples,
+    listed,
 )
 from gomem.comparison.settings import differing_bench_settings
 from gomem.inputs.gobench.table import matched_samples
-from gomem.inputs.schema import build
+from gomem.inputs.schema import build_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +57,7 @@ def geometric_means(metrics: pd.DataFrame) -> pd.DataFrame:
             ratio = _geometric_mean([_ratio(*pair) for pair in zip(old, new, strict=True)])
             change = None if ratio is None else ratio - 1
             rows.append((unit, len(group), _geometric_mean(old), _geometric_mean(new), change))
-    return build({c.name: [row[i] for row in rows] for i, c in enumerate(GEOMEANS)}, GEOMEANS)
+    return build_rows(rows, GEOMEANS)
 
 
 def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
@@ -65,7 +66,7 @@ def _unit_notes(before: Bench, after: Bench) -> Iterator[str]:
     for (unit, key), values in units.groupby(["unit", "key"], sort=False)["value"]:
         given = values.unique()
         if len(given) > 1:
-            yield f"{key} of {unit} is given as {_list(given)}; the first is used"
+            yield f"{key} of {unit} is given as {listed(given)}; the first is used"
 
 
 def _ratio(before: float, after: float) -> float:
@@ -78,7 +79,3 @@ def _ratio(before: float, after: float) -> float:
 def _geometric_mean(values: Iterable[float]) -> float | None:
     array = np.array(list(values))
     return float(np.exp(np.log(array).mean())) if (array > 0).all() else None
-
-
-def _list(values: Iterable[object]) -> str:
-    return ", ".join(sorted(str(value) for value in values))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from gomem.comparison.samples import METRICS, Comparison, compare_samples
-from gomem.comparison.side import listed, load_of
+from gomem.comparison.samples import METRICS, Comparison, compare_samples, listed
+from gomem.comparison.side import load_of
 from gomem.comparison.single_values import COLLECTION_RATE, GC_CPU, RATES, levels_of, load_levels
 from gomem.inputs.schema import empty, rows_of
 from gomem.units import is_unknown
@@ -52,12 +52,13 @@ def _of_run(
     facts, rates = span.last, span.rates
     collector = {**rates, **_of_log(diagnosis, span)}
     collector |= {name: rates[name] for name in by_counters}
-    load = load_of(diagnosis)
-    load |= span.per_request(requests or 0)
-    if facts is None:
-        levels = levels_of(None, None, None, collector)
-    else:
-        levels = levels_of(facts.rss_bytes, facts.memstats, facts.goroutine_count, collector)
+    load = load_of(diagnosis) | span.per_request(requests or 0)
+    levels = levels_of(
+        None if facts is None else facts.rss_bytes,
+        None if facts is None else facts.memstats,
+        None if facts is None else facts.goroutine_count,
+        collector,
+    )
     return pd.concat([levels, load_levels(load)]) if load else levels
 
 
@@ -100,35 +101,20 @@ def enough_collections(before: list[int], after: list[int], *, by_counters: bool
 
 def level_notes(before: Side, after: Side) -> Iterator[str]:
     """What to know of the levels: logs that are left out, and loads that are not alike."""
-    for side in (before, after):
-        yield from _log_notes(side)
-    yield from _load_notes(before, after)
-
-
-def _log_notes(side: Side) -> Iterator[str]:
-    for diagnosis, span in zip(side.captures, side.spans, strict=True):
-        if reason := span.not_covered_by(diagnosis.collector):
-            yield f"{side.word}: the GC log {reason}; it is not compared"
-
-
-def _load_notes(before: Side, after: Side) -> Iterator[str]:
-    for side in (before, after):
-        for diagnosis in side.captures:
-            count = sum(len(test.runs) for test in diagnosis.capture.loads.values())
-            if count > 1:
-                yield (
-                    f"{side.word}: {count} load tests in a capture; one is needed, so none is "
-                    "compared"
-                )
-                break
+    sides = before, after
+    for side in sides:
+        for diagnosis, span in zip(side.captures, side.spans, strict=True):
+            if reason := span.not_covered_by(diagnosis.collector):
+                yield f"{side.word}: the GC log {reason}; it is not compared"
+    for side in sides:
+        runs = (sum(len(test.runs) for test in one.capture.loads.values()) for one in side.captures)
+        if count := next((count for count in runs if count > 1), 0):
+            tests = f"{count} load tests in a capture"
+            yield f"{side.word}: {tests}; one is needed, so none is compared"
         if side.first != side.last and any(map(load_of, side.captures)):
-            yield (
-                f"{side.word}: costs per request are of the time between {side.first} and "
-                f"{side.last}"
-            )
-    tools = [
-        {name for one in side.captures for name in _load_tools(one)} for side in (before, after)
-    ]
+            ends = f"{side.first} and {side.last}"
+            yield f"{side.word}: costs per request are of the time between {ends}"
+    tools = [{name for one in side.captures for name in _load_tools(one)} for side in sides]
     if all(tools) and tools[0] != tools[1]:
         yield f"the load was made by {listed(tools[0])} before, by {listed(tools[1])} after"
 
@@ -138,5 +124,4 @@ def _load_tools(diagnosis: Diagnosis) -> Iterator[str]:
     for test in diagnosis.capture.loads.values():
         for row in rows_of(test.runs):
             held = row["connections"]
-            at = "" if is_unknown(held) else f" with {held} connections"
-            yield f"{row['tool']}{at}"
+            yield row["tool"] if is_unknown(held) else f"{row['tool']} with {held} connections"

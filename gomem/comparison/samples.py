@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from gomem.comparison.settings import DIFFERING
-from gomem.inputs.schema import Column, build, build_rows, empty
+from gomem.inputs.schema import Column, build_rows, empty
 from gomem.statistics.rank_tests import (
     ALPHA,
     LEAST_VALUES,
@@ -242,16 +242,12 @@ def compare_samples(
     samples = _collect(before, after)
     p_values = [sample.p_value for sample in samples]
     p_adjusted = holm([p if s.can_differ else None for s, p in zip(samples, p_values, strict=True)])
-    can_differ = sum(sample.can_differ for sample in samples)
     compared = sum(p is not None for p in p_adjusted)
-    of_all = zip(samples, p_values, p_adjusted, strict=True)
     rows = [
-        sample.cells(p, adjusted, can_differ if p is None else compared, least_change)
-        | sample.within(margin)
-        for sample, p, adjusted in of_all
+        sample.cells(p, adjusted, compared, least_change) | sample.within(margin)
+        for sample, p, adjusted in zip(samples, p_values, p_adjusted, strict=True)
     ]
-    columns = {column.name: [row[column.name] for row in rows] for column in METRICS}
-    metrics = build(columns, METRICS)
+    metrics = build_rows(([row[column.name] for column in METRICS] for row in rows), METRICS)
     return Comparison(
         metrics,
         samples=_values(samples),
@@ -364,9 +360,8 @@ class _Sample:
             difference = after.median - before.median
             change = difference / abs(before.median) if before.median else None
             change = change if difference else 0.0
-        verdict = self._verdict(p_value, difference)
-        if verdict in CLAIMS and self._is_slight(difference, change, least_change):
-            verdict = SAME
+        verdict = self._verdict(p_value, difference, change, least_change)
+        of_least = [OF_LEAST] if verdict == SAME else []
         return {
             "name": self.name,
             "unit": self.unit,
@@ -379,27 +374,26 @@ class _Sample:
             "p_adjusted": p_adjusted if self.can_differ else p_value,
             "better": self.direction,
             "verdict": verdict,
-            "note": "; ".join(
-                [
-                    *([OF_LEAST] if verdict == SAME else []),
-                    *self._notes(p_value, p_adjusted, family),
-                ]
-            ),
+            "note": "; ".join([*of_least, *self._notes(p_value, p_adjusted, family)]),
         }
 
-    def _is_slight(
-        self, difference: float | None, change: float | None, least_change: float
-    ) -> bool:
-        """Whether medians differ by less than matters, but do differ."""
-        if not difference:
-            return False
-        return abs(difference) < self.least or (change is not None and abs(change) < least_change)
-
-    def _verdict(self, p_value: float | None, difference: float | None) -> str:
+    def _verdict(
+        self,
+        p_value: float | None,
+        difference: float | None,
+        change: float | None,
+        least_change: float,
+    ) -> str:
         claimed = bool(difference) if self.exact else p_value is not None and p_value <= ALPHA
-        if claimed:
-            return _word(difference, self.direction)
-        return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
+        if not claimed:
+            return NO_CLAIM if self.can_tell and self.before and self.after else TOO_FEW
+        if not difference:
+            return CHANGED  # beyond noise, but of equal medians, which have no direction
+        if abs(difference) < self.least or (change is not None and abs(change) < least_change):
+            return SAME
+        if self.direction not in {"lower", "higher"}:
+            return CHANGED
+        return BETTER if (difference < 0) == (self.direction == "lower") else WORSE
 
     def _notes(self, p_value: float | None, p_adjusted: float | None, family: int) -> Iterator[str]:
         counts = len(self.before), len(self.after)
@@ -447,20 +441,13 @@ def _values(samples: list[_Sample]) -> pd.DataFrame:
     return build_rows(rows, SAMPLES)
 
 
-def _word(difference: float | None, better: str | None) -> str:
-    """The word for a change that is not noise; with equal medians it has no direction."""
-    if not difference or better not in {"lower", "higher"}:
-        return CHANGED
-    return BETTER if (difference < 0) == (better == "lower") else WORSE
-
-
 def _one_sided(samples: list[_Sample]) -> Iterator[str]:
     old = {sample.name for sample in samples if sample.before}
     new = {sample.name for sample in samples if sample.after}
     if not old & new:
         yield "no name is on both sides, so nothing can be compared"
     alone = {"before": old - new, "after": new - old}
-    yield from (f"only {side}: {_list(names)}" for side, names in alone.items() if names)
+    yield from (f"only {side}: {listed(names)}" for side, names in alone.items() if names)
 
 
 def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
@@ -475,5 +462,6 @@ def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
         )
 
 
-def _list(values: Iterable[object]) -> str:
-    return ", ".join(sorted(str(value) for value in values))
+def listed(values: Iterable[object]) -> str:
+    """Values in words, in order."""
+    return ", ".join(sorted(map(str, values)))

@@ -115,11 +115,6 @@ def median_bytes(values: Iterable[int | None]) -> int | None:
     return round(median(known)) if known else None
 
 
-def listed(values: Iterable[Any]) -> str:
-    """Values in words, in order."""
-    return ", ".join(sorted(map(str, values)))
-
-
 def _span(diagnosis: Diagnosis, first: str, last: str) -> Span:
     """What lies between two moments; between its own first and last if it has none so called."""
     known = [facts for facts in diagnosis.moments if facts.ledger is not None]

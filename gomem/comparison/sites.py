@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,13 +32,14 @@ from gomem.analysis.profiles.changes import (
     profile_changes,
     unseen_in,
 )
+from gomem.analysis.profiles.published import repeats
 from gomem.analysis.profiles.renames import renamed
 from gomem.comparison.samples import NO_CLAIM
-from gomem.comparison.site_claims import collections_note, is_one_stale, unclaimed
+from gomem.comparison.settings import ARROW
 from gomem.diagnosis.pairing import counterparts, first_pair
 from gomem.facts.profiles import SAMPLE_TYPES, has_samples
 from gomem.inputs.pprof.sites import top_sites
-from gomem.inputs.schema import Column, build, empty
+from gomem.inputs.schema import Column, build, empty, rows_of
 from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from gomem.analysis.profiles.renames import Rename
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
+
 
 SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
@@ -58,6 +61,7 @@ OF_RUNS = (
     "a site's values are means over the runs of a side; new, gone, grew and shrank mean a change "
     "beyond sampling noise, and beyond the difference between runs where there are enough of them"
 )
+OF_COLLECTIONS = f"in-use sizes are as of the last GC before each profile: GC {{}} {ARROW} GC {{}}"
 OF_SECONDS = (
     "allocation per second covers all that a program does in a second: one that works faster "
     "shows a higher rate"
@@ -84,6 +88,10 @@ SITE_RATES = (
     Column("per", "str", "", "What the values are of: a request, or a second."),
     *SITE_CHANGES[2:],
 )
+IN_USE, ALLOCATED = "inuse_", "alloc_"
+NO_CHANGE = "~"
+SWINGS = "it has freed as much before, so one snapshot a side cannot tell a change from its swing"
+STALE = "of an older time: no GC ran on one side between this profile and the one before it"
 
 
 @dataclass(frozen=True)
@@ -110,15 +118,14 @@ class _Run:
     @property
     def seconds(self) -> float | None:
         """Between the two, by their own clocks."""
-        times = (None if one is None else one.time for one in (self.first, self.last))
-        first, last = times
+        first, last = (None if one is None else one.time for one in (self.first, self.last))
         if first is None or last is None:
             return None
         return float((last - first).total_seconds())
 
-    def units(self, per: str) -> float | None:
-        """How many requests, or seconds, there were."""
-        return self.requests if per == REQUEST else self.seconds
+    def units(self, per: str) -> float:
+        """How many requests, or seconds, there were; 0 where that is not known."""
+        return (self.requests if per == REQUEST else self.seconds) or 0.0
 
 
 def sites_compared(
@@ -140,7 +147,7 @@ def sites_compared(
         for n, found in enumerate((before, profiles[1]))
     ]
     lasts = [[run.last for run in side] for side in sides]
-    both = _sample_types([*lasts[0], *lasts[1]])
+    both = set.intersection(*(set(one.sample_type_names) for side in lasts for one in side))
     is_stale = is_one_stale(before[0], profiles[1][0], pairs[-1])
     sites = [
         _sites(lasts[0], lasts[1], name, is_stale=is_stale) for name in SAMPLE_TYPES if name in both
@@ -148,21 +155,13 @@ def sites_compared(
     notes += _of_collections(old, new, pairs[-1])
     rates = _rates(sides[0], sides[1], [name for name in RATED if name in both])
     notes += (OF_SECONDS,) if (rates["per"] == SECOND).any() else ()
-    return SiteComparison(
-        pd.concat([empty(SITE_CHANGES), *sites], ignore_index=True),
-        rates,
-        {
-            name: partial(call_tree, lasts[1][0], name, lasts[0][0])
-            for name in SAMPLE_TYPES
-            if has_samples(lasts[0][0], name) and has_samples(lasts[1][0], name)
-        },
-        notes,
-    )
-
-
-def _sample_types(profiles: Sequence[Profile]) -> set[str]:
-    """Those that all have."""
-    return set.intersection(*(set(one.sample_type_names) for one in profiles))
+    trees = {
+        name: partial(call_tree, lasts[1][0], name, lasts[0][0])
+        for name in SAMPLE_TYPES
+        if has_samples(lasts[0][0], name) and has_samples(lasts[1][0], name)
+    }
+    changes = pd.concat([empty(SITE_CHANGES), *sites], ignore_index=True)
+    return SiteComparison(changes, rates, trees, notes)
 
 
 def _runs(
@@ -171,33 +170,25 @@ def _runs(
     requests: Sequence[float | None],
 ) -> list[_Run]:
     """The runs of a side that have a profile of the last moment; they may call it otherwise."""
-    counted = [*requests, *[None] * (len(captures) - len(requests))]
-    return [
-        _run(found, ends, count) for found, count in zip(captures, counted, strict=True) if found
-    ]
-
-
-def _run(found: Mapping[str, Profile], ends: tuple[str, str], count: float | None) -> _Run:
-    """A capture's profiles at both moments; at its own first and last where it has none so called.
-
-    Runs whose moments are called by the time have no names in common.
-    """
-    own = list(found)
-    first, last = ends if ends[1] in found else (own[0], own[-1])
-    return _Run(None if first == last else found.get(first), found[last], count)
+    runs = []
+    for found, count in zip_longest(captures, requests):
+        if found:
+            # Runs whose moments are called by the time have no names in common.
+            first, last = ends if ends[1] in found else (next(iter(found)), [*found][-1])
+            runs.append(_Run(None if first == last else found.get(first), found[last], count))
+    return runs
 
 
 def _of_collections(
     old: Sequence[Diagnosis], new: Sequence[Diagnosis], pair: tuple[str, str]
 ) -> tuple[str, ...]:
-    """At which collection each side's profile was taken, of one capture a side."""
+    """At which collection each side's profile was taken, of one capture a side, if known."""
     if len(old) + len(new) > 2:
         return ()
-    facts = [side[0].by_moment.get(name) for side, name in ((old, pair[0]), (new, pair[1]))]
+    facts = [side[0].by_moment.get(name) for side, name in zip((old, new), pair, strict=True)]
     readings = [None if one is None else one.counter_reading for one in facts]
     counts = [None if one is None else one.count("NumGC") for one in readings]
-    note = collections_note(counts[0], counts[1])
-    return (note,) if note else ()
+    return () if None in counts else (OF_COLLECTIONS.format(*counts),)
 
 
 def compare_profiles(before: Profile, after: Profile, sample_type: str) -> pd.DataFrame:
@@ -273,7 +264,7 @@ def _rates(
 def _rate(before: Sequence[_Run], after: Sequence[_Run], name: str, per: str) -> pd.DataFrame:
     flats = [[_flat_rate(run, name, per) for run in side] for side in (before, after)]
     unseen = [
-        [_unseen_rate(run, other[0].last, name, per) for run in side]
+        [unseen_in(run.last, other[0].last, name) / run.units(per) for run in side]
         for side, other in ((before, after), (after, before))
     ]
     changes = compare_site_runs(*flats, *unseen)
@@ -284,19 +275,11 @@ def _rate(before: Sequence[_Run], after: Sequence[_Run], name: str, per: str) ->
 def _flat_rate(run: _Run, name: str, per: str) -> pd.DataFrame:
     """What each site allocated between a run's two profiles, over its requests or seconds."""
     assert run.first is not None
-    units = run.units(per)
-    assert units is not None
     grown = profile_changes(run.first, run.last, name, one_process=True).sites
     columns = {"flat": grown["change"], "flat_low": grown["low"], "flat_high": grown["high"]}
-    rated = {key: values.astype("Float64") / units for key, values in columns.items()}
+    rated = {key: values.astype("Float64") / run.units(per) for key, values in columns.items()}
     found = pd.DataFrame({"function": grown["function"], **rated})
     return found[found["flat"] != 0]
-
-
-def _unseen_rate(run: _Run, other: Profile, name: str, per: str) -> float | pd.Series:
-    units = run.units(per)
-    assert units is not None
-    return unseen_in(run.last, other, name) / units
 
 
 def _notes(
@@ -317,3 +300,52 @@ def _notes(
     for rename in renames:
         if all(rename.applied(name) == name for name in known):
             yield f"rename {rename}: no function before is called so"
+
+
+def unclaimed(
+    changes: pd.DataFrame, before: Profile, after: Profile, sample_type: str, *, is_stale: bool
+) -> list[str]:
+    """Why each change of `SITES` is no claim; empty where it is one, or none was found.
+
+    A profile shows what was in use at one collection. A site that has allocated and freed as much
+    as its change before holds more at one collection and less at the next, though nothing changed:
+    that is alloc less inuse. And `is_stale` where one of the profiles alone repeats the one before
+    it, as no collection ran in between: then it is of an older time than its moment. The changes
+    are of one profile a side; of other than in-use values every claim stands.
+    """
+    if not sample_type.startswith(IN_USE):
+        return [""] * len(changes)
+    freed = [_freed(profile, sample_type) for profile in (before, after)]
+    return [
+        "" if row["state"] == NO_CHANGE else STALE if is_stale else _swing(row, freed)
+        for row in rows_of(changes)
+    ]
+
+
+def _swing(row: Mapping[str, float], freed: Sequence[Mapping[str, float]]) -> str:
+    """That the side that holds more has freed as much before; empty if it has not."""
+    of_larger = freed[row["change"] > 0]
+    return SWINGS if of_larger.get(str(row["function"]), 0.0) >= abs(row["change"]) else ""
+
+
+def _freed(profile: Profile, sample_type: str) -> dict[str, float]:
+    """What each site had allocated and freed by then; nothing where the profile does not say."""
+    allocated = sample_type.replace(IN_USE, ALLOCATED)
+    if allocated not in profile.sample_type_names:
+        return {}
+    tops = (top_sites(profile, name).top for name in (allocated, sample_type))
+    total, in_use = (top.set_index("function")["flat"].astype(float) for top in tops)
+    return dict(total - in_use.reindex(total.index, fill_value=0.0))
+
+
+def is_one_stale(
+    before: Mapping[str, Profile], after: Mapping[str, Profile], ends: tuple[str, str]
+) -> bool:
+    """Whether the heap profile of one side alone, at its end, repeats the one before it."""
+
+    def is_stale(profiles: Mapping[str, Profile], moment: str) -> bool:
+        names = list(profiles)
+        place = names.index(moment) if moment in profiles else 0
+        return place > 0 and repeats(profiles[names[place - 1]], profiles[moment])
+
+    return is_stale(before, ends[0]) != is_stale(after, ends[1])

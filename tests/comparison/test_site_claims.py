@@ -3,7 +3,7 @@
 import pytest
 
 from gomem.comparison.comparison import compare
-from gomem.comparison.site_claims import STALE, SWINGS
+from gomem.comparison.sites import STALE, SWINGS
 from gomem.views.comparison.document import comparison_document
 from gomem.views.document import Table
 from tests.builders import FIXTURES, diagnosed
