@@ -92,23 +92,17 @@ _SAID = {  # of one build, of several
 
 @dataclass(frozen=True)
 class BuildComparison:
-    """What became of each metric in each build, against the baseline.
+    """What became of each metric in each build, against the baseline."""
 
-    Attributes:
-        baseline: Which of the builds the others are compared with.
-        comparisons: The whole comparison of each other build with it, by name, in their order.
-        metrics: A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
-        judgement: What it comes down to, with a sentence for each build.
-        outliers: Which builds are unlike all others, the farthest first; see
-            `gomem.comparison.outliers`.
-        notes: What to know before trusting any of it, with the build that it is about.
-    """
-
-    baseline: str
+    baseline: str  # which of the builds the others are compared with
+    # The whole comparison of each other build with it, by name, in their order.
     comparisons: Mapping[str, Comparison]
+    # A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
     metrics: pd.DataFrame
-    judgement: Judgement
+    judgement: Judgement  # what it comes down to, with a sentence for each build
+    # Which builds are unlike all others, the farthest first; see `gomem.comparison.outliers`.
     outliers: pd.DataFrame = field(default_factory=partial(empty, OUTLIERS))
+    # What to know before trusting any of it, with the build that it is about.
     notes: tuple[str, ...] = ()
 
     @property

@@ -20,9 +20,7 @@ from gomem.comparison.quantities import Quantity, quantities
 from gomem.comparison.samples import (
     BENCHMARK,
     BETTER,
-    EQUIVALENT,
     NO_CLAIM,
-    NO_WORSE,
     NOTHING_MEASURED,
     SAME,
     TOO_FEW,
@@ -30,7 +28,7 @@ from gomem.comparison.samples import (
     Judgement,
 )
 from gomem.comparison.settings import settings_words
-from gomem.statistics.rank_tests import ALPHA, most_by_chance
+from gomem.statistics.rank_tests import ALPHA, EQUIVALENT, NO_WORSE, most_by_chance
 from gomem.units import format_fraction, format_relative
 
 if TYPE_CHECKING:
@@ -94,17 +92,13 @@ def _trade(numbers: Sequence[Quantity]) -> str:
 
     Empty where nothing was gained, or at no cost.
     """
-    gains = [number for number in numbers if number.verdict == BETTER]
-    costs = [
-        number
-        for number in numbers
-        if number.verdict == WORSE or (number.has_risen and number.verdict != BETTER)
-    ]
+    gains = [one for one in numbers if one.verdict == BETTER]
+    costs = [one for one in numbers if one.verdict == WORSE or (one.has_risen and one not in gains)]
     if not gains or not costs:
         return ""
-    gained = " and ".join(number.clause for number in gains)
-    price = "".join(number.price for number in costs)
-    worse = " and ".join(number.clause for number in costs if not number.price)
+    gained = " and ".join(one.clause for one in gains)
+    price = "".join(one.price for one in costs)
+    worse = " and ".join(one.clause for one in costs if not one.price)
     return f"{_capital(gained)}{price}{f', but {worse}' if worse else ''}."
 
 
@@ -119,11 +113,9 @@ def _capital(clause: str) -> str:
 def _with_rise(sentence: str, numbers: Sequence[Quantity]) -> str:
     """The first sentence, with a rise of memory that it does not name."""
     unsaid = [
-        number.clause
-        for number in numbers
-        if number.has_risen
-        and not _says(sentence, number.clause)
-        and not _says(sentence, number.price)
+        one.clause
+        for one in numbers
+        if one.has_risen and not _says(sentence, one.clause) and not _says(sentence, one.price)
     ]
     return f"{sentence.removesuffix('.')}; {'; '.join(unsaid)}." if unsaid else sentence
 
@@ -172,10 +164,8 @@ def _largest(comparison: Comparison) -> str:
 
 def _margin(comparison: Comparison) -> list[str]:
     """Of how many metrics it is shown that they are no worse than was asked."""
-    if comparison.margin is None:
-        return []
     asked = comparison.metrics["equivalence"].dropna()
-    if asked.empty:
+    if comparison.margin is None or asked.empty:
         return []
     shown = asked.isin([NO_WORSE, EQUIVALENT]).sum()
     equal = (asked == EQUIVALENT).sum()
@@ -200,12 +190,10 @@ def _findings(comparison: Comparison) -> _Part | None:
 def _not_comparable(comparison: Comparison) -> list[str]:
     """Warnings of one side that the other side's files could not have shown."""
     warns = _warnings(comparison)
-    if warns.empty:
+    codes = [] if warns.empty else warns.loc[warns["state"] == NOT_COMPARABLE, "code"].tolist()
+    if not codes:
         return []
-    rows = warns[warns["state"] == NOT_COMPARABLE]
-    if rows.empty:
-        return []
-    codes = ", ".join(rows["code"])
+    codes = ", ".join(codes)
     return [f"Not comparable, as only one side has the files that would show it: {codes}."]
 
 

@@ -89,18 +89,11 @@ def _memory(
     if row is None:
         row = _metric(comparison, HEAP)
         return _in_use(comparison) if row is None else _heap(row)
-    series = [
-        [facts.rss_bytes for facts in side[0].moments if facts.rss_bytes is not None]
-        for side in (before, after)
-    ]
-    verdict = row["verdict"]
-    if verdict == TOO_FEW:
-        verdict = direction(
-            row["before_median"],
-            row["after_median"],
-            before_series=series[0],
-            after_series=series[1],
-        )
+    series = {
+        f"{word}_series": [one.rss_bytes for one in side[0].moments if one.rss_bytes is not None]
+        for word, side in (("before", before), ("after", after))
+    }
+    verdict = _verdict(row, **series)
     medians = row["before_n"] + row["after_n"] > 2
     clause = _moved("RSS", row, _sizes(row), medians=medians, noise=verdict == NO_CLAIM)
     sentence = f"{clause}{_reason(comparison.change, medians=medians)}."
@@ -118,9 +111,7 @@ def _reason(change: Change | None, *, medians: bool) -> str:
 
 
 def _heap(row: dict[str, Any]) -> Quantity:
-    verdict = row["verdict"]
-    if verdict == TOO_FEW:
-        verdict = direction(row["before_median"], row["after_median"])
+    verdict = _verdict(row)
     clause = _moved("the heap in use", row, _sizes(row), noise=verdict == NO_CLAIM)
     sentence = f"{clause[:1].upper()}{clause[1:]}; RSS is not on both sides."
     return Quantity(
@@ -166,13 +157,8 @@ def _load(comparison: Comparison) -> Quantity | None:
         verdict = direction(row["after_median"], row["before_median"], least=0.0)
     rates = [f"{row[f'{side}_median']:.3g}" for side in ("before", "after")]
     clause = _moved("requests per second", row, rates)
-    return Quantity(
-        REQUEST_RATE,
-        _of_metric(verdict),
-        clause,
-        _sentence("Requests per second", clause, rates, verdict),
-        -(row["change"] or 0.0),
-    )
+    sentence = _sentence("Requests per second", clause, rates, verdict)
+    return Quantity(REQUEST_RATE, _of_metric(verdict), clause, sentence, -(row["change"] or 0.0))
 
 
 def _collector(comparison: Comparison) -> Quantity | None:
@@ -180,22 +166,14 @@ def _collector(comparison: Comparison) -> Quantity | None:
     row = _metric(comparison, GC_CPU)
     if row is None or GC_CPU in comparison.too_little:
         return None
-    verdict = row["verdict"]
-    if verdict == TOO_FEW:
-        verdict = direction(row["before_median"], row["after_median"], least=LEAST_CPU)
+    verdict = _verdict(row, least=LEAST_CPU)
     shares = [format_fraction(row[f"{side}_median"]) for side in ("before", "after")]
     verb = "fell" if row["difference"] < 0 else "rose"
     clause = f"GC CPU {verb} from {shares[0]} to {shares[1]}"
-    rise = row["after_median"] - row["before_median"]
-    worse_by = rise / row["before_median"] if row["before_median"] else 0.0
-    is_small = abs(rise) < LEAST_CPU
-    return Quantity(
-        GC_CPU,
-        _of_metric(verdict),
-        clause,
-        _sentence("GC CPU", clause, shares, verdict),
-        0.0 if is_small else worse_by,
-    )
+    before, rise = row["before_median"], row["after_median"] - row["before_median"]
+    worse_by = rise / before if before and abs(rise) >= LEAST_CPU else 0.0
+    sentence = _sentence("GC CPU", clause, shares, verdict)
+    return Quantity(GC_CPU, _of_metric(verdict), clause, sentence, worse_by)
 
 
 def _goroutines(comparison: Comparison) -> Quantity | None:
@@ -213,6 +191,13 @@ def _goroutines(comparison: Comparison) -> Quantity | None:
     verb = "rose" if row["difference"] > 0 else "fell"
     clause = f"goroutines {verb} from {format_count(counts[0])} to {format_count(counts[1])}"
     return Quantity(GOROUTINES, _of_metric(verdict), clause, f"{clause.capitalize()}.", _rise(row))
+
+
+def _verdict(row: dict[str, Any], **asked: Any) -> str:
+    """The metric's own; of too few values what one a side can tell, of what is better low."""
+    if row["verdict"] != TOO_FEW:
+        return str(row["verdict"])
+    return direction(row["before_median"], row["after_median"], **asked)
 
 
 def _sentence(name: str, clause: str, values: list[str], verdict: str) -> str:

@@ -13,7 +13,7 @@ in the table is at most 5 %, however the metrics depend on each other.
 Where even values that lie wholly apart could not reach 5 %, the verdict is `?`: too few values to
 tell. A change of less than `LEAST_CHANGE` is `same`, neither better nor worse, because values that
 hardly vary give one part in a million a small p; benchstat, which has no such threshold, shows it
-as +0.00%. Nor does `~` say that nothing changed: see `gomem.comparison.equivalence`.
+as +0.00%. Nor does `~` say that nothing changed; `equivalence` in `statistics.rank_tests` can.
 
 What p cannot say is why two runs differ. Runs made one after the other also differ by what the
 machine did meanwhile, as benchmarks of unchanged code show; only alternating runs separate the two.
@@ -29,15 +29,16 @@ import numpy as np
 import pandas as pd
 
 from gomem.comparison.settings import DIFFERING
+from gomem.comparison.single_values import better_by_unit
 from gomem.inputs.schema import Column, build_rows, empty
 from gomem.statistics.rank_tests import (
     ALPHA,
     LEAST_VALUES,
     MIN_INTERVAL_VALUES,
     can_tell,
+    equivalence,
     holm,
     rank_sum_p,
-    rank_sum_tails,
     summarise,
 )
 
@@ -59,18 +60,12 @@ SAME = "same"
 VERDICTS = (BETTER, WORSE, CHANGED, SAME, NO_CLAIM, TOO_FEW)
 CLAIMS = (BETTER, WORSE, CHANGED)
 NO_CHANGE_SHOWN = (SAME, NO_CLAIM, TOO_FEW)
-EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
-EQUIVALENCES = (EQUIVALENT, NO_WORSE, NOT_SHOWN)
 TOLD = ("better", "exact", "layer", "least")  # of samples, where their frame has it
 BENCHMARK = "benchmark"  # the layer of what a benchmark file holds
 LAYERS = (BENCHMARK, "memory", "collector", "load", "")
 OF_FAMILY = f"p is below {ALPHA} by itself, but not among {{}} comparisons"
 OF_LEAST = "same: beyond noise, but a smaller change than matters"
 
-SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
-BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
-ALLOCATIONS = {"allocs", "mallocs", "objects"}
-OPERATIONS = {"op", "ops", "req", "reqs", "requests"}
 
 METRICS = (
     Column("name", "str", "", "What was measured."),
@@ -127,17 +122,12 @@ GEOMEANS = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a comparison comes down to.
+    """What a comparison comes down to."""
 
-    Attributes:
-        verdict: better, worse, mixed (some of both), same, or `?` where too few values can tell.
-        sentence: What changed, by how much, and why as far as it is known.
-        details: What else to know at once, in sentences: the price, what is new and what is gone,
-            what the verdict rests on.
-    """
-
-    verdict: str
-    sentence: str
+    verdict: str  # better, worse, mixed (some of both), same, or `?` where too few values can tell
+    sentence: str  # what changed, by how much, and why as far as it is known
+    # What else to know at once, in sentences: the price, what is new and what is gone, what the
+    # verdict rests on.
     details: tuple[str, ...] = ()
 
 
@@ -146,58 +136,43 @@ NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")
 
 @dataclass(frozen=True)
 class Comparison:
-    """What became of each metric, part and site.
+    """What became of each metric, part and site."""
 
-    Attributes:
-        metrics: A row for each name and unit of either side; see `METRICS`.
-        geomeans: A row for each unit that several benchmarks share; see `GEOMEANS`.
-        moments: Which moments of the captures were compared; see `gomem.comparison.comparison`.
-        ledger: The parts of resident memory at these moments, in bytes; see there.
-        groups: Whose the resident memory is at these moments, in bytes; see there.
-        sites: Allocation sites by sample type; see `gomem.comparison.sites`.
-        windows: What lies between the first and the last moment compared, of each side; see
-            `gomem.comparison.windows`.
-        site_rates: What each site allocated a request, or a second, between the moments; see there.
-        change: What moved between the last moments, a `gomem.diagnosis.changes.Change`; None
-            without captures. With several on a side it is that of those whose RSS is in the middle.
-        findings: Which causes are new, gone or the same, for captures; see there.
-        settings: The settings of the runtime that differ; see `gomem.comparison.settings`.
-        unlike: Why the sides are not judged, such as that they are of different programs; empty
-            where they are.
-        judgement: What it comes down to.
-        samples: The values behind the metrics, one a row; see `SAMPLES`.
-        least_change: A change smaller than this, of the median before, is `same`.
-        margin: Within which `equivalence` was asked for, of the median before; None if it was not.
-        too_little: Metrics that say little of what they are of, by name, each with the reason.
-        budgets: How each budget stands, where some were set; see `gomem.comparison.budgets`.
-        budgets_summary: The same in a sentence; empty without budgets.
-        notes: What to know before trusting any of it.
-        damaged: What of either side could not be read.
-        change_trees: By sample type, a function that makes the call tree of how the heap profile
-            behind `sites` changed; empty where a side has none.
-    """
-
-    metrics: pd.DataFrame
+    metrics: pd.DataFrame  # a row for each name and unit of either side; see `METRICS`
+    # A row for each unit that several benchmarks share; see `GEOMEANS`.
     geomeans: pd.DataFrame = field(default_factory=partial(empty, GEOMEANS))
+    # Which moments of the captures were compared, and RSS then by part and by owner, in bytes; see
+    # `gomem.comparison.moments`.
     moments: pd.DataFrame = field(default_factory=pd.DataFrame)
     ledger: pd.DataFrame = field(default_factory=pd.DataFrame)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
+    # Allocation sites by sample type, and what each allocated a request, or a second, between the
+    # moments; see `gomem.comparison.sites`.
     sites: pd.DataFrame = field(default_factory=pd.DataFrame)
     site_rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    # What lies between the first and the last moment compared, of each side; see `windows`.
     windows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    # What moved between the last moments, a `gomem.diagnosis.changes.Change`; None without
+    # captures. With several on a side it is that of those whose RSS is in the middle.
     change: Any = None
-    findings: pd.DataFrame = field(default_factory=pd.DataFrame)
+    findings: pd.DataFrame = field(default_factory=pd.DataFrame)  # which causes are new or gone
+    # The settings of the runtime that differ; see `gomem.comparison.settings`.
     settings: pd.DataFrame = field(default_factory=partial(empty, DIFFERING))
-    unlike: str = ""
-    judgement: Judgement = NOTHING_MEASURED
+    unlike: str = ""  # why the sides are not judged, as of different programs; empty where they are
+    judgement: Judgement = NOTHING_MEASURED  # what it comes down to
+    # The values behind the metrics, one a row; see `SAMPLES`.
     samples: pd.DataFrame = field(default_factory=partial(empty, SAMPLES))
-    least_change: float = LEAST_CHANGE
-    margin: float | None = None
+    least_change: float = LEAST_CHANGE  # of the median before: a smaller change is `same`
+    margin: float | None = None  # the same, within which `equivalence` was asked for, if it was
+    # Metrics that say little of what they are of, by name, each with the reason.
     too_little: Mapping[str, str] = field(default_factory=dict)
+    # How each budget stands, where some were set; see `gomem.comparison.budgets`.
     budgets: pd.DataFrame = field(default_factory=pd.DataFrame)
-    budgets_summary: str = ""
-    notes: tuple[str, ...] = ()
-    damaged: tuple[Damage, ...] = ()
+    budgets_summary: str = ""  # the same in a sentence; empty without budgets
+    notes: tuple[str, ...] = ()  # what to know before trusting any of it
+    damaged: tuple[Damage, ...] = ()  # what of either side could not be read
+    # By sample type, a function that makes the call tree of how the heap profile behind `sites`
+    # changed; empty where a side has none.
     change_trees: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     @property
@@ -255,49 +230,6 @@ def compare_samples(
         least_change=least_change,
         margin=margin,
     )
-
-
-def equivalence(
-    before: Values, after: Values, margin: float, better: str | None
-) -> tuple[str, float | None]:
-    """Whether values after are shown to be no worse than those before, or equivalent to them.
-
-    Shown the other way round: the values before, made worse by the margin (a fraction of each), lie
-    beyond those after by more than noise. Shown in both directions, the two are equivalent (two
-    one-sided tests, Schuirmann 1987, here by ranks); where neither is `better`, that alone is
-    shown. Values that do not vary, on either side, are compared as they are.
-
-    Beside one of `EQUIVALENCES` stands the p that it is worse by more than the margin: of the
-    direction that is bad, or the larger of both where none is; None where nothing varies, and where
-    there are too few values to tell.
-    """
-    moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
-    if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:
-        p_above, p_below = (
-            float(not within) for within in (after[0] <= moved[0][0], after[0] >= moved[1][0])
-        )
-        known = False
-    else:
-        tails = [rank_sum_tails(one, after) for one in moved]
-        if tails[0] is None or tails[1] is None:
-            return NOT_SHOWN, None
-        p_above, p_below, known = tails[0][1], tails[1][0], True
-    p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
-    shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
-    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)
-
-
-def better_by_unit(unit: str) -> str | None:
-    """Whether a unit's lower or higher values are better, where the unit alone says so.
-
-    Time, bytes and allocations are costs; bytes and operations per second are speed. About other
-    units, such as hits/op, nothing is known.
-    """
-    above, _, below = unit.partition("/")
-    words = set(above.split("-"))
-    if below in SECONDS:
-        return "higher" if words & (BYTES | OPERATIONS) else None
-    return "lower" if words & (BYTES | SECONDS | ALLOCATIONS) else None
 
 
 @dataclass(slots=True)

@@ -73,6 +73,10 @@ OF_REQUEST = (
     ("mallocs_per_request", "count/request", LOWER),
     ("gc_cpu_seconds_per_request", "s/request", LOWER),
 )
+SECONDS = {"s", "sec", "ms", "us", "µs", "ns"}
+BYTES = {"B", "bytes", "kB", "KB", "KiB", "MiB", "GiB"}
+ALLOCATIONS = {"allocs", "mallocs", "objects"}
+OPERATIONS = {"op", "ops", "req", "reqs", "requests"}
 
 
 def levels_of(
@@ -138,3 +142,16 @@ def load_levels(values: Mapping[str, float]) -> pd.DataFrame:
         if name in values
     ]
     return pd.DataFrame(rows, columns=["name", "unit", "layer", "better", "value"])
+
+
+def better_by_unit(unit: str) -> str | None:
+    """Whether a unit's lower or higher values are better, where the unit alone says so.
+
+    Time, bytes and allocations are costs; bytes and operations per second are speed. About other
+    units, such as hits/op, nothing is known.
+    """
+    above, _, below = unit.partition("/")
+    words = set(above.split("-"))
+    if below in SECONDS:
+        return "higher" if words & (BYTES | OPERATIONS) else None
+    return "lower" if words & (BYTES | SECONDS | ALLOCATIONS) else None

@@ -28,6 +28,8 @@ ALPHA = 0.05  # a p above it is noise
 LEAST_VALUES = 4  # on each side: 2 of the 70 ways to part eight values put them wholly apart
 EXACT_LIMIT = 50  # values on each side up to which p is exact, not approximated
 MIN_INTERVAL_VALUES = 6  # the smallest n with `interval_ranks`
+EQUIVALENT, NO_WORSE, NOT_SHOWN = "equivalent", "no worse", "?"
+EQUIVALENCES = (EQUIVALENT, NO_WORSE, NOT_SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +145,33 @@ def most_by_chance(compared: int) -> int:
 def can_tell(before: int, after: int) -> bool:
     """Whether so many values, wholly apart, reach a p of 5 %: then a change can show."""
     return bool(before and after) and 2 / comb(before + after, before) <= ALPHA
+
+
+def equivalence(
+    before: Values, after: Values, margin: float, better: str | None
+) -> tuple[str, float | None]:
+    """Whether values after are shown to be no worse than those before, or equivalent to them.
+
+    Shown the other way round: the values before, made worse by the margin (a fraction of each), lie
+    beyond those after by more than noise. Shown in both directions, the two are equivalent (two
+    one-sided tests, Schuirmann 1987, here by ranks); where neither is `better`, that alone is
+    shown. Values that do not vary, on either side, are compared as they are.
+
+    Beside one of `EQUIVALENCES` stands the p that it is worse by more than the margin: of the
+    direction that is bad, or the larger of both where none is; None where nothing varies, and where
+    there are too few values to tell.
+    """
+    moved = [before + sign * margin * np.abs(before) for sign in (1, -1)]
+    if min(len(before), len(after)) > 1 and len(set(before)) == len(set(after)) == 1:
+        p_above, p_below = (
+            float(not within) for within in (after[0] <= moved[0][0], after[0] >= moved[1][0])
+        )
+        known = False
+    else:
+        tails = [rank_sum_tails(one, after) for one in moved]
+        if tails[0] is None or tails[1] is None:
+            return NOT_SHOWN, None
+        p_above, p_below, known = tails[0][1], tails[1][0], True
+    p_worse = {"lower": p_above, "higher": p_below}.get(better or "", max(p_above, p_below))
+    shown = EQUIVALENT if max(p_above, p_below) <= ALPHA else NO_WORSE
+    return (shown if p_worse <= ALPHA else NOT_SHOWN), (p_worse if known else None)

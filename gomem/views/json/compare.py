@@ -16,11 +16,12 @@ from gomem.comparison.causes import STATES as FINDING_STATES
 from gomem.comparison.direction import JUDGEMENTS
 from gomem.comparison.moments import GROUPS, LEDGER, MOMENTS
 from gomem.comparison.outliers import OUTLIERS
-from gomem.comparison.samples import EQUIVALENCES, GEOMEANS, LAYERS, METRICS, VERDICTS
+from gomem.comparison.samples import GEOMEANS, LAYERS, METRICS, VERDICTS
 from gomem.comparison.settings import DIFFERING
 from gomem.comparison.sites import PER, SITE_CHANGES, SITE_RATES
 from gomem.comparison.windows import WINDOWS
 from gomem.inputs.schema import DAMAGE, Column
+from gomem.statistics.rank_tests import EQUIVALENCES
 from gomem.views.json.table import (
     PROBABILITY,
     Key,
