@@ -45,11 +45,7 @@ from gomem.statistics.rank_tests import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
     from gomem.errors import Damage
-
-    Values = NDArray[np.float64]
 
 # Of the median before. Where functions and stacks happen to lie moves times by more than this from
 # one build to the next (Mytkowicz and others 2009), so nobody can act on less.
@@ -395,5 +391,5 @@ def _by_chance(metrics: pd.DataFrame, compared: int) -> Iterator[str]:
 
 
 def listed(values: Iterable[object]) -> str:
-    """Values in words, in order."""
+    """FloatArray in words, in order."""
     return ", ".join(sorted(map(str, values)))

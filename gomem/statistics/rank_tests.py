@@ -19,9 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 CONFIDENCE = 0.95  # of the intervals
 ALPHA = 0.05  # a p above it is noise
@@ -42,7 +40,7 @@ class Summary:
     high: float | None = None
 
 
-def summarise(values: Values) -> Summary:
+def summarise(values: FloatArray) -> Summary:
     """A sample's median and its interval; with fewer than six values the interval is unknown."""
     if not len(values):
         return Summary(0)
@@ -77,7 +75,7 @@ def interval_ranks(n: int) -> tuple[int, int] | None:
     return (low, behind) if low >= 1 and behind <= n else None
 
 
-def rank_sum_p(before: Values, after: Values) -> float | None:
+def rank_sum_p(before: FloatArray, after: FloatArray) -> float | None:
     """Two-sided p of the Mann-Whitney U test.
 
     With up to 50 values on each side it is the exact permutation probability, given the ties;
@@ -88,7 +86,7 @@ def rank_sum_p(before: Values, after: Values) -> float | None:
     return None if tails is None else min(1.0, 2 * min(tails))
 
 
-def rank_sum_tails(before: Values, after: Values) -> tuple[float, float] | None:
+def rank_sum_tails(before: FloatArray, after: FloatArray) -> tuple[float, float] | None:
     """One-sided p of the same test: that the values before are the smaller, the larger ones."""
     if not len(before) or not len(after) or len(before) + len(after) == 2:
         return None
@@ -148,14 +146,14 @@ def can_tell(before: int, after: int) -> bool:
 
 
 def equivalence(
-    before: Values, after: Values, margin: float, better: str | None
+    before: FloatArray, after: FloatArray, margin: float, better: str | None
 ) -> tuple[str, float | None]:
     """Whether values after are shown to be no worse than those before, or equivalent to them.
 
     Shown the other way round: the values before, made worse by the margin (a fraction of each), lie
     beyond those after by more than noise. Shown in both directions, the two are equivalent (two
     one-sided tests, Schuirmann 1987, here by ranks); where neither is `better`, that alone is
-    shown. Values that do not vary, on either side, are compared as they are.
+    shown. FloatArray that do not vary, on either side, are compared as they are.
 
     Beside one of `EQUIVALENCES` stands the p that it is worse by more than the margin: of the
     direction that is bad, or the larger of both where none is; None where nothing varies, and where

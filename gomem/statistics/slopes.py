@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gomem.statistics.sampling import Z95
-
-FloatArray = npt.NDArray[np.float64]
+from gomem.statistics.sampling import Z95, FloatArray
 
 
 def theil_sen(seconds: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -21,11 +21,8 @@ from gomem.analysis.series.level import Level, Rise
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gomem.analysis.collector.steps import Cycles, FilledRun
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
+from gomem.statistics.sampling import UNSEEN_SIGHTINGS, FloatArray, Sampling, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,6 @@ WHOLE = "all"
 LEAST_WIDTH = 0.001  # of the whole: below, a frame is about a pixel wide
 MOST_DEPTH = 128  # what Go writes at most
 MOST_FRAMES = 3000  # of the widest; a page with more is slow, and most of them are hairlines
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 

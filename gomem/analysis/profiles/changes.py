@@ -15,11 +15,8 @@ from gomem.statistics.sampling import UNSEEN_SIGHTINGS, Sampling, interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from gomem.inputs.pprof.table import Profile
-
-    Values = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 STATES = ("new", "gone", "grew", "shrank", "~")
 SITES = (
@@ -156,7 +153,7 @@ def _union(sides: Sequence[pd.DataFrame]) -> pd.Index:
 
 def _mean(
     runs: Sequence[pd.DataFrame], functions: pd.Index, unseen_high: Sequence[float | pd.Series]
-) -> tuple[Values, Values, Values]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean flat value and interval of every function."""
     aligned = [_aligned(run, functions, high) for run, high in zip(runs, unseen_high, strict=True)]
     flats, lows, highs = (np.array(part) for part in zip(*aligned, strict=True))
@@ -168,7 +165,7 @@ def _mean(
 
 def _aligned(
     side: pd.DataFrame, functions: pd.Index, unseen_high: float | pd.Series
-) -> tuple[Values, Values, Values]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Flat value and interval of every function; one that the profile does not show has 0."""
     if side.index.has_duplicates:
         twice = side.index[side.index.duplicated()][0]
@@ -191,7 +188,7 @@ class _Measured:
     """The values of one profile by function."""
 
     functions: pd.Index  # each once
-    value: Values  # of each
+    value: FloatArray  # of each
     sampling: Sampling | None  # what lies behind each; None if that is not known
     is_exact: bool  # the program recorded every allocation
     note: str  # why there are no intervals
@@ -208,7 +205,7 @@ class _Measured:
         """The same by other functions; 0 for those it has not."""
         place = self.functions.get_indexer(functions)
 
-        def aligned(part: Values) -> Values:
+        def aligned(part: FloatArray) -> FloatArray:
             return np.append(part, 0.0)[place]  # the last one for -1, which is nowhere
 
         sampling = None if self.sampling is None else self.sampling.mapped(aligned)
@@ -220,7 +217,7 @@ def _measure(profile: Profile, sample_type: str, granularity: str, *, cum: bool)
     add_up = nodes.cum if cum else nodes.flat
     names, number = np.unique(np.array(nodes.names, dtype=object), return_inverse=True)
 
-    def by_name(part: Values) -> Values:
+    def by_name(part: FloatArray) -> FloatArray:
         return np.bincount(number, add_up(part), len(names)).astype(np.float64)
 
     sampling = sampling_of(profile, sample_type)

@@ -34,11 +34,8 @@ from gomem.statistics.slopes import theil_sen
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from gomem.inputs.pprof.table import Profile
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 GROWTH = (
     Column("stack", "str", "", "Function names, outermost first, joined by `;`."),

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.inputs.pprof.table import Profile
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 OBJECTS = (
     Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),

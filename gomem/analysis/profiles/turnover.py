@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
-    from numpy.typing import NDArray
 
     from gomem.inputs.pprof.table import Profile
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 TURNOVER = (
     Column("function", "str", "", "Who allocates; as pprof prints it at the granularity."),
