@@ -95,15 +95,12 @@ class BuildComparison:
     """What became of each metric in each build, against the baseline."""
 
     baseline: str  # which of the builds the others are compared with
-    # The whole comparison of each other build with it, by name, in their order.
-    comparisons: Mapping[str, Comparison]
-    # A row for each metric and build, the baseline's first; see `BUILD_METRICS`.
-    metrics: pd.DataFrame
+    comparisons: Mapping[str, Comparison]  # of each other build with it, by name, in their order
+    metrics: pd.DataFrame  # of each metric and build, the baseline first; see `BUILD_METRICS`
     judgement: Judgement  # what it comes down to, with a sentence for each build
     # Which builds are unlike all others, the farthest first; see `gomem.comparison.outliers`.
     outliers: pd.DataFrame = field(default_factory=partial(empty, OUTLIERS))
-    # What to know before trusting any of it, with the build that it is about.
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what to know before trusting any of it, and of which build
 
     @property
     def builds(self) -> tuple[str, ...]:

@@ -122,9 +122,7 @@ class Judgement:
 
     verdict: str  # better, worse, mixed (some of both), same, or `?` where too few values can tell
     sentence: str  # what changed, by how much, and why as far as it is known
-    # What else to know at once, in sentences: the price, what is new and what is gone, what the
-    # verdict rests on.
-    details: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()  # in sentences: the price, what is new or gone, what it rests on
 
 
 NOTHING_MEASURED = Judgement(TOO_FEW, "Nothing was measured on both sides.")

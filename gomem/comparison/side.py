@@ -54,8 +54,7 @@ class Side:
     captures: Sequence[Diagnosis]  # a run each
     first: str  # the first moment that has a counterpart on the other side; empty without one
     last: str  # the last, which levels are of
-    # How many requests each run answered, where no load test says so.
-    asked_requests: int | None = None
+    asked_requests: int | None = None  # how many each run answered, where no load test says so
 
     @cached_property
     def spans(self) -> list[Span]:

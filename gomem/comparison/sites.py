@@ -99,8 +99,7 @@ class SiteComparison:
     """The allocation sites of two sides."""
 
     sites: pd.DataFrame  # by sample type, at the last moment that has profiles; see `SITE_CHANGES`
-    # What each allocated between the first moment and the last; see `SITE_RATES`.
-    rates: pd.DataFrame
+    rates: pd.DataFrame  # what each allocated between the moments; see `SITE_RATES`
     # By sample type, a function that makes the call tree of the change, of the first capture on
     # each side.
     change_trees: Mapping[str, Callable[[], CallTree]] = field(default_factory=dict)

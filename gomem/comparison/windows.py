@@ -50,8 +50,7 @@ class Window:
     seconds: float | None = None  # how long it is; None if no clock says
     collections: int | None = None  # in it; None if nothing counts them
     requests: float | None = None  # answered in it; None if nobody says
-    # When the log begins and ends, since the process's start; None without one.
-    log: tuple[float, float] | None = None
+    log: tuple[float, float] | None = None  # when the log begins and ends since the start, if any
 
 
 def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Window:

@@ -29,8 +29,7 @@ class Tally:
     """Values of a sample, ascending, and how often each occurs."""
 
     values: FloatArray = field(default_factory=lambda: np.empty(0))  # the different ones
-    # Of each, how many.
-    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))  # of each
     is_rounded: bool = False  # whether there were too many, so that they are rounded to four digits
 
     def add(self, sample: FloatArray) -> None:

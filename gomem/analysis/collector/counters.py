@@ -37,8 +37,7 @@ class CounterReading:
     path: str  # the artefact of the first
     metrics_path: str  # that of the second
     moment: str  # when it was read
-    # A row of MemStats of a page of metrics, which has what runtime/metrics lack.
-    page: pd.Series | None = None
+    page: pd.Series | None = None  # of MemStats of a page of metrics: what runtime/metrics lack
     page_path: str = ""  # its artefact
 
     def count(self, name: str) -> int | None:
@@ -64,13 +63,9 @@ class CollectorCounters:
     """What the counters say of the collections between two readings, or since the start."""
 
     cycles: int  # collections
-    # Of them, asked for by the program; None where nobody counted (before Go 1.8).
-    forced: int | None
-    # From the last collection before the first reading to the last before the last one; None since
-    # the start.
-    seconds: float | None
-    # For how long they stopped the world; None where that is not counted.
-    paused_seconds: float | None
+    forced: int | None  # of them, asked for by the program; nobody counted before Go 1.8
+    seconds: float | None  # between the last collections before both readings; None since the start
+    paused_seconds: float | None  # for how long they stopped the world, if that is counted
     allocated_bytes: int | None  # TotalAlloc's difference; None where that is not counted
     # The lowest NextGC of the readings, because room is a mean: a heap that grew meanwhile had less
     # while its goals were low. None where it is not told.
@@ -78,10 +73,8 @@ class CollectorCounters:
     # The last of them, by number, at which the runtime's limiter held collecting down to half of
     # the CPU; None where it did not, or nobody says.
     limiter_cycle: int | None
-    # Of all CPU that GOMAXPROCS allowed, without idle marking; None if unknown.
-    cpu_fraction: float | None
-    # What of that the stops are; None where the same source does not say.
-    cpu_stopped_fraction: float | None
+    cpu_fraction: float | None  # of all CPU that GOMAXPROCS allowed, without idle marking
+    cpu_stopped_fraction: float | None  # what of that the stops are, if the same source says
     cpu_field: str  # what says so
     cpu_path: str  # the artefact that does
     cpu_since_start: bool  # whether that is since the start, even where the counts are not

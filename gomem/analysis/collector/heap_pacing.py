@@ -63,8 +63,7 @@ class HeapPacing:
     cycles: pd.DataFrame
     summary: pd.DataFrame  # a row per column of `PACING`; see `PACING_SUMMARY`
     usual: UsualRoom  # the room above the live heap
-    # Whether there were so many different values that its quantiles may be off, by 0.05 % at most.
-    is_rounded: bool = False
+    is_rounded: bool = False  # whether so many values differ that quantiles may be off by 0.05 %
 
 
 def heap_pacing(cycles: Cycles) -> HeapPacing:

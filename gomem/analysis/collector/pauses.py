@@ -50,8 +50,7 @@ PAUSE_QUANTILES = (
 class GcPauses:
     """Times of collections."""
 
-    # A row per kind of time and quantile; see `PAUSE_QUANTILES`. The longest has no interval.
-    quantiles: pd.DataFrame
+    quantiles: pd.DataFrame  # a row per kind of time and quantile; see `PAUSE_QUANTILES`
     # A row per kind of time in `COUNTED` and bin: `what`, `low_seconds`, `high_seconds`, `cycles`;
     # five bins a decade, the first one from 0.
     histogram: pd.DataFrame
@@ -168,8 +167,7 @@ class RememberedPauses:
 
     stopped: Tally  # how long each collection stopped the world, in seconds, both stops together
     longest_number: int  # the collection that did so for longest
-    # The time that they are of; None since the start, and where some are forgotten.
-    seconds: float | None
+    seconds: float | None  # the time that they are of; None since the start, or if some are lost
 
 
 def remembered_pauses(

@@ -84,9 +84,7 @@ ONE_GOGC_FRACTION = 0.9  # of the lower goals: if so many agree, GOGC was change
 class GcTriggers:
     """Why collections ran."""
 
-    # A row per collection: `run`, `number`, `trigger`; none of a log that is too long to lie in
-    # memory.
-    cycles: pd.DataFrame
+    cycles: pd.DataFrame  # `run`, `number`, `trigger` of each; none of a log too long for memory
     counts: pd.DataFrame  # a row per trigger, in the order of `TRIGGERS`; see `TRIGGER_COUNTS`
     gogc: pd.DataFrame  # a row per run; see `GOGC`
     beyond_any: int  # how many of the goals no GOGC makes

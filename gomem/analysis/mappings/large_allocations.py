@@ -26,9 +26,7 @@ class LargeAllocations:
     large_bytes: int  # in all of them
     pointer_bytes: int  # in those with pointers: the most that it can be
     least_pointer_bytes: int  # the least: as if all small objects were pointers and nothing else
-    # Of `pointer_bytes`, what must be untouched: more than the pointer-free large objects have room
-    # for.
-    untouched_bytes: int
+    untouched_bytes: int  # of `pointer_bytes`: beyond what the pointer-free have room for
 
     @property
     def resident_bytes(self) -> int:

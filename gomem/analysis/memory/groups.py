@@ -82,9 +82,7 @@ class MemoryGroups:
 
     # A row per group that is there; see `MEMORY_GROUPS`. `bytes` adds up to RSS, exactly.
     rows: pd.DataFrame
-    # What the runtime claims of the Go heap, divided; see `HEAP_CLAIMS`. No rows where nothing
-    # divides it.
-    claims: pd.DataFrame
+    claims: pd.DataFrame  # the runtime's of the Go heap, divided; see `HEAP_CLAIMS`; or no rows
 
     def bytes_of(self, group: str) -> int | None:
         """Resident bytes of a group; None where it is not told apart, or nothing says."""

@@ -128,8 +128,7 @@ class TimeToLimit:
     soonest_seconds: float  # at the upper end of the slope
     latest_seconds: float  # at the lower end; `inf` if the size may not be growing at all
     points: int  # moments that the line runs through
-    # How much of the way the line runs through: the slope times the moments' span.
-    seen_bytes: float
+    seen_bytes: float  # how much of the way the line has run: the slope times the time
     left_bytes: float  # how much is left to the limit
     # Whether it grows to the end, by the shape of its path where there are five moments or more:
     # memory that has filled and levelled off reaches no limit. An interval of the later half's own

@@ -32,8 +32,7 @@ class Skew:
     """How far apart the two sides of a moment are."""
 
     seconds: float | None = None  # between MemStats and the mappings; None if a time is unknown
-    # Collections that ended between them, as far as they can be counted; None if nothing says.
-    collections: int | None = None
+    collections: int | None = None  # that ended between them, as far as they can be counted
     source: str = ""  # what they were counted from
 
     @property

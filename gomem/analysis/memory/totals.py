@@ -43,12 +43,9 @@ class ResidentTotals:
 
     rss_bytes: int  # resident
     source: str  # where that count comes from
-    # How much of it is pages of files, with the count's name; None if nothing says.
-    of_files: tuple[int, str] | None = None
-    # How much of it is shared memory; None if nothing says.
-    of_shared_memory: tuple[int, str] | None = None
-    # How much of it was given back with MADV_FREE; None if nothing says.
-    lazy_free: tuple[int, str] | None = None
+    of_files: tuple[int, str] | None = None  # of it pages of files, with the count's name
+    of_shared_memory: tuple[int, str] | None = None  # of it shared memory
+    lazy_free: tuple[int, str] | None = None  # of it given back with MADV_FREE
     notes: tuple[str, ...] = ()  # what else the numbers include, or leave out
 
 

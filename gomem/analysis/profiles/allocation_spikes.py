@@ -71,12 +71,9 @@ class Spike:
     usual_at_most_bytes: float  # the same in the longest time that the interval may show
     intervals: int  # how many there are in all, those without news among them
     with_news: int  # how many of them have news, and so a rate
-    # Who, as differences of alloc_space; rows as in `EXTRA`, the largest first.
-    allocated: pd.DataFrame
+    allocated: pd.DataFrame  # who, by alloc_space; rows as in `EXTRA`, the largest first
     in_use: SiteChanges  # levels of inuse_space at both moments, and their change
-    # The program's own function for which the first of `allocated` allocates most; empty if none
-    # is.
-    caller: str
+    caller: str  # the program's own function for which the first of these allocates most
 
     @property
     def extra_bytes(self) -> float:

@@ -69,22 +69,18 @@ class Series:
 
     sample_type: str  # which, such as `inuse_space`
     unit: str  # its unit, as the profiles declare it
-    # A row for each profile that is new: `moment`, `time`, `seconds` since the first.
-    moments: pd.DataFrame
+    moments: pd.DataFrame  # `moment`, `time`, `seconds` since the first, of each new profile
     # Stacks × moments: levels of inuse_*; of alloc_*, what was added since the moment before, and
     # missing in the first, of which that is unknown.
     values: pd.DataFrame
     variance: pd.DataFrame  # of each value by sampling; missing if it is not known
     repeated: tuple[str, ...] = ()  # profiles left out because they repeat the one before
-    # Moments before which alloc_* fell: another process, counted from its start.
-    restarts: tuple[str, ...] = ()
+    restarts: tuple[str, ...] = ()  # moments before which alloc_* fell: another process
     at_once: tuple[str, ...] = ()  # profiles left out because another follows at once
     # The earliest time that each new profile may be of; empty if none lags.
     since_seconds: tuple[float, ...] = ()
-    # When the last of them was last seen, repeated or not; None if not known.
-    until_seconds: float | None = None
-    # Functions of the last profile that are of modules of others than the program's own.
-    others: frozenset[str] = frozenset()
+    until_seconds: float | None = None  # when the last was last seen, repeated or not
+    others: frozenset[str] = frozenset()  # of the last profile, functions of others' modules
 
     @property
     def totals(self) -> pd.Series:

@@ -28,8 +28,7 @@ class InUseTotals:
 
     at_most: float  # the most that any has, to the upper end of its 95 % interval, in bytes
     moment: str  # of the profile that has it
-    # What each counts as allocated since the start, by moment, in bytes.
-    allocated: Mapping[str, int]
+    allocated: Mapping[str, int]  # what each counts since the start, by moment, in bytes
 
 
 def in_use_totals(profiles: Mapping[str, Profile]) -> InUseTotals | None:

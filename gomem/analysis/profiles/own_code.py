@@ -59,8 +59,7 @@ HOLDERS = (
 class Stacks:
     """Stacks, and how much each counts."""
 
-    # A row a frame: `sample`, `depth` from 0 innermost, `function`, `file`, `line`.
-    frames: pd.DataFrame
+    frames: pd.DataFrame  # each: `sample`, `depth` from 0 innermost, `function`, `file`, `line`
     values: NDArray[np.int64]  # what each sample has
     others: Collection[str] = ()  # the functions that are known to be of modules of others
 

@@ -45,8 +45,7 @@ class Publications:
     """Periodic profiles, without those that say nothing of their own."""
 
     news: tuple[Published, ...]  # those that say something new, in order of time
-    # Moments whose profile repeats the one before: no collection ran in between.
-    repeated: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()  # moments that repeat the one before: no GC ran
     at_once: tuple[str, ...] = ()  # moments whose profile another follows almost at once
 
     @property

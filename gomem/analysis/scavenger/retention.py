@@ -194,10 +194,8 @@ class _Collections:
     """What readings and log say of each collection."""
 
     goals: Mapping[int, float]  # NextGC that readings have after each
-    # HeapInuse of the last reading after each, and so before the next one.
-    in_use: Mapping[int, int]
-    # Free slots (HeapInuse less HeapAlloc) in the readings after each: the fewest.
-    slots: Mapping[int, int]
+    in_use: Mapping[int, int]  # HeapInuse of the last reading after each, before the next
+    slots: Mapping[int, int]  # free slots, HeapInuse less HeapAlloc, after each: the fewest
     log: Mapping[int, LogCycle]  # what the log has of it
 
     @classmethod

@@ -164,22 +164,16 @@ class Scavenger:
 
     goals: tuple[Goal, ...]  # the rules of all releases, and which of them this one has
     retention: pd.DataFrame  # a row a moment; see `memory.retention.RETENTION`
-    # Why no more went back between two moments; see `memory.scavenge_verdicts.INTERVALS`.
-    intervals: pd.DataFrame
-    # Those in a row with one verdict as one; see `scavenge_verdicts.EPISODES`.
-    episodes: pd.DataFrame
+    intervals: pd.DataFrame  # why no more went back between two moments; see `INTERVALS`
+    episodes: pd.DataFrame  # those in a row with one verdict as one; see `EPISODES`
     # The scavenger's lines with `seconds`, when the collection before each was, on the clock of
     # `retention`; see `gomem.inputs.gctrace.table.SCAVENGES`. None without any.
     lines: pd.DataFrame | None
     freed: pd.DataFrame  # calls of debug.FreeOSMemory in the log; see `FREED`
-    # What a call would give back for sure, at the last moment: what is idle. None without MemStats.
-    would_free_bytes: int | None
-    # And at most: what is retained, as far as its collection finds no object.
-    may_free_bytes: int | None
-    # What GODEBUG=madvdontneed=1 would take off RSS there; None if no file says.
-    lazy_free_bytes: int | None
-    # None where runtime/metrics do not have it: before Go 1.20, or of one moment.
-    cpu: ScavengerCpu | None
+    would_free_bytes: int | None  # what a call would free for sure at the last moment: idle heap
+    may_free_bytes: int | None  # and at most: all retained, if its collection finds no object
+    lazy_free_bytes: int | None  # what GODEBUG=madvdontneed=1 would take off RSS there
+    cpu: ScavengerCpu | None  # if runtime/metrics have it: not before Go 1.20, or of one moment
 
 
 def scavenger(

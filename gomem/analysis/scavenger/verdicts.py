@@ -92,8 +92,7 @@ class _Above:
     """How it is with heap above the goal from one reading to the next."""
 
     since: Row  # the first reading of those in a row at which heap lies above the goal
-    # How long nothing goes back, around these two; missing without a clock.
-    silent_seconds: float | None
+    silent_seconds: float | None  # how long nothing goes back, around these two, by a clock
     goes_back: bool  # whether some does from the one to the other
 
 

@@ -48,8 +48,7 @@ class Load:
     lasting: Array  # how long each took from its first stop to its last
     cpu_seconds: Array  # what each took of the CPU, without idle marking
     scanned: Array  # stacks and globals that each scanned
-    # How far before its goal the pacer wanted to start after each; see `pacer.runway`.
-    runway: Array
+    runway: Array  # how far before its goal the pacer wanted to start after each
     forced: Array  # when collections started that the program asked for
     gomaxprocs: float  # GOMAXPROCS
 

@@ -66,8 +66,7 @@ class WhatIf:
     backtest: Backtest  # how well the same is foretold on the log itself
     assumptions: tuple[str, ...]  # what the answer rests on, in sentences
     refused: str | None = None  # why there is none; None where there is
-    # What to set for the container; None where its size is not known.
-    advice: PodAdvice | None = None
+    advice: PodAdvice | None = None  # what to set for the container, if its size is known
 
     def cell(self, gogc: int, memory_limit_bytes: float | None = None) -> pd.Series | None:
         """The row of a setting; None where the grid has it not."""
@@ -87,9 +86,7 @@ class Asked:
     limits: Sequence[float] | None = None
     container_bytes: int | None = None  # what the container may use; None if that is not known
     container_source: str = "--container"  # what says so
-    # How a GOMEMLIMIT for it is worked out, see `pod_advice.STEPS`; None where only its size is
-    # known.
-    steps: pd.DataFrame | None = None
+    steps: pd.DataFrame | None = None  # how a GOMEMLIMIT for it is worked out; see `STEPS`
 
     @property
     def advised_steps(self) -> pd.DataFrame | None:
