@@ -164,8 +164,10 @@ def _largest(comparison: Comparison) -> str:
 
 def _margin(comparison: Comparison) -> list[str]:
     """Of how many metrics it is shown that they are no worse than was asked."""
+    if comparison.margin is None:
+        return []
     asked = comparison.metrics["equivalence"].dropna()
-    if comparison.margin is None or asked.empty:
+    if asked.empty:
         return []
     shown = asked.isin([NO_WORSE, EQUIVALENT]).sum()
     equal = (asked == EQUIVALENT).sum()
