@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -41,23 +41,16 @@ NAMES = {
 }
 GROUPS = tuple(NAMES)
 OF_GO_HEAP = (LIVE, GARBAGE, OBJECTS, FREE, STACKS)
-GROUP_OF_PART = {
-    "heap_objects": OBJECTS,
-    "heap_slack": FREE,
-    "heap_idle": FREE,
-    "heap_released_resident": FREE,
-    "heap_unexplained": FREE,
-    "stacks": STACKS,
-    "runtime_metadata": RUNTIME,
-    "native_heap": NATIVE,
-    "thread_stacks": NATIVE,
-    "anonymous_other": NATIVE,
-    "mapped_files": FILES,
-    "shared_memory": FILES,
-    "binary": PROGRAM,
-    "libraries": PROGRAM,
-    "kernel": PROGRAM,
+_PARTS_OF_GROUP = {
+    OBJECTS: ("heap_objects",),
+    FREE: ("heap_slack", "heap_idle", "heap_released_resident", "heap_unexplained"),
+    STACKS: ("stacks",),
+    RUNTIME: ("runtime_metadata",),
+    NATIVE: ("native_heap", "thread_stacks", "anonymous_other"),
+    FILES: ("mapped_files", "shared_memory"),
+    PROGRAM: ("binary", "libraries", "kernel"),
 }
+GROUP_OF_PART = {part: group for group, parts in _PARTS_OF_GROUP.items() for part in parts}
 UNTOUCHED = "heap_untouched"
 # The ledger's words for what the other parts leave of a total, and for parts of two states.
 LEFT_OVER, DOUBTFUL = "left over", "doubtful"
@@ -154,17 +147,13 @@ def side_by_side(several: Sequence[MemoryGroups]) -> pd.DataFrame:
     what a moment does not tell apart.
     """
     there = {group for one in several for group in one.rows["group"]}
-    columns: dict[str, list[Any]] = {"group": [], "name": []}
-    columns |= {str(place): [] for place in range(len(several))}
-    order = (HEAP, *(group for group in GROUPS if group != HEAP))
-    for group in (one for one in order if one in there):
-        columns["group"].append(group)
-        columns["name"].append(NAMES[group])
-        for place, one in enumerate(several):
-            size = one.heap_bytes if group == HEAP else one.bytes_of(group)
-            columns[str(place)].append(size)
-    sizes = {str(place): "Int64" for place in range(len(several))}
-    return pd.DataFrame(columns).astype({"group": "str", "name": "str"} | sizes)
+    order = [group for group in dict.fromkeys((HEAP, *GROUPS)) if group in there]
+    columns = {"group": pd.Series(order, dtype="str")}
+    columns["name"] = pd.Series([NAMES[group] for group in order], dtype="str")
+    for place, one in enumerate(several):
+        sizes = [one.heap_bytes if group == HEAP else one.bytes_of(group) for group in order]
+        columns[str(place)] = pd.Series(sizes, dtype="Int64")
+    return pd.DataFrame(columns)
 
 
 def memory_groups(
@@ -185,7 +174,7 @@ def memory_groups(
         _take_off(sizes, untouched, (HEAP,))
     elif rss_bytes is None:
         sizes = dict.fromkeys(sizes)
-    elif untouched and not _few(untouched, sum(heap_claims.values())):
+    elif untouched >= max(FEW_SHARE * sum(heap_claims.values()), FEW_BYTES):
         sizes, claims = _as_one_heap(sizes, claims)
         _take_off(sizes, untouched, (HEAP,))
     elif untouched:
@@ -234,10 +223,6 @@ def _of_part(
     return [(GROUP_OF_PART[part], size, said)]
 
 
-def _few(untouched: int, claimed: int) -> bool:
-    return untouched < max(FEW_SHARE * claimed, FEW_BYTES)
-
-
 def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[str, int]]:
     """The same with the groups of the Go heap as one."""
     inside = (HEAP, *OF_GO_HEAP)
@@ -249,19 +234,8 @@ def _as_one_heap(sizes: _Sizes, claims: dict[str, int]) -> tuple[_Sizes, dict[st
 
 
 # What is free was touched least likely; then what the last collection has not marked.
-_TAKEN_FROM = (
-    HEAP,
-    FREE,
-    GARBAGE,
-    OBJECTS,
-    LIVE,
-    STACKS,
-    RUNTIME,
-    NATIVE,
-    PROGRAM,
-    FILES,
-    UNDIVIDED,
-)
+_HEAP_FIRST = (HEAP, FREE, GARBAGE, OBJECTS, LIVE, STACKS)
+_TAKEN_FROM = (*_HEAP_FIRST, RUNTIME, NATIVE, PROGRAM, FILES, UNDIVIDED)
 
 
 def _take_off(

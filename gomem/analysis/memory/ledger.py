@@ -20,29 +20,12 @@ from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from gomem.analysis.mappings.kinds import ClassifiedMappings
     from gomem.analysis.memory.totals import ResidentTotals
 
-PARTS = (
-    "heap_objects",
-    "heap_slack",
-    "heap_idle",
-    "stacks",
-    "heap_released_resident",
-    "heap_untouched",
-    "heap_unexplained",
-    "runtime_metadata",
-    "binary",
-    "libraries",
-    "native_heap",
-    "thread_stacks",
-    "mapped_files",
-    "shared_memory",
-    "kernel",
-    "anonymous_other",
-)
+CLAIMED = ("heap_objects", "heap_slack", "heap_idle", "stacks")  # in the arenas, by the runtime
 PART_OF_KIND = {
     "go-runtime": "runtime_metadata",
     "binary": "binary",
@@ -54,8 +37,9 @@ PART_OF_KIND = {
     "kernel": "kernel",
     "anonymous-other": "anonymous_other",
 }
+_LEFT_OVER = ("heap_untouched", "heap_unexplained")
+PARTS = (*CLAIMED, "heap_released_resident", *_LEFT_OVER, *PART_OF_KIND.values())
 HEAP_PARTS = frozenset(PARTS[:7])
-CLAIMED = PARTS[:4]  # of the heap, as the runtime counts it
 ARENAS, STRUCTURES, OUTSIDE = "heap and stacks", "runtime structures", "outside Go's runtime"
 _WHERE = {**dict.fromkeys(PARTS[:7], ARENAS), "runtime_metadata": STRUCTURES}
 CONFIDENCE = {
@@ -80,29 +64,20 @@ LEDGER_SIDES = (
 SMAPS_NEXT = f"smaps: {SMAPS.command()}"
 MEMSTATS_NEXT = f"MemStats: {MEMSTATS.command()}"
 AGAIN_NEXT = "MemStats and smaps again, in one command, right after one another"
-_FIELDS = {
-    "heap_objects": "HeapAlloc",
-    "heap_slack": "HeapInuse - HeapAlloc",
-    "heap_idle": "HeapIdle - HeapReleased",
-    "stacks": "StackInuse",
+_FIELDS = ("HeapAlloc", "HeapInuse - HeapAlloc", "HeapIdle - HeapReleased", "StackInuse")
+_CLASSES = (f"/memory/classes/heap/{one}:bytes" for one in ("objects", "unused", "free", "stacks"))
+_SOURCES = {
+    "memstats": ([f"MemStats.{one}" for one in _FIELDS], "MemStats: the other *Sys fields"),
+    "metrics-page": (
+        [f"metrics-page {one}" for one in _FIELDS],
+        "metrics-page: the other *Sys fields",
+    ),
+    "metrics": (_CLASSES, "/memory/classes: metadata, profiling/buckets and other"),
 }
-_METADATA = "runtime_metadata"
+# What each claim is read from, by where the runtime's side is.
 RUNTIME_SIDES = {
-    "memstats": {
-        **{part: f"MemStats.{field}" for part, field in _FIELDS.items()},
-        _METADATA: "MemStats: the other *Sys fields",
-    },
-    "metrics-page": {
-        **{part: f"metrics-page {field}" for part, field in _FIELDS.items()},
-        _METADATA: "metrics-page: the other *Sys fields",
-    },
-    "metrics": {
-        "heap_objects": "/memory/classes/heap/objects:bytes",
-        "heap_slack": "/memory/classes/heap/unused:bytes",
-        "heap_idle": "/memory/classes/heap/free:bytes",
-        "stacks": "/memory/classes/heap/stacks:bytes",
-        _METADATA: "/memory/classes: metadata, profiling/buckets and other",
-    },
+    side: dict(zip(CLAIMED, heap, strict=True)) | {"runtime_metadata": metadata}
+    for side, (heap, metadata) in _SOURCES.items()
 }
 _HEAP_FIELDS = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "StackInuse")
 
@@ -153,22 +128,15 @@ class Ledger:
 
         A row each for the arenas, the runtime's own structures and everything else.
         """
-        claimed: dict[str, int | None] = {}
-        resident: dict[str, int] = {}
-        for part, size, said in self.parts[["part", "bytes", "claimed_bytes"]].itertuples(
-            index=False, name=None
-        ):
-            where = _WHERE.get(part, OUTSIDE)
-            resident[where] = resident.get(where, 0) + size
-            known = claimed.setdefault(where, None)
-            claimed[where] = known if pd.isna(said) else (known or 0) + said
+        where = self.parts["part"].map(lambda part: _WHERE.get(part, OUTSIDE))
+        sums = self.parts.groupby(where, sort=False)
+        claimed = sums["claimed_bytes"].sum(min_count=1)
+        resident = sums["bytes"].sum()
         columns = {
-            "where": list(resident),
-            "claimed_bytes": list(claimed.values()),
-            "resident_bytes": list(resident.values()),
-            "difference_bytes": [
-                None if said is None else resident[where] - said for where, said in claimed.items()
-            ],
+            "where": resident.index.tolist(),
+            "claimed_bytes": claimed.array,
+            "resident_bytes": resident.array,
+            "difference_bytes": (resident - claimed).array,
         }
         return build(columns, LEDGER_SIDES)
 
@@ -216,28 +184,21 @@ def reconcile_rss(
     notes += disagreements(checks)
     doubtful = _OF_BOTH_SIDES if of_two_states and memstats is not None else frozenset()
     inferred = None if classified is None else _inferred_kinds(classified.mappings)
-    parts = build_rows(
-        [
-            (*row, _confidence(row[0], inferred, doubtful, of_both=memstats is not None))
-            for row in rows
-        ],
-        LEDGER_PARTS,
-    )
+    has_both = memstats is not None
+    known = (_confidence(row[0], inferred, doubtful, of_both=has_both) for row in rows)
+    parts = build_rows(((*row, how) for row, how in zip(rows, known, strict=True)), LEDGER_PARTS)
     if doubtful:
         notes.append(
             f"cannot be trusted: {', '.join(part for part, *_ in rows if part in doubtful)}; "
             "RSS and the other parts come from the kernel alone and hold"
         )
-    next_file = _next_file(classified, memstats, of_two_states=of_two_states)
+    next_file = AGAIN_NEXT if of_two_states else ""
+    if classified is None or memstats is None:
+        next_file = SMAPS_NEXT if classified is None else MEMSTATS_NEXT
     return Ledger(rss_bytes, parts, checks, tuple(notes), next_file, rss_source)
 
 
 _OF_BOTH_SIDES = HEAP_PARTS - {"heap_released_resident"}  # which is smaps' LazyFree alone
-
-
-_LEFT_OVER = frozenset({"heap_untouched", "heap_unexplained"})
-
-
 _KINDS_OF_PART = {part: kind for kind, part in PART_OF_KIND.items()}
 
 
@@ -260,21 +221,11 @@ def _confidence(
         return "left over" if part in {*_LEFT_OVER, "anonymous_other"} else "counted"
     if part in _LEFT_OVER and of_both:
         return "left over"
-    if part in HEAP_PARTS and part not in {*_LEFT_OVER, "heap_released_resident"}:
+    if part in CLAIMED:
         return "counted"
     kind = _KINDS_OF_PART.get(part, "go-heap")
     # The zeroed data of a program stands behind its file's: the ELF format says so, not a guess.
     return "inferred" if kind in inferred - {"binary", "library"} else "counted"
-
-
-def _next_file(
-    classified: ClassifiedMappings | None, memstats: pd.Series | None, *, of_two_states: bool
-) -> str:
-    if classified is None:
-        return SMAPS_NEXT
-    if memstats is None:
-        return MEMSTATS_NEXT
-    return AGAIN_NEXT if of_two_states else ""
 
 
 _Row = tuple[str, int, int | None, str]
@@ -286,42 +237,33 @@ def _fine(
     frame = classified.mappings
     notes = list(classified.notes)
     arenas = frame.loc[frame["kind"] == "go-heap", ["Rss", "LazyFree"]]
-    if memstats is None:
-        rows = _heap_without_memstats(arenas)
-        if len(arenas):
-            notes.append("no MemStats at this moment, so the heap is not divided")
-    else:
+    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
+    released = ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap")
+    rest = int(arenas["Rss"].sum()) - lazy_free
+    rows: list[_Row] = []
+    claimed = None
+    if memstats is not None:
         work_buffers = work_buffer_bytes(frame, memstats) or 0
-        rows = _heap(arenas, claims_of(memstats, work_buffers, sources))
-    claimed = None if memstats is None else metadata_claim(memstats) - work_buffers
+        claimed = metadata_claim(memstats) - work_buffers
+        claims = claims_of(memstats, work_buffers, sources)
+        rows = [(part, size, size, source) for part, size, source in claims]
+        rest -= sum(size for _, size, _ in claims)
+        source = "smaps Rss of go-heap, less the parts above"
+        rows += [
+            released,
+            ("heap_untouched", min(rest, 0), None, source),
+            ("heap_unexplained", max(rest, 0), None, source),
+        ]
+    elif len(arenas):
+        notes.append("no MemStats at this moment, so the heap is not divided")
+        source = "smaps Rss of go-heap; no MemStats to divide it"
+        rows = [released, ("heap_unexplained", rest, None, source)]
     resident = frame["Rss"].groupby(frame["kind"]).sum()
     for kind, part in PART_OF_KIND.items():
         if kind in resident.index or part == "runtime_metadata":
             said = claimed if part == "runtime_metadata" else None
             rows.append((part, int(resident.get(kind, 0)), said, f"smaps Rss of {kind}"))
     return rows, notes
-
-
-def _heap(arenas: pd.DataFrame, claims: Sequence[tuple[str, int, str]]) -> list[_Row]:
-    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
-    rows: list[_Row] = [(part, size, size, source) for part, size, source in claims]
-    rows.append(("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"))
-    rest = int(arenas["Rss"].sum()) - sum(size for _, size, _ in claims) - lazy_free
-    source = "smaps Rss of go-heap, less the parts above"
-    rows.append(("heap_untouched", min(rest, 0), None, source))
-    rows.append(("heap_unexplained", max(rest, 0), None, source))
-    return rows
-
-
-def _heap_without_memstats(arenas: pd.DataFrame) -> list[_Row]:
-    if arenas.empty:
-        return []
-    lazy_free = int(arenas["LazyFree"].fillna(0).sum())
-    resident = int(arenas["Rss"].sum()) - lazy_free
-    return [
-        ("heap_released_resident", lazy_free, None, "smaps LazyFree of go-heap"),
-        ("heap_unexplained", resident, None, "smaps Rss of go-heap; no MemStats to divide it"),
-    ]
 
 
 def _coarse(
@@ -356,15 +298,11 @@ def claims_of(
     memstats: pd.Series, work_buffers: int, sources: Mapping[str, str]
 ) -> list[tuple[str, int, str]]:
     """What the runtime says is in the arenas and not given back."""
-    field = {name: int(memstats[name]) for name in _HEAP_FIELDS}
-    sizes = {
-        "heap_objects": field["HeapAlloc"],
-        "heap_slack": field["HeapInuse"] - field["HeapAlloc"],
-        "heap_idle": field["HeapIdle"] - field["HeapReleased"],
-        "stacks": field["StackInuse"] + work_buffers,
-    }
-    more = {"stacks": " + GC work buffers"} if work_buffers else {}
-    return [(part, size, sources[part] + more.get(part, "")) for part, size in sizes.items()]
+    allocated, in_use, idle, released, stacks = (int(memstats[name]) for name in _HEAP_FIELDS)
+    sizes = (allocated, in_use - allocated, idle - released, stacks + work_buffers)
+    more = ("", "", "", " + GC work buffers" if work_buffers else "")
+    of_parts = zip(CLAIMED, sizes, more, strict=True)
+    return [(part, size, sources[part] + words) for part, size, words in of_parts]
 
 
 def has_heap_fields(memstats: pd.Series) -> bool:

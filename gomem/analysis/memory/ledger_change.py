@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build_rows
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -44,14 +44,8 @@ PART_CHANGES = (
     Column("after_bytes", "Int64", "B", "Its bytes after; missing where nothing tells them."),
     Column("change_bytes", "Int64", "B", "After less before."),
 )
-VERDICTS = (
-    "unchanged",
-    "shifted",
-    *dict.fromkeys(LAYER_OF_PART.values()),
-    "mixed",
-    "undivided",
-    "unknown",
-)
+_LAYERS = dict.fromkeys(LAYER_OF_PART.values())
+VERDICTS = ("unchanged", "shifted", *_LAYERS, "mixed", "undivided", "unknown")
 # Parts that tell Go's heap from the rest: where a ledger has none, its anonymous memory is both.
 OF_GO_HEAP = {part for part in LAYER_OF_PART if part.startswith("heap_")}
 # A smaller change is nothing to act on: pages of the program come and go by a mebibyte, and two
@@ -98,13 +92,11 @@ def change_ledger(
         change = after_rss_bytes - before_rss_bytes
     noise = max(LEAST_BYTES, LEAST_SHARE * max(before_rss_bytes or 0, after_rss_bytes or 0))
     verdict = _verdict(change, moved, noise)
-    if (
-        verdict in {"native", "mixed"}
-        and "anonymous_other" in sizes
-        and not OF_GO_HEAP & set(sizes)
-    ):
+    is_undivided = "anonymous_other" in sizes and not OF_GO_HEAP & set(sizes)
+    if verdict in {"native", "mixed"} and is_undivided:
         verdict = "undivided"
-    return LedgerChange(change, _parts(sizes), verdict)
+    rows = ((part, _layer(part), *pair, _difference(*pair)) for part, pair in sizes.items())
+    return LedgerChange(change, build_rows(rows, PART_CHANGES), verdict)
 
 
 # A ledger has sixteen parts at most, and a capture as many ledgers as moments: so what stands
@@ -115,27 +107,15 @@ _Moved = dict[str, int | None]
 
 def _aligned(before: pd.DataFrame, after: pd.DataFrame, zero: frozenset[str]) -> _Sizes:
     """Bytes before and after by part, in the ledger's order."""
-    sides = [_sums(before), _sums(after)]
-    order = sorted(dict.fromkeys(part for side in sides for part in side), key=_place)
-    return {
-        part: (sides[0].get(part, absent), sides[1].get(part, absent))
-        for part in order
-        for absent in (0 if part in zero else None,)
-    }
-
-
-def _sums(ledger: pd.DataFrame) -> dict[str, int]:
-    sums: dict[str, int] = {}
-    for part, size in zip(ledger["part"].tolist(), ledger["bytes"].tolist(), strict=True):
-        sums[part] = sums.get(part, 0) + size
-    return sums
-
-
-def _place(part: str) -> int:
-    return _PLACES.get(part, len(_PLACES))
-
-
-_PLACES = {part: place for place, part in enumerate(LAYER_OF_PART)}
+    sides: list[dict[str, int]] = [{}, {}]
+    for side, ledger in zip(sides, (before, after), strict=True):
+        for part, size in zip(ledger["part"].tolist(), ledger["bytes"].tolist(), strict=True):
+            side[part] = side.get(part, 0) + size
+    every = {**sides[0], **sides[1]}
+    order = [part for part in dict.fromkeys((*LAYER_OF_PART, *every)) if part in every]
+    absent = dict.fromkeys(zero, 0)
+    old, new = (absent | side for side in sides)
+    return {part: (old.get(part), new.get(part)) for part in order}
 
 
 def _difference(before: int | None, after: int | None) -> int | None:
@@ -144,17 +124,6 @@ def _difference(before: int | None, after: int | None) -> int | None:
 
 def _layer(part: str) -> str:
     return LAYER_OF_PART.get(part, "native")
-
-
-def _parts(sizes: _Sizes) -> pd.DataFrame:
-    columns = {
-        "part": list(sizes),
-        "layer": [_layer(part) for part in sizes],
-        "before_bytes": [before for before, _ in sizes.values()],
-        "after_bytes": [after for _, after in sizes.values()],
-        "change_bytes": [_difference(*pair) for pair in sizes.values()],
-    }
-    return build(columns, PART_CHANGES)
 
 
 def _by_layer(sizes: _Sizes) -> _Moved:

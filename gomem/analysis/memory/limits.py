@@ -17,7 +17,7 @@ import pandas as pd
 from gomem.analysis.memory.ledger import PARTS
 from gomem.analysis.series.level import Level
 from gomem.inputs.schema import Column, build_rows
-from gomem.text import Bytes, Text, text
+from gomem.text import Bytes, text
 from gomem.units import MIB
 
 if TYPE_CHECKING:
@@ -40,6 +40,14 @@ LIMIT_STEPS = (
     Column("source", "str", "", "Where the number is from; empty where it is rounding."),
 )
 ADDRESS_SPACE = "Max address space"
+NOT_DIVIDED = (
+    "Go has {needed} resident now; how much of it is in use, and so needs room, only MemStats say"
+)
+ROOM = "Go holds {needed} now, which leaves {room} for garbage between collections"
+NO_ROOM = (
+    "Go holds {needed} now, more than that: under such a GOMEMLIMIT the collector would never "
+    "rest; raise the container's limit, or hold less"
+)
 
 
 @dataclass(frozen=True)
@@ -111,10 +119,8 @@ def address_space_use(
     Go reserves far more than it uses, and a limit counts it all.
     """
     limit = limits.get(ADDRESS_SPACE)
-    if limit is None:
-        return None
     mapped = None if mappings is None else int(mappings["Size"].sum())
-    return AddressSpace(limit, mapped)
+    return None if limit is None else AddressSpace(limit, mapped)
 
 
 @dataclass(frozen=True)
@@ -151,12 +157,10 @@ def time_to_limit(seconds: pd.Series, sizes: pd.Series, limit_bytes: int) -> Tim
     slope, low, high = _slope(x, y)
     order = np.argsort(x, kind="stable")
     rise = Level("cgroup", x[order], y[order]).rise
-    left = limit_bytes - float(y[np.argmax(x)])
-    return TimeToLimit(
-        float(slope), float(low), float(high),
-        _reach(left, slope), _reach(left, high), _reach(left, low), len(x),
-        float(slope * (x.max() - x.min())), left, rise is None or rise.goes_on,
-    )  # fmt: skip
+    left, seen = limit_bytes - float(y[np.argmax(x)]), float(slope * (x.max() - x.min()))
+    goes_on = rise is None or rise.goes_on
+    at, soonest, latest = (_reach(left, one) for one in (slope, high, low))
+    return TimeToLimit(slope, low, high, at, soonest, latest, len(x), seen, left, goes_on)
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
@@ -220,27 +224,7 @@ def advise_gomemlimit(
     advised = left // MIB * MIB
     rows.append(("rounded down to 1 MiB", advised - left, ""))
     enough = advised > needed
+    note = NOT_DIVIDED if not divided else ROOM if enough else NO_ROOM
+    said = text(note, needed=Bytes(needed), room=Bytes(advised - needed))
     steps = build_rows(rows, LIMIT_STEPS)
-    return LimitAdvice(
-        advised if advised > 0 else None, needed, enough, steps, _note(needed, advised, divided)
-    )
-
-
-def _note(needed: int, advised: int, divided: bool) -> Text:
-    if not divided:
-        return text(
-            "Go has {} resident now; how much of it is in use, and so needs room, only MemStats "
-            "say",
-            Bytes(needed),
-        )
-    if advised > needed:
-        return text(
-            "Go holds {} now, which leaves {} for garbage between collections",
-            Bytes(needed),
-            Bytes(advised - needed),
-        )
-    return text(
-        "Go holds {} now, more than that: under such a GOMEMLIMIT the collector would never rest; "
-        "raise the container's limit, or hold less",
-        Bytes(needed),
-    )
+    return LimitAdvice(advised if advised > 0 else None, needed, enough, steps, said)
