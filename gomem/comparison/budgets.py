@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
-    from numpy.typing import NDArray
 
     from gomem.comparison.samples import Comparison
+    from gomem.statistics.sampling import FloatArray
 
 MET, BROKEN, CANNOT_TELL = "met", "broken", "?"
 STATES = (MET, BROKEN, CANNOT_TELL)
@@ -87,7 +87,7 @@ class Budget:
     def __str__(self) -> str:
         return f"{self.metric}={self.text}"
 
-    def applied(self, values: NDArray[np.float64], unit: str) -> NDArray[np.float64]:
+    def applied(self, values: FloatArray, unit: str) -> FloatArray:
         """Values, worse by what is allowed; CaptureError where the budget is of another unit."""
         if self.unit == RELATIVE:
             return values + np.abs(values) * self.size / 100
@@ -177,23 +177,15 @@ def _row(budget: Budget, metric: dict[str, Any], comparison: Comparison) -> dict
     before, after = (_values(comparison.samples, metric, side) for side in ("before", "after"))
     allowed = budget.applied(before, metric["unit"])
     sign = _sign(budget, metric["better"])
-    state, p, note = _state(before, after, allowed, sign, metric)
+    state, p, note = _state(before, after, allowed, sign, metric["unit"])
     if reason := comparison.too_little.get(metric["name"], ""):
         state, note = CANNOT_TELL, reason
-    return {
-        "budget": str(budget),
-        "name": metric["name"],
-        "unit": metric["unit"],
-        "before_n": len(before),
-        "after_n": len(after),
-        "before": float(np.median(before)),
-        "after": float(np.median(after)),
-        "allowed": float(np.median(allowed)),
-        "change": metric["change"],
-        "p_value": p,
-        "state": state,
-        "note": note,
-    }
+    kept = {name: metric[name] for name in ("name", "unit", "change")}
+    counts = {"before_n": len(before), "after_n": len(after)}
+    sides = {"before": before, "after": after, "allowed": allowed}
+    medians = {name: float(np.median(values)) for name, values in sides.items()}
+    told = {"budget": str(budget), "p_value": p, "state": state, "note": note}
+    return kept | counts | medians | told
 
 
 def _sign(budget: Budget, better: str | None) -> float:
@@ -203,7 +195,7 @@ def _sign(budget: Budget, better: str | None) -> float:
     return -1.0 if budget.text.startswith("-") else 1.0
 
 
-def _values(samples: pd.DataFrame, metric: dict[str, Any], side: str) -> NDArray[np.float64]:
+def _values(samples: pd.DataFrame, metric: dict[str, Any], side: str) -> FloatArray:
     chosen = samples["side"] == side
     for key in ("name", "unit", "layer"):
         chosen &= samples[key] == metric[key]
@@ -211,18 +203,14 @@ def _values(samples: pd.DataFrame, metric: dict[str, Any], side: str) -> NDArray
 
 
 def _state(
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
-    allowed: NDArray[np.float64],
-    sign: float,
-    metric: dict[str, Any],
+    before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
     """How one metric stands, with p and what to know."""
     beyond = sign * (np.median(after) - np.median(allowed)) > 0
     if len(set(before)) == len(set(after)) == 1 and min(len(before), len(after)) > 1:
         return (BROKEN if beyond else MET), None, ""  # it does not vary: a count, as a rule
     if not can_tell(len(before), len(after)):
-        return _of_few(before, after, allowed, sign, metric["unit"])
+        return _of_few(before, after, allowed, sign, unit)
     p = rank_sum_p(allowed, after)
     if not beyond:
         return MET, p, ""
@@ -232,11 +220,7 @@ def _state(
 
 
 def _of_few(
-    before: NDArray[np.float64],
-    after: NDArray[np.float64],
-    allowed: NDArray[np.float64],
-    sign: float,
-    unit: str,
+    before: FloatArray, after: FloatArray, allowed: FloatArray, sign: float, unit: str
 ) -> tuple[str, float | None, str]:
     """What too few values for a test tell: only what is about the same, or far away."""
     old, new, worst = (float(np.median(values)) for values in (before, after, allowed))
@@ -255,7 +239,7 @@ def _toward(old: float, new: float, sign: float, unit: str) -> str:
     return direction(*sides, least=least_of(unit))
 
 
-def _more(before: NDArray[np.float64], after: NDArray[np.float64]) -> str:
+def _more(before: FloatArray, after: FloatArray) -> str:
     """How many runs would tell a difference as this one, by Noether's formula (1987)."""
     above = (after[:, None] > before[None, :]).mean()
     share = above + (after[:, None] == before[None, :]).mean() / 2

@@ -110,7 +110,7 @@ class BuildComparison:
     @property
     def settings(self) -> pd.DataFrame:
         """The settings that differ from the baseline's, with a column `build`; see `DIFFERING`."""
-        return self._each("settings")
+        return _with_builds(self.comparisons, "settings")
 
     @property
     def settings_words(self) -> str:
@@ -120,12 +120,12 @@ class BuildComparison:
     @property
     def findings(self) -> pd.DataFrame:
         """The causes of all builds, with a column `build`; see `gomem.comparison.judgement`."""
-        return self._each("findings")
+        return _with_builds(self.comparisons, "findings")
 
     @property
     def budgets(self) -> pd.DataFrame:
         """How each budget stands in each build, with a column `build`; see `within_budgets`."""
-        return self._each("budgets")
+        return _with_builds(self.comparisons, "budgets")
 
     @property
     def budgets_summary(self) -> str:
@@ -137,9 +137,6 @@ class BuildComparison:
         """The same, with how each budget stands in each build; raises as `within_budgets`."""
         held = {name: within_budgets(one, budgets) for name, one in self.comparisons.items()}
         return replace(self, comparisons=held)
-
-    def _each(self, frame: str) -> pd.DataFrame:
-        return _with_builds(self.comparisons, frame)
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
@@ -190,33 +187,24 @@ def compare_many(
             f"baseline {base}: wanted one of {', '.join(builds)}{did_you_mean(base, builds)}"
         )
     sides = {name: opened(side) for name, side in builds.items()}
-    of_base = sides.pop(base)
-    others = {
-        name: compare(
-            of_base,
-            side,
-            requests=requests,
-            renames=renames,
-            least_change=least_change,
-            margin=margin,
-        )
-        for name, side in sides.items()
-    }
-    return against_baseline(base, others)
+    pair = partial(
+        compare,
+        sides.pop(base),
+        requests=requests,
+        renames=renames,
+        least_change=least_change,
+        margin=margin,
+    )
+    return against_baseline(base, {name: pair(side) for name, side in sides.items()})
 
 
 def against_baseline(baseline: str, comparisons: Mapping[str, Comparison]) -> BuildComparison:
     """Comparisons of each other build, by name, with one baseline, as one."""
     metrics = _metrics(baseline, comparisons)
     unlike = outliers(metrics, [name for name, one in comparisons.items() if one.unlike])
-    return BuildComparison(
-        baseline,
-        comparisons,
-        metrics,
-        _judgement(baseline, comparisons, unlike),
-        unlike,
-        tuple(_notes(comparisons)),
-    )
+    judgement = _judgement(baseline, comparisons, unlike)
+    notes = tuple(_notes(comparisons))
+    return BuildComparison(baseline, comparisons, metrics, judgement, unlike, notes)
 
 
 def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFrame:
@@ -230,10 +218,9 @@ def _metrics(baseline: str, comparisons: Mapping[str, Comparison]) -> pd.DataFra
         if not known and row["before_n"]:
             known.append(_baseline_row(row, baseline))
         known.append(_build_row(row, p, family))
-    laid_out = (row for each in found.values() for row in each)
-    return build_rows(
-        (tuple(row[c.name] for c in BUILD_METRICS) for row in laid_out), BUILD_METRICS
-    )
+    rows_by_metric = (row for each in found.values() for row in each)
+    laid_out = ([row[column.name] for column in BUILD_METRICS] for row in rows_by_metric)
+    return build_rows(laid_out, BUILD_METRICS)
 
 
 def _corrected(
@@ -258,22 +245,21 @@ def _corrected(
 
 def _baseline_row(row: dict[str, Any], baseline: str) -> dict[str, Any]:
     absent = dict.fromkeys(OF_A_PAIR)
-    own = {key: row[f"before_{key}"] for key in ("n", "median", "low", "high")}
-    of_itself = {"baseline_n": own["n"], "baseline_median": own["median"]}
-    return {**row, **own, **of_itself, **absent, "build": baseline, "note": ""}
+    return {**row, **_own(row, "before"), **absent, "build": baseline, "note": ""}
 
 
 def _build_row(row: dict[str, Any], p_adjusted: float | None, family: int) -> dict[str, Any]:
-    own = {key: row[f"after_{key}"] for key in ("n", "median", "low", "high")}
-    of_base = {"baseline_n": row["before_n"], "baseline_median": row["before_median"]}
-    kept = [note for note in row["note"].split("; ") if note and not _is_of_family(note)]
+    of_pair = OF_FAMILY.partition("{")[0]
+    kept = [one for one in row["note"].split("; ") if one and not one.startswith(of_pair)]
     if p_adjusted is not None and row["p_value"] <= ALPHA < p_adjusted:
         kept.append(OF_FAMILY.format(family))
-    return {**row, **own, **of_base, "p_adjusted": p_adjusted, "note": "; ".join(kept)}
+    return {**row, **_own(row, "after"), "p_adjusted": p_adjusted, "note": "; ".join(kept)}
 
 
-def _is_of_family(note: str) -> bool:
-    return note.startswith(OF_FAMILY.partition("{")[0])
+def _own(row: dict[str, Any], side: str) -> dict[str, Any]:
+    """A build's own numbers, beside those of the baseline."""
+    of_base = {"baseline_n": row["before_n"], "baseline_median": row["before_median"]}
+    return {key: row[f"{side}_{key}"] for key in ("n", "median", "low", "high")} | of_base
 
 
 def _judgement(
@@ -299,11 +285,11 @@ def _judgement(
     against = f"{words}: against" if words else "Against"
     if baseline in alone:
         said.insert(0, f"{baseline}, the baseline, is unlike the others: {alone[baseline]}.")
-    return Judgement(
-        together([*verdicts.values()]),
-        f"{against} {baseline}, {'; '.join(each)}.{_first_outlier(unlike)}",
-        (*said, *([OF_RUNS] if is_single else [])),
-    )
+    sentence = f"{against} {baseline}, {'; '.join(each)}."
+    for row in rows_of(unlike.head(1)):
+        sentence += f" Most unlike the others is {row['build']}: {outlier_words(row)}."
+    details = (*said, *([OF_RUNS] if is_single else []))
+    return Judgement(together([*verdicts.values()]), sentence, details)
 
 
 def _alone(unlike: pd.DataFrame) -> dict[str, str]:
@@ -312,13 +298,6 @@ def _alone(unlike: pd.DataFrame) -> dict[str, str]:
     for row in rows_of(unlike):
         found.setdefault(row["build"], []).append(outlier_words(row))
     return {name: "; ".join(words[:MAX_OUTLIERS]) for name, words in found.items()}
-
-
-def _first_outlier(unlike: pd.DataFrame) -> str:
-    if unlike.empty:
-        return ""
-    row = rows_of(unlike)[0]
-    return f" Most unlike the others is {row['build']}: {outlier_words(row)}."
 
 
 def _said(name: str, comparison: Comparison, alone: str) -> str:

@@ -47,31 +47,19 @@ def compared_causes(before: Diagnosis, after: Diagnosis, unlike: str = "") -> pd
     The side after has the one before as its baseline; `unlike` says why nothing can be new or gone.
     """
     old, new = _causes(before), _causes(after)
-    rows = [
-        _row(finding, NEW, unlike or _missing(finding, after, before), on_both=code in old)
-        for code, finding in new.items()
-    ]
-    rows += [
-        _row(finding, GONE, unlike or _missing(finding, before, after))
-        for code, finding in old.items()
-        if code not in new
-    ]
+    rows = []
+    for code, one in {**new, **{code: one for code, one in old.items() if code not in new}}.items():
+        state, missing = ON_BOTH, ""
+        if not (code in old and code in new):
+            sides = (after, before) if code in new else (before, after)
+            missing = unlike or _missing(one, *sides)
+            state = NOT_COMPARABLE if missing else NEW if code in new else GONE
+        rows.append((code, state, str(one.severity), one.title, missing))
     return build_rows(rows, COMPARED_CAUSES)
 
 
 def _causes(diagnosis: Diagnosis) -> dict[str, Finding]:
     return {one.code: one for one in diagnosis.findings if not one.code.startswith(OF_DATA)}
-
-
-def _row(
-    finding: Finding, state: str, missing: str, *, on_both: bool = False
-) -> tuple[str, str, str, str, str]:
-    """A finding of one side, which the other has, or has not, or could not have."""
-    if on_both:
-        state, missing = ON_BOTH, ""
-    elif missing:
-        state = NOT_COMPARABLE
-    return finding.code, state, str(finding.severity), finding.title, missing
 
 
 def _missing(finding: Finding, own: Diagnosis, other: Diagnosis) -> str:

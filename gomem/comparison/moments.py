@@ -11,7 +11,7 @@ from gomem.analysis.memory.groups import NAMES
 from gomem.analysis.memory.ledger import PART_OF_KIND, PARTS
 from gomem.comparison.side import median_bytes
 from gomem.diagnosis.part_words import PART_NAMES, part_key
-from gomem.inputs.schema import Column, build, build_rows
+from gomem.inputs.schema import Column, build_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,30 +62,25 @@ GROUPS = (
 
 def compared_moments(old: Side, new: Side, pairs: Pairs, profiled: Pairs) -> pd.DataFrame:
     """Which moments are compared, by ledger or heap profile, and RSS at both; see `MOMENTS`."""
-    columns: dict[str, list[Any]] = {column.name: [] for column in MOMENTS}
+    rows = []
     for pair in dict.fromkeys([*pairs, *profiled]):
-        is_paired = pair in pairs
+        facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
         rss = [
-            _rss(s, name) if is_paired else None for s, name in zip((old, new), pair, strict=True)
+            median_bytes(one.rss_bytes for one in side) if pair in pairs else None for side in facts
         ]
-        columns["before"].append(pair[0])
-        columns["after"].append(pair[1])
-        columns["before_rss_bytes"].append(rss[0])
-        columns["after_rss_bytes"].append(rss[1])
-        columns["change_bytes"].append(_difference(*rss))
-        columns["of_metrics"].append(pair in pairs[-1:])
-        columns["of_sites"].append(pair in profiled)
-    return build(columns, MOMENTS)
+        rows.append((*pair, *rss, _difference(*rss), pair in pairs[-1:], pair in profiled))
+    return build_rows(rows, MOMENTS)
 
 
 def compared_ledgers(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
     """The parts of resident memory at these moments; see `LEDGER`."""
     rows = []
-    for first, second in pairs:
+    for pair in pairs:
+        facts = [side.facts_at(name) for side, name in zip((old, new), pair, strict=True)]
         for part in PARTS:
-            sizes = _part(old, first, part), _part(new, second, part)
-            if sizes != (None, None):
-                rows.append((first, second, part, *sizes, _difference(*sizes)))
+            sizes = [median_bytes(_part_bytes(one, part) for one in side) for side in facts]
+            if sizes != [None, None]:
+                rows.append((*pair, part, *sizes, _difference(*sizes)))
     return build_rows(rows, LEDGER)
 
 
@@ -93,21 +88,17 @@ def compared_groups(old: Side, new: Side, pairs: Pairs) -> pd.DataFrame:
     """RSS by owner at these moments, as finely as both accounts divide it; see `GROUPS`."""
     rows: list[tuple[Any, ...]] = []
     for pair in pairs:
-        before, after = (
-            side.snapshots_at(name) for side, name in zip((old, new), pair, strict=True)
-        )
+        before, after = old.snapshots_at(pair[0]), new.snapshots_at(pair[1])
         if not before or not after:
             continue
         for part in moved(_middle(before), _middle(after), bounded=True):
             levels = _level(before, part.groups), _level(after, part.groups)
             known = [round(one.low) if one.width < 1 else None for one in levels]
-            bounds = (
-                *levels,
-                part.change if len(before) == len(after) == 1 else levels[1] - levels[0],
-            )
-            name = NAMES.get(part_key(part.groups)) or PART_NAMES[part.groups]
-            ends = [round(end) for one in bounds for end in (one.low, one.high)]
-            rows.append((*pair, part_key(part.groups), name, *known, _difference(*known), *ends))
+            change = part.change if len(before) == len(after) == 1 else levels[1] - levels[0]
+            key = part_key(part.groups)
+            name = NAMES.get(key) or PART_NAMES[part.groups]
+            ends = [round(end) for one in (*levels, change) for end in (one.low, one.high)]
+            rows.append((*pair, key, name, *known, _difference(*known), *ends))
     return build_rows(rows, GROUPS)
 
 
@@ -120,14 +111,6 @@ def _level(snapshots: Sequence[Snapshot], groups: frozenset[str]) -> Interval:
     """Between which bounds several groups lie, by the median of the runs."""
     levels = [one.likely.together(groups) for one in snapshots]
     return Interval(median(one.low for one in levels), median(one.high for one in levels))
-
-
-def _rss(side: Side, moment: str) -> int | None:
-    return median_bytes(facts.rss_bytes for facts in side.facts_at(moment))
-
-
-def _part(side: Side, moment: str, part: str) -> int | None:
-    return median_bytes(_part_bytes(facts, part) for facts in side.facts_at(moment))
 
 
 def _part_bytes(facts: MomentFacts, part: str) -> int | None:

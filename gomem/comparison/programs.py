@@ -45,23 +45,16 @@ def different_programs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
     packages = _apart(_main_packages, "main packages", before, after)
     if packages is not None:
         return packages
-    functions = [
-        {name for one in side for name in _main_functions(one)} for side in (before, after)
-    ]
-    if _are_alike(*functions):
-        return ""
+    old, new = ({name for one in side for name in _main_functions(one)} for side in (before, after))
+    few = min(len(old), len(new))
+    if few >= MIN_FUNCTIONS and len(old & new) >= MIN_IN_COMMON * few:
+        return ""  # nearly all are on both sides; single names, such as helpers', often are
     binaries = _apart(_binaries, "binaries", before, after)
     if binaries is not None:
         return binaries
-    if min(map(len, functions)) >= MIN_FUNCTIONS and not functions[0] & functions[1]:
+    if few >= MIN_FUNCTIONS and not old & new:
         return "These are different programs: no function of package main is on both sides."
     return ""
-
-
-def _are_alike(before: set[str], after: set[str]) -> bool:
-    """Whether nearly all functions of one side are on the other: helpers' names are common."""
-    few = min(len(before), len(after))
-    return few >= MIN_FUNCTIONS and len(before & after) >= MIN_IN_COMMON * few
 
 
 def _apart(

@@ -123,12 +123,9 @@ def differing_settings(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) 
 
 def _rows(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
     yield from _release_row(before, after)
-    for name, read in READERS.items():
+    for name, read in READERS:
         sides = [[one for run in side for one in read(run)] for side in (before, after)]
         yield from setting_row(name, *sides)
-    for read in (_environment_godebug, _default_godebug):
-        sides = [[one for run in side for one in read(run)] for side in (before, after)]
-        yield from setting_row(GODEBUG, *sides)
 
 
 def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Iterator[Row]:
@@ -136,10 +133,7 @@ def _release_row(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Ite
     sides = [[one.capture.go_version for one in side] for side in (before, after)]
     is_exact = all(version.exact is not None for side in sides for version in side)
     if is_exact or not any(_may_be_one(old, new) for old in sides[0] for new in sides[1]):
-        yield from setting_row(
-            GO_RELEASE,
-            *([Setting(str(one), _release_source(one.evidence)) for one in side] for side in sides),
-        )
+        yield from setting_row(GO_RELEASE, *([_release(one) for one in side] for side in sides))
 
 
 def _may_be_one(old: GoVersion, new: GoVersion) -> bool:
@@ -149,8 +143,9 @@ def _may_be_one(old: GoVersion, new: GoVersion) -> bool:
     return not is_older and not is_newer
 
 
-def _release_source(evidence: str) -> str:
-    return MANIFEST if evidence.startswith(MANIFEST) else evidence
+def _release(version: GoVersion) -> Setting:
+    said = version.evidence
+    return Setting(str(version), MANIFEST if said.startswith(MANIFEST) else said)
 
 
 def _of(name: str) -> Callable[[Diagnosis], Iterator[Setting]]:
@@ -180,17 +175,8 @@ def _mem_profile_rate(diagnosis: Diagnosis) -> Iterator[Setting]:
             yield Setting(str(profile.period), HEAP_PROFILE)
 
 
-READERS: dict[str, Callable[[Diagnosis], Iterator[Setting]]] = {
-    GOGC: _of("gogc"),
-    GOMEMLIMIT: _of("memory_limit"),
-    GOMAXPROCS: _of("gomaxprocs"),
-    MEM_PROFILE_RATE: _mem_profile_rate,
-}
-
-
 def _environment_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
-    environment = environment_of(diagnosis.capture)
-    if environment is not None:
+    if (environment := environment_of(diagnosis.capture)) is not None:
         yield Setting(_changing(environment.variables.get(GODEBUG, "")), _file(environment.source))
 
 
@@ -199,6 +185,16 @@ def _default_godebug(diagnosis: Diagnosis) -> Iterator[Setting]:
     for build in diagnosis.capture.builds.values():
         told = build.settings.set_index("name")["value"]
         yield Setting(_changing(str(told.get("DefaultGODEBUG", ""))), BUILD)
+
+
+READERS: tuple[tuple[str, Callable[[Diagnosis], Iterator[Setting]]], ...] = (
+    (GOGC, _of("gogc")),
+    (GOMEMLIMIT, _of("memory_limit")),
+    (GOMAXPROCS, _of("gomaxprocs")),
+    (MEM_PROFILE_RATE, _mem_profile_rate),
+    (GODEBUG, _environment_godebug),
+    (GODEBUG, _default_godebug),
+)
 
 
 def _changing(godebug: str) -> str:

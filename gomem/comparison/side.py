@@ -199,7 +199,7 @@ class Span:
             found[GC_CPU] = share
         seconds = self._time_between(first, last)
         for name, counter in ((ALLOCATION_RATE, "TotalAlloc"), (COLLECTION_RATE, "NumGC")):
-            counted = _counted_between(first, last, counter)
+            counted = first.counted_until(last, counter)
             if counted is not None and seconds:
                 found[name] = counted / seconds
         return found
@@ -212,8 +212,8 @@ class Span:
         if first is None or last is None:
             return {}
         spent = {
-            "alloc_bytes_per_request": _counted_between(first, last, "TotalAlloc"),
-            "mallocs_per_request": _counted_between(first, last, "Mallocs"),
+            "alloc_bytes_per_request": first.counted_until(last, "TotalAlloc"),
+            "mallocs_per_request": first.counted_until(last, "Mallocs"),
             "gc_cpu_seconds_per_request": gc_cpu_between(first.metrics, last.metrics),
         }
         return {name: value / requests for name, value in spent.items() if value is not None}
@@ -237,11 +237,6 @@ def _gc_cpu_share(before: Mapping[str, float], after: Mapping[str, float]) -> fl
     spent = gc_cpu_between(before, after)
     allowed = after.get(ALL_CPU, 0.0) - before.get(ALL_CPU, 0.0)
     return None if spent is None or not allowed > 0 else min(1.0, spent / allowed)
-
-
-def _counted_between(first: CounterReading, last: CounterReading, name: str) -> int | None:
-    before, after = first.count(name), last.count(name)
-    return None if before is None or after is None or after < before else after - before
 
 
 def order_note(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> str:

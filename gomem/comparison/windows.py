@@ -66,21 +66,14 @@ def window_of(diagnosis: Diagnosis, span: Span, requests: float | None) -> Windo
 
 def windows_table(sides: Iterable[tuple[str, str, str, Sequence[Window]]]) -> pd.DataFrame:
     """A row for each side, by name, first and last moment and windows; see `WINDOWS`."""
-    return build_rows(
-        (
-            (
-                side,
-                len(windows),
-                "" if first == last else first,
-                last,
-                _median(one.seconds for one in windows),
-                _whole(_median(one.collections for one in windows)),
-                _median(one.requests for one in windows),
-            )
-            for side, first, last, windows in sides
-        ),
-        WINDOWS,
-    )
+    rows = []
+    for side, first, last, windows in sides:
+        ends = "" if first == last else first, last
+        seconds, requests = (_medians(windows, one) for one in ("seconds", "requests"))
+        collections = _medians(windows, "collections")
+        count = None if collections is None else round(collections)
+        rows.append((side, len(windows), *ends, seconds, count, requests))
+    return build_rows(rows, WINDOWS)
 
 
 def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str, str]:
@@ -88,11 +81,10 @@ def incomparable(before: Sequence[Window], after: Sequence[Window]) -> dict[str,
     logs = [[one.log for one in side if one.log is not None] for side in (before, after)]
     if all(logs) and (apart := _apart(*logs)):
         return {name: apart for name, *_ in OF_COLLECTOR}
-    seconds = [_median(one.seconds for one in side) for side in (before, after)]
-    old, new = seconds
+    old, new = (_medians(side, "seconds") for side in (before, after))
     if not old or not new or max(old, new) <= MANY_TIMES * min(old, new):
         return {}
-    requests = [_median(one.requests for one in side) for side in (before, after)]
+    requests = [_medians(side, "requests") for side in (before, after)]
     if all(requests) and requests[0] == requests[1]:
         return {}
     lengths = f"{format_seconds(old)} before, {format_seconds(new)} after"
@@ -119,10 +111,8 @@ def not_compared(metrics: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFr
 def not_judged(metrics: pd.DataFrame, reason: str) -> pd.DataFrame:
     """The metrics with their numbers, and none of them better or worse."""
     claimed = metrics["verdict"].isin(CLAIMS)
-    neutral = metrics.copy()
-    neutral["verdict"] = neutral["verdict"].mask(claimed, TOO_FEW)
-    neutral["note"] = neutral["note"].mask(claimed, reason)
-    return neutral
+    words = {"verdict": TOO_FEW, "note": reason}
+    return metrics.assign(**{name: metrics[name].mask(claimed, one) for name, one in words.items()})
 
 
 def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, float]]) -> str:
@@ -137,10 +127,7 @@ def _apart(before: Sequence[tuple[float, float]], after: Sequence[tuple[float, f
     )
 
 
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+def _medians(windows: Sequence[Window], field: str) -> float | None:
+    """The median of what is known; None where nothing is."""
+    known = [value for one in windows if (value := getattr(one, field)) is not None]
     return median(known) if known else None
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else round(value)

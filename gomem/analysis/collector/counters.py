@@ -50,6 +50,11 @@ class CounterReading:
         value = self._row(name).get(name)
         return None if value is None or pd.isna(value) else value
 
+    def counted_until(self, later: CounterReading, name: str) -> int | None:
+        """By how much a counter rose until a later reading; None where one side does not say."""
+        before, after = self.count(name), later.count(name)
+        return None if before is None or after is None or after < before else after - before
+
     def path_of(self, name: str) -> str:
         """The artefact that says it."""
         return self.path if self._row(name) is self.memstats else self.page_path
@@ -164,65 +169,42 @@ def collector_counters(readings: Sequence[CounterReading]) -> CollectorCounters 
         if number > before:
             break
         run, before = [one, *run], number
-    if before == cycles:
-        return replace(_since_start(last, cycles), none_since=run[0] if len(run) > 1 else None)
-    return _between(run, cycles - before)
+    if before < cycles:
+        return _counters(run, cycles - before, since_start=False)
+    since = _counters([last], cycles, since_start=True)
+    return replace(since, none_since=run[0] if len(run) > 1 else None)
 
 
-def _since_start(last: CounterReading, cycles: int) -> CollectorCounters:
-    paused = last.count("PauseTotalNs")
-    (fraction, stopped), field, path = _cpu_since_start(last)
-    return CollectorCounters(
-        cycles=cycles,
-        forced=last.count("NumForcedGC"),
-        seconds=None,
-        paused_seconds=None if paused is None else paused / 1e9,
-        allocated_bytes=last.count("TotalAlloc"),
-        goal_bytes=last.count("NextGC"),
-        limiter_cycle=_limiter_cycle(last, 0),
-        cpu_fraction=fraction,
-        cpu_stopped_fraction=stopped,
-        cpu_field=field,
-        cpu_path=path,
-        cpu_since_start=True,
-        last=last,
-        since_start=True,
-    )
-
-
-def _between(run: Sequence[CounterReading], cycles: int) -> CollectorCounters:
+def _counters(
+    run: Sequence[CounterReading], cycles: int, *, since_start: bool
+) -> CollectorCounters:
+    """From the first reading of a run to its last, or from the process's start."""
     first, last = run[0], run[-1]
-    paused = _difference(first, last, "PauseTotalNs")
+
+    def counted(name: str) -> int | None:
+        return last.count(name) if since_start else first.counted_until(last, name)
+
+    paused, before = counted("PauseTotalNs"), 0 if since_start else first.count("NumGC") or 0
+    limited = last.metrics.get(LIMITER, 0)
     (fraction, stopped), field, path = _cpu_of(run)
     if by_start := fraction is None:
         (fraction, stopped), field, path = _cpu_since_start(last)
     return CollectorCounters(
         cycles=cycles,
-        forced=_difference(first, last, "NumForcedGC"),
-        seconds=_seconds_between(first, last),
+        forced=counted("NumForcedGC"),
+        seconds=None if since_start else _seconds_between(first, last),
         paused_seconds=None if paused is None else paused / 1e9,
-        allocated_bytes=_difference(first, last, "TotalAlloc"),
+        allocated_bytes=counted("TotalAlloc"),
         goal_bytes=min((goal for one in run if (goal := one.count("NextGC"))), default=None),
-        limiter_cycle=_limiter_cycle(last, first.count("NumGC") or 0),
+        limiter_cycle=int(limited) if limited > before else None,
         cpu_fraction=fraction,
         cpu_stopped_fraction=stopped,
         cpu_field=field,
         cpu_path=path,
         cpu_since_start=by_start,
         last=last,
-        since_start=False,
+        since_start=since_start,
     )
-
-
-def _limiter_cycle(last: CounterReading, before: int) -> int | None:
-    """At which collection the limiter was on, if that was after so many."""
-    cycle = last.metrics.get(LIMITER, 0)
-    return int(cycle) if cycle > before else None
-
-
-def _difference(first: CounterReading, last: CounterReading, name: str) -> int | None:
-    before, after = first.count(name), last.count(name)
-    return None if before is None or after is None or after < before else after - before
 
 
 def _seconds_between(first: CounterReading, last: CounterReading) -> float | None:
@@ -261,9 +243,8 @@ def _shares(spent: Mapping[str, float]) -> _Shares:
     if not spent[ALL_CPU] > 0:
         return None, None
     seconds = spent[GC_CPU] - spent.get(IDLE_MARKING, 0.0), spent.get(STOPS)
-    busy, stopped = (
-        None if one is None else min(1.0, max(0.0, one / spent[ALL_CPU])) for one in seconds
-    )
+    whole = spent[ALL_CPU]
+    busy, stopped = (None if one is None else min(1.0, max(0.0, one / whole)) for one in seconds)
     return busy, stopped
 
 

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, filled_runs
-from gomem.analysis.series.level import Level, Rise
+from gomem.analysis.series.level import Level
 from gomem.inputs.schema import Column
 
 if TYPE_CHECKING:
     from gomem.analysis.collector.steps import Cycles, FilledRun
-    from gomem.statistics.sampling import FloatArray
 
 FEWEST_CYCLES = 8  # with fewer, the interval says nothing
 
@@ -74,7 +73,9 @@ def live_heaps(cycles: Cycles) -> tuple[LiveHeap, ...]:
 def _live_heap(run: FilledRun) -> LiveHeap:
     live, at = run.live, run.at
     tenth = max(1, len(live) // 10)
-    rise = _rise(at, live)
+    rise = None
+    if len(np.unique(at)) >= FEWEST_CYCLES:  # each size is floored to 1 MiB
+        rise = Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise
     return LiveHeap(
         run=run.run,
         cycles=run.cycles,
@@ -88,10 +89,3 @@ def _live_heap(run: FilledRun) -> LiveHeap:
         shape="" if rise is None else rise.shape,
         goes_on=None if rise is None else rise.goes_on,
     )
-
-
-def _rise(at: FloatArray, live: FloatArray) -> Rise | None:
-    """How it moves, with each size floored to 1 MiB; None of too few."""
-    if len(np.unique(at)) < FEWEST_CYCLES:
-        return None
-    return Level("log", at, live, np.full(len(at), ROUNDING_BYTES / 2)).rise

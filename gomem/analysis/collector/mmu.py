@@ -28,7 +28,7 @@ from gomem.analysis.collector.steps import (
     Cycles,
     overlapping,
 )
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build_rows
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -99,19 +99,14 @@ def mutator_utilization(
     so_far = _SoFar(windows)
     for piece, before in overlapping(cycles):
         so_far.add(piece, before)
-    curve = pd.DataFrame([_row(seconds, worst) for seconds, worst in so_far.worst.items()])
-    return MutatorUtilization(
-        curve=build(dict(curve), MMU),
-        mean_fraction=1 - so_far.lost / so_far.watched if so_far.watched > 0 else None,
-        notes=_notes(so_far.missing),
+    rows = (
+        (seconds, *((None, None, None) if worst is None else (1 - worst[0], *worst[1:])))
+        for seconds, worst in so_far.worst.items()
     )
-
-
-@dataclass(frozen=True)
-class _Worst:
-    lost: float
-    at: float
-    run: int
+    mean = 1 - so_far.lost / so_far.watched if so_far.watched > 0 else None
+    gap = f"{so_far.missing} collections are missing from the log"
+    notes = (f"{gap}; their time counts as the program's",) if so_far.missing else ()
+    return MutatorUtilization(build_rows(rows, MMU), mean, notes)
 
 
 class _SoFar:
@@ -122,7 +117,8 @@ class _SoFar:
     """
 
     def __init__(self, windows: tuple[float, ...]) -> None:
-        self.worst: dict[float, _Worst | None] = dict.fromkeys(windows)
+        # By length: the part that was lost, in which run, and where it begins.
+        self.worst: dict[float, tuple[float, int, float] | None] = dict.fromkeys(windows)
         self.watched = self.lost = 0.0
         self.missing = 0
         self._tail: pd.DataFrame | None = None
@@ -145,8 +141,8 @@ class _SoFar:
         self.lost += float(one.lost[-1]) - taken
         for seconds, worst in self.worst.items():
             found = one.worst_window(seconds)
-            if found is not None and (worst is None or found[0] > worst.lost):
-                self.worst[seconds] = _Worst(*found, run)
+            if found is not None and (worst is None or found[0] > worst[0]):
+                self.worst[seconds] = found[0], run, found[1]
         starts = one.knots[::PHASES_OF_A_CYCLE]
         reaching = starts >= one.end - 2 * max(self.worst, default=0.0)
         # Where they were moved on to, so that they are not moved again.
@@ -187,21 +183,6 @@ def _one_after_another(starts: FloatArray, lasting: FloatArray) -> FloatArray:
     """Starts moved on where a collection would begin inside the one before it."""
     before = lasting.cumsum() - lasting
     return np.maximum.accumulate(starts - before) + before
-
-
-def _row(seconds: float, worst: _Worst | None) -> dict[str, float | int | None]:
-    return {
-        "window_seconds": seconds,
-        "minimum_fraction": np.nan if worst is None else 1 - worst.lost,
-        "run": None if worst is None else worst.run,
-        "at_seconds": np.nan if worst is None else worst.at,
-    }
-
-
-def _notes(missing: int) -> tuple[str, ...]:
-    if not missing:
-        return ()
-    return (f"{missing} collections are missing from the log; their time counts as the program's",)
 
 
 def missing_cycles(cycles: pd.DataFrame) -> int:

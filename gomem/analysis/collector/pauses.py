@@ -23,7 +23,7 @@ from gomem.analysis.collector.steps import (
     overlapping,
     stopped_seconds,
 )
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build_rows
 from gomem.statistics.quantiles import Tally, carries
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ def gc_pauses(cycles: Cycles) -> GcPauses:
     times = _times(cycles)
     rows = [row for what, sample in times.items() for row in _quantile_rows(what, sample)]
     bins = [_histogram(what, times[what]) for what in COUNTED]
-    quantiles = build(dict(pd.DataFrame(rows)), PAUSE_QUANTILES)
+    quantiles = build_rows(rows, PAUSE_QUANTILES)
     return GcPauses(quantiles, pd.concat(bins, ignore_index=True), times["stopped"])
 
 
@@ -80,10 +80,8 @@ def quantile_interval(
     tail = (1 - confidence) / 2
     low = _binomial_quantile(tail, n, quantile)
     high = _binomial_quantile(1 - tail, n, quantile) + 1
-    return (
-        float(ordered[low - 1]) if low >= 1 else None,
-        float(ordered[high - 1]) if high <= n else None,
-    )
+    least = float(ordered[low - 1]) if low >= 1 else None
+    return least, float(ordered[high - 1]) if high <= n else None
 
 
 def _binomial_quantile(probability: float, n: int, share: float) -> int:
@@ -114,26 +112,13 @@ def _times(cycles: Cycles) -> dict[str, Tally]:
     return times
 
 
-def _quantile_rows(what: str, times: Tally) -> list[dict[str, object]]:
+def _quantile_rows(what: str, times: Tally) -> list[tuple[object, ...]]:
     """The quantiles of one kind of time, and the longest as the quantile of 1."""
-    n = len(times)
-    values = [times.quantile(quantile) if n else np.nan for quantile in QUANTILES]
-    ends = [quantile_interval(times, quantile) for quantile in QUANTILES]
-    longest = times.max if n else np.nan
-    return [
-        {
-            "what": what,
-            "quantile": quantile,
-            "n": n,
-            "is_carried": carries(n, quantile),
-            "seconds": value,
-            "low_seconds": np.nan if low is None else low,
-            "high_seconds": np.nan if high is None else high,
-        }
-        for quantile, value, (low, high) in zip(
-            (*QUANTILES, 1.0), (*values, longest), (*ends, (None, None)), strict=True
-        )
-    ]
+    n, rows = len(times), list[tuple[object, ...]]()
+    for quantile in (*QUANTILES, 1.0):
+        ends = (None, None) if quantile == 1 else quantile_interval(times, quantile)
+        rows.append((what, quantile, n, carries(n, quantile), times.quantile(quantile), *ends))
+    return rows
 
 
 def _histogram(what: str, times: Tally) -> pd.DataFrame:
@@ -144,7 +129,7 @@ def _histogram(what: str, times: Tally) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "what": pd.Series([what] * len(counts), dtype="str"),
-            "low_seconds": np.concatenate([[0.0], edges])[:-1],
+            "low_seconds": bins[:-1],
             "high_seconds": edges,
             "cycles": counts.astype(np.int64),
         }

@@ -130,12 +130,9 @@ def gc_triggers(
         beyond_any += int(goals.beyond_any[before:].sum())
         if isinstance(cycles, pd.DataFrame):
             named.append(piece[["run", "number"]].assign(trigger=trigger))
-    rows = named[0] if named else _no_rows()
+    none = {"run": [], "number": [], "trigger": pd.Series([], dtype="str")}
+    rows = named[0] if named else pd.DataFrame(none)
     return GcTriggers(rows, counts.table, _table(gogc), beyond_any)
-
-
-def _no_rows() -> pd.DataFrame:
-    return pd.DataFrame({"run": [], "number": [], "trigger": pd.Series([], dtype="str")})
 
 
 def _named(piece: pd.DataFrame, goals: Goals, limited: _Limited | None) -> pd.Series:
@@ -219,9 +216,8 @@ def _runs_with_lower(counts: Counter[int], allowed: pd.DataFrame) -> frozenset[i
     other = agreed_percents(allowed)
     agree = other["agreeing"] >= ONE_GOGC_FRACTION * other["telling"]
     changed = set(other.index[agree])
-    return frozenset(
-        run for run, count in counts.items() if count >= ENOUGH_GOALS and run not in changed
-    )
+    several = {run for run, count in counts.items() if count >= ENOUGH_GOALS}
+    return frozenset(several - changed)
 
 
 def _below(goals: Goals, gogc: np.ndarray) -> np.ndarray:
@@ -243,6 +239,7 @@ class _Counts:
     def add(self, piece: pd.DataFrame, goals: Goals, trigger: pd.Series, before: int) -> None:
         """Take further collections; a step is counted with the piece in which it ends."""
         steps, own = gc_steps(piece), piece.iloc[before:]
+        room = (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan)
         of_steps = {
             "marking_cpu_seconds": steps["marking_cpu_seconds"],
             "available": available_seconds(steps),
@@ -253,7 +250,7 @@ class _Counts:
             "stopped_seconds": stopped_seconds(own),
             "heap_live_p50_bytes": own["heap_live_bytes"],
             "heap_goal_p50_bytes": own["heap_goal_bytes"],
-            "room_p50_fraction": pd.Series(_room(goals)[before:]),
+            "room_p50_fraction": pd.Series(room[before:]),
         }
         by_row = trigger.to_numpy(object)
         self._cycles.update(by_row[before:].tolist())
@@ -283,10 +280,7 @@ class _Counts:
             sums[name] = np.where((known == 0) & (cycles > 0), np.nan, total)
         available = sums.pop("available")
         available = np.where(available > 0, available, np.nan)
-        medians = {
-            name: np.array([self._samples[one, name].median for one in TRIGGERS], dtype=float)
-            for name in MEDIANS
-        }
+        medians = {name: [self._samples[one, name].median for one in TRIGGERS] for name in MEDIANS}
         columns = {
             "trigger": list(TRIGGERS),
             "cycles": cycles,
@@ -294,10 +288,6 @@ class _Counts:
             "marking_cpu_fraction": sums["marking_cpu_seconds"] / available,
         }
         return build(columns | sums | medians, TRIGGER_COUNTS)
-
-
-def _room(goals: Goals) -> np.ndarray:
-    return (goals.goal - goals.live) / np.where(goals.live > 0, goals.live, np.nan)
 
 
 def _table(gogc: pd.DataFrame) -> pd.DataFrame:

@@ -25,13 +25,12 @@ import pandas as pd
 from gomem.analysis.profiles.changes import SiteChanges, profile_changes
 from gomem.analysis.profiles.published import counting
 from gomem.inputs.pprof.calls.stacks import caller_of
-from gomem.inputs.schema import Column, build
+from gomem.inputs.schema import Column, build, build_rows
 from gomem.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gomem.analysis.profiles.published import Published
     from gomem.inputs.pprof.table import Profile
 
 INTERVALS = (
@@ -104,12 +103,9 @@ def intervals_of(profiles: Mapping[str, Profile]) -> pd.DataFrame:
         if allocated >= 0 and seconds > 0:
             at_most = new.seconds - old.since_seconds
             in_use = new.profile.total("inuse_space")
-            rows.append(
-                (old.moment, new.moment, seconds, at_most, allocated, allocated / seconds, in_use)
-            )
-    columns = zip(*rows, strict=True) if rows else ([] for _ in INTERVALS)
-    names = [column.name for column in INTERVALS]
-    return build(dict(zip(names, map(list, columns), strict=True)), INTERVALS)
+            rate = allocated / seconds
+            rows.append((old.moment, new.moment, seconds, at_most, allocated, rate, in_use))
+    return build_rows(rows, INTERVALS)
 
 
 def find_spike(
@@ -131,6 +127,7 @@ def find_spike(
     before, after = profiles[row["before"]], profiles[row["after"]]
     changes = profile_changes(before, after, "alloc_space", granularity, one_process=True)
     allocated = _extra(changes, _usual_rates(intervals, profiles, row, granularity), row)
+    most = str(allocated["function"].iloc[0]) if len(allocated) else ""
     return Spike(
         before=row["before"],
         after=row["after"],
@@ -142,9 +139,7 @@ def find_spike(
         with_news=len(intervals),
         allocated=allocated,
         in_use=profile_changes(before, after, "inuse_space", granularity),
-        caller=caller_of(after, str(allocated["function"].iloc[0]), "alloc_space")
-        if len(allocated)
-        else "",
+        caller=caller_of(after, most, "alloc_space") if len(allocated) else "",
     )
 
 
@@ -152,24 +147,19 @@ def _usual_rates(
     intervals: pd.DataFrame, profiles: Mapping[str, Profile], spike: pd.Series, granularity: str
 ) -> pd.Series:
     """Each site's median rate in the other intervals."""
-    rates = [
-        (_allocated(profiles[after], granularity)).sub(
-            _allocated(profiles[before], granularity), fill_value=0.0
-        )
-        / seconds
-        for before, after, seconds in intervals[["before", "after", "seconds"]].itertuples(
-            index=False
-        )
-        if after != spike["after"]
-    ]
-    if not rates:
+
+    def allocated(moment: str) -> pd.Series:
+        top = profiles[moment].top_rows("alloc_space", granularity)
+        return pd.Series(top.flat, top.function, dtype="float64").groupby(level=0).sum()
+
+    others = intervals[intervals["after"] != spike["after"]]
+    if others.empty:
         return pd.Series(dtype="float64")
+    rates = [
+        allocated(row.after).sub(allocated(row.before), fill_value=0.0) / row.seconds
+        for row in others.itertuples()
+    ]
     return pd.concat(rates, axis=1).fillna(0.0).median(axis=1)
-
-
-def _allocated(profile: Profile, granularity: str) -> pd.Series:
-    top = profile.top_rows("alloc_space", granularity)
-    return pd.Series(top.flat, top.function, dtype="float64").groupby(level=0).sum()
 
 
 def _extra(changes: SiteChanges, usual_rates: pd.Series, spike: pd.Series) -> pd.DataFrame:
@@ -232,9 +222,8 @@ def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
     sampling interval is always sampled: so the difference of two profiles has it, in one piece, on
     top of what was in use. Profiles that do not count allocations are left out.
     """
-    news = counting(
-        {name: one for name, one in profiles.items() if OBJECTS in one.sample_type_names}
-    ).news
+    with_objects = {m: one for m, one in profiles.items() if OBJECTS in one.sample_type_names}
+    news = counting(with_objects).news
     if not news:
         return []
     begin = news[0].profile.columns.time_nanos / 1e9 - news[0].seconds
@@ -244,12 +233,9 @@ def large_objects(profiles: Mapping[str, Profile]) -> list[LargeObject]:
         sizes = [size for size, count in after.items() if count > before.get(size, 0.0)]
         if sizes:
             seconds = begin + (old.until_seconds + new.seconds) / 2
-            found.append(LargeObject(seconds, max(sizes) + _in_use(old, new), new.moment))
+            in_use = float(min(one.profile.total("inuse_space") for one in (old, new)))
+            found.append(LargeObject(seconds, max(sizes) + in_use, new.moment))
     return found
-
-
-def _in_use(old: Published, new: Published) -> float:
-    return float(min(one.profile.total("inuse_space") for one in (old, new)))
 
 
 def _counts(profile: Profile) -> dict[int, float]:
