@@ -61,10 +61,8 @@ _SHARED = re.compile(
 )
 _LIBRARY = re.compile(r"\.so(?:\.[\w.]+)?$")
 _DELETED = " (deleted)"
-_OF_KINDS = {
-    "pss_bytes": ("Pss",),
-    "shared_bytes": ("Shared_Clean", "Shared_Dirty"),
-    "swap_bytes": ("Swap",),
+_SUMMED = {name: f"{name.lower()}_bytes" for name in ("Size", "Rss", "Pss", "Swap")} | {
+    name: name for name in ("Shared_Clean", "Shared_Dirty")
 }
 REGIONS = (
     Column("kind", "str", "", "Kind of all mappings of the region."),
@@ -92,18 +90,10 @@ class ClassifiedMappings:
         What is shared and what is swapped out is `<NA>` where the kernel does not print it.
         """
         grouped = self.mappings.groupby("kind", sort=False)
-        table = pd.DataFrame(
-            {
-                "vmas": grouped.size(),
-                "size_bytes": grouped["Size"].sum(),
-                "rss_bytes": grouped["Rss"].sum(),
-            }
-        )
-        table = table.astype("int64")
-        for name, fields in _OF_KINDS.items():
-            sums = [grouped[field].sum(min_count=1) for field in fields]
-            table[name] = sum(sums[1:], start=sums[0]).astype("Int64")
-        order = [kind for kind in KINDS if kind in table.index]
+        sums = grouped[[*_SUMMED]].sum(min_count=1).assign(vmas=grouped.size())
+        sums["shared_bytes"] = sums.pop("Shared_Clean") + sums.pop("Shared_Dirty")
+        order = [kind for kind in KINDS if kind in sums.index]
+        table = sums.rename(columns=_SUMMED).fillna({"size_bytes": 0, "rss_bytes": 0})
         return build(dict(table.loc[order].rename_axis("kind").reset_index()), BY_KIND)
 
 

@@ -28,7 +28,7 @@ from gomem.analysis.series.shapes import shape_of
 from gomem.inputs.pprof.calls.stacks import Stacks
 from gomem.inputs.pprof.sampling import sampling_of
 from gomem.inputs.schema import Column, build
-from gomem.statistics.sampling import Sampling, limit_ratios
+from gomem.statistics.sampling import limit_ratios
 from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:
@@ -111,19 +111,10 @@ def series_of(profiles: Mapping[str, Profile], sample_type: str = "inuse_space")
     if chosen.type.startswith("alloc_"):
         values, variance, restarts = _additions(values, variance)
     values.index.name = variance.index.name = "stack"
-    return Series(
-        chosen.type,
-        chosen.unit,
-        _moments(news),
-        values,
-        variance,
-        found.repeated,
-        restarts,
-        found.at_once,
-        tuple(one.since_seconds for one in news),
-        news[-1].until_seconds,
-        Stacks(news[-1].profile.columns).others,
-    )
+    since = tuple(one.since_seconds for one in news)
+    until, others = news[-1].until_seconds, Stacks(news[-1].profile.columns).others
+    kept = (_moments(news), values, variance, found.repeated, restarts, found.at_once)
+    return Series(chosen.type, chosen.unit, *kept, since, until, others)
 
 
 def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataFrame:
@@ -140,9 +131,8 @@ def growth(series: Series, horizon_seconds: float = HORIZON_SECONDS) -> pd.DataF
     values = levels.to_numpy(np.float64)
     slope, low, high = theil_sen(seconds, values)
     low, high = _with_sampling(slope, low, high, values, noise)
-    shapes = np.array(
-        [shape_of(seconds, row, sd, since) for row, sd in zip(values, noise, strict=True)]
-    )
+    rows = zip(values, noise, strict=True)
+    shapes = np.array([shape_of(seconds, row, sd, since) for row, sd in rows])
     ramps = shapes == "ramp"
     now = np.where(ramps, np.median(values - slope[:, None] * (seconds - seconds[-1]), axis=1), 0)
     ahead = np.where(shapes == "saw-tooth", values.max(axis=1), values[:, -1])
@@ -186,7 +176,8 @@ def _by_stack(
     for one, of_one in zip(profiles, stacks, strict=True):
         values = one.values(sample_type).astype(np.float64)
         sampling = sampling_of(one, one.sample_type(sample_type).type)
-        rows = pd.DataFrame({"value": values, "variance": _variance(sampling, len(values))})
+        variance = np.nan if isinstance(sampling, str) else sampling.variance
+        rows = pd.DataFrame({"value": values, "variance": variance})
         rows["first"] = np.arange(len(rows))
         by_key = rows.groupby(of_one.keys)
         sums = by_key[["value", "variance"]].sum(min_count=1).assign(first=by_key["first"].first())
@@ -205,10 +196,6 @@ def _together(sums: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
     """The stacks that are kept, and all others as one."""
     key = np.where(sums.index.isin(kept), sums.index, 0)
     return sums[["value", "variance"]].groupby(key).sum(min_count=1)
-
-
-def _variance(sampling: Sampling | str, samples: int) -> FloatArray:
-    return np.full(samples, np.nan) if isinstance(sampling, str) else sampling.variance
 
 
 def _additions(

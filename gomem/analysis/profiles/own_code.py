@@ -162,17 +162,13 @@ def holders(
         after_unseen_high=unseen,
     )
     allocators = new.allocators()
-    places = [allocators.get(name, ("", "", 0)) for name in changes["function"]]
-    return build(
-        {
-            "own_function": changes["function"].tolist(),
-            "function": [function for function, _, _ in places],
-            "file": [file for _, file, _ in places],
-            "line": [line or None for _, _, line in places],
-            **{name: changes[name] for name in ("before", "after", "change", "low", "high")},
-        },
-        HOLDERS,
+    names = changes["function"].tolist()
+    functions, files, lines = (
+        [allocators.get(name, ("", "", None))[part] for name in names] for part in range(3)
     )
+    columns = {"own_function": names, "function": functions, "file": files, "line": lines}
+    numbers = {name: changes[name] for name in ("before", "after", "change", "low", "high")}
+    return build(columns | numbers, HOLDERS)
 
 
 class _Owned:
@@ -205,24 +201,20 @@ class _Owned:
         frame = pd.DataFrame({"function": names, "flat": value, "flat_low": low, "flat_high": high})
         return frame[frame["flat"] != 0]
 
-    def allocators(self) -> dict[str, tuple[str, str, int]]:
+    def allocators(self) -> dict[str, tuple[str, str, int | None]]:
         """Of each own function, who called the allocator for most of it, and its own place."""
         columns = self._profile.columns
         functions = columns.locations.line_function
-        leaf = _leaves(columns)
-        rows = pd.DataFrame(
-            {"own": self._own_names, "leaf": leaf, "line": self._line, "value": self._values}
-        )
+        places = {"own": self._own_names, "leaf": _leaves(columns), "line": self._line}
+        rows = pd.DataFrame({**places, "value": self._values})
         sums = rows.groupby(["own", "leaf", "line"], sort=False)["value"].sum()
         largest = sums.sort_values(ascending=False, kind="stable").reset_index()
-        found: dict[str, tuple[str, str, int]] = {}
-        for own, most, line in zip(largest["own"], largest["leaf"], largest["line"], strict=True):
-            if own in found:
-                continue
-            function = self._names[most] if most >= 0 else ""
-            file = self._files[functions[line]] if line >= 0 else ""
-            number = int(columns.locations.line_number[line]) if line >= 0 else 0
-            found[own] = function, file, number
+        found: dict[str, tuple[str, str, int | None]] = {}
+        for row in largest.drop_duplicates("own").itertuples():
+            function = self._names[row.leaf] if row.leaf >= 0 else ""
+            file = self._files[functions[row.line]] if row.line >= 0 else ""
+            number = int(columns.locations.line_number[row.line]) if row.line >= 0 else 0
+            found[row.own] = function, file, number or None
         return found
 
     @property

@@ -79,7 +79,7 @@ def _why(site: dict[str, Any], candidates: pd.DataFrame | None) -> str:
         return ""
     same = candidates[[_is_same_file(site["file"], file) for file in candidates["file"]]]
     package = package_of(site["function"])
-    own = same[[_is_package(package, one) for one in same["package"]]]
+    own = same[[package in {MAIN, one} for one in same["package"]]]
     told = same if own.empty and len(set(same["file"])) == 1 else own
     alike: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows_of(told):
@@ -100,8 +100,3 @@ def _is_same_file(in_profile: str, printed: str) -> bool:
     """Whether two paths may be one file: the same, or one ends with the whole of the other."""
     printed = printed.lstrip("./") if printed.startswith("../") else printed
     return in_profile == printed or in_profile.endswith(f"/{printed}")
-
-
-def _is_package(of_function: str, printed: str) -> bool:
-    """Whether the compiler's package is the function's; a program's own is called main."""
-    return of_function in {MAIN, printed}

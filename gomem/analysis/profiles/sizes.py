@@ -8,7 +8,7 @@ it is the same share of every span of a class. Large objects (above 32 KiB) are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -72,13 +72,14 @@ def object_sizes(
     sums = rows.groupby(keys, sort=True)[["objects", "bytes"]].sum().reset_index()
     low, high = _bounds(profile, f"{held}_space", rows[keys], there, sums)
     sizes = sums["object_bytes"].to_numpy(np.int64)
-    rounding, tail = _rounding(sizes), _tail(sizes)
-    table: dict[str, Any] = {name: sums[name] for name in sums}
-    table |= {"bytes_low": low, "bytes_high": high}
-    table["rounding_at_most_bytes"] = (rounding * sums["objects"].to_numpy()).astype(np.int64)
-    table["tail_bytes"] = np.rint(tail * sums["bytes"].to_numpy()).astype(np.int64)
-    largest_first = build(table, OBJECTS).sort_values("bytes", ascending=False, kind="stable")
-    return largest_first.reset_index(drop=True)
+    table = sums.assign(
+        bytes_low=low,
+        bytes_high=high,
+        rounding_at_most_bytes=(_rounding(sizes) * sums["objects"].to_numpy()).astype(np.int64),
+        tail_bytes=np.rint(_tail(sizes) * sums["bytes"].to_numpy()).astype(np.int64),
+    )
+    largest_first = table.sort_values("bytes", ascending=False, kind="stable")
+    return build(dict(largest_first.reset_index(drop=True)), OBJECTS)
 
 
 def _sizes(profile: Profile, sample_type: str) -> NDArray[np.int64]:

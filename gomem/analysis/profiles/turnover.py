@@ -16,8 +16,6 @@ from gomem.inputs.schema import Column, build
 from gomem.statistics.sampling import Z95, Sampling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas as pd
 
     from gomem.inputs.pprof.table import Profile
@@ -47,7 +45,11 @@ def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFr
     )
     rows = np.flatnonzero(allocated > 0)
     rows = rows[np.lexsort((rows, in_use[rows] - allocated[rows]))]
-    sightings = _sightings(profile, nodes.flat)[rows]
+    sampling = sampling_of(profile, "alloc_objects")
+
+    sightings = np.full(len(rows), np.nan)
+    if isinstance(sampling, Sampling):
+        sightings = nodes.flat(sampling.seen)[rows]
     survival = in_use[rows] / allocated[rows]
     low, high = _of_share(np.minimum(survival, 1.0), sightings)
     columns = {
@@ -62,14 +64,6 @@ def site_turnover(profile: Profile, granularity: str = "functions") -> pd.DataFr
         "sightings": sightings,
     }
     return build(columns, TURNOVER)
-
-
-def _sightings(profile: Profile, add_up: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Objects of each site that the sampling saw."""
-    sampling = sampling_of(profile, "alloc_objects")
-    if isinstance(sampling, Sampling):
-        return add_up(sampling.seen)
-    return add_up(np.full(len(profile.values()), np.nan))
 
 
 def _of_share(share: FloatArray, sightings: FloatArray) -> tuple[FloatArray, FloatArray]:

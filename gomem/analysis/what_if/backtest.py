@@ -140,11 +140,9 @@ def _replay_errors(cycles: pd.DataFrame, made: Made) -> dict[str, float]:
     """
     middle = len(cycles) // 2
     pairs = ((cycles.iloc[: middle + 1], cycles.iloc[middle:]), (cycles, cycles))
-    errors: dict[str, float] = {}
-    for known, foretold in pairs:
-        for name, error in _errors(known, foretold, made).items():
-            errors[name] = max(errors.get(name, 0.0), error)
-    return errors
+    every = [_errors(*pair, made) for pair in pairs]
+    names = {name for errors in every for name in errors}
+    return {name: max(errors.get(name, 0.0) for errors in every) for name in names}
 
 
 def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, float]:
@@ -162,11 +160,8 @@ def _errors(known: pd.DataFrame, later: pd.DataFrame, made: Made) -> dict[str, f
         "gc_cpu_cores": float(cpu.sum()) / seconds,
         "peak_heap_bytes": float(later["heap_at_mark_end_bytes"].max()) + ROUNDING_BYTES / 2,
     }
-    return {
-        f"{name}_error": abs(float(foretold[name]) / value - 1)
-        for name, value in seen.items()
-        if value > 0
-    }
+    known = {name: value for name, value in seen.items() if value > 0}
+    return {f"{name}_error": abs(float(foretold[name]) / one - 1) for name, one in known.items()}
 
 
 def goal_check(cycles: pd.DataFrame, gogc: Mapping[int, float], era: Era) -> pd.DataFrame:
