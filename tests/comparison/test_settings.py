@@ -109,8 +109,10 @@ def test_the_rate_of_sampling_is_a_setting():
         profile = SimpleNamespace(period=rate, period_type=SimpleNamespace(type="space"))
         return SimpleNamespace(capture=SimpleNamespace(heap_profiles={"1": profile}))
 
-    assert [Setting("1024", "heap profile")] == list(READERS["MemProfileRate"](profiled(1024)))
-    assert [] == list(READERS["MemProfileRate"](profiled(None)))
+    assert [Setting("1024", "heap profile")] == list(
+        dict(READERS)["MemProfileRate"](profiled(1024))
+    )
+    assert [] == list(dict(READERS)["MemProfileRate"](profiled(None)))
 
 
 def test_a_release_is_a_setting(side):
