@@ -187,7 +187,7 @@ class CaptureFacts:
         return growth_to_limit(self.moments, self.moments[-1].cgroup_use if self.moments else None)
 
     def regions(self, moment: str) -> pd.DataFrame:
-        """The regions of a moment's address space; see `analysis.mappings.regions.REGIONS`.
+        """The regions of a moment's address space; see `analysis.mappings.kinds.REGIONS`.
 
         Raises:
             KeyError: The moment has no smaps.
