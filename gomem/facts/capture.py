@@ -40,7 +40,8 @@ from gomem.facts.goroutines import (
     finalizing,
     goroutine_counts,
     growth_of_goroutines,
-    level_of,
+    rise_of_finalizers,
+    rise_of_threads,
 )  # fmt: skip
 from gomem.facts.limits import growth_to_limit
 from gomem.facts.live_heap import live_heap_of
@@ -75,16 +76,7 @@ if TYPE_CHECKING:
     from gomem.facts.settings import Settings, Stated
     from gomem.releases import GoVersion
 
-
-# Of runtime/metrics since Go 1.26: what was queued counts up, what has run counts down.
-FINALIZERS = (
-    ("/gc/finalizers/queued:finalizers", 1),
-    ("/gc/finalizers/executed:finalizers", -1),
-    ("/gc/cleanups/queued:cleanups", 1),
-    ("/gc/cleanups/executed:cleanups", -1),
-)
 SAID_BY = {METRICS: triggers.METRICS, ENVIRONMENT: triggers.ENVIRONMENT}
-QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,9 +352,7 @@ class CaptureFacts:
     @cached_property
     def threads(self) -> Rise | None:
         """How the number of threads moves; None if fewer than two moments count them."""
-        counted = [moment for moment in self.moments if moment.threads is not None]
-        numbers = [float(moment.threads or 0) for moment in counted]
-        return level_of("threads", [moment.time for moment in counted], numbers).rise
+        return rise_of_threads(self.moments)
 
     @cached_property
     def finalizing(self) -> Finalizing | None:
@@ -372,9 +362,7 @@ class CaptureFacts:
     @cached_property
     def finalizer_queue(self) -> Rise | None:
         """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
-        counted = [one for one in self.moments if one.metrics.keys() >= QUEUED_FINALIZERS]
-        waiting = [sum(sign * one.metrics[name] for name, sign in FINALIZERS) for one in counted]
-        return level_of("finalizers", [one.time for one in counted], waiting).rise
+        return rise_of_finalizers(self.moments)
 
     @cached_property
     def goroutines(self) -> GoroutineGrowth:

@@ -16,6 +16,7 @@ from gomem.units import is_unknown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gomem.analysis.series.level import Rise
     from gomem.capture.capture import Capture
     from gomem.facts.moment import MomentFacts
 
@@ -106,6 +107,30 @@ def level_of(source: str, times: Sequence[pd.Timestamp | None], values: Sequence
     levels = np.array(values, np.float64)
     told = ~np.isnan(levels)
     return Level(source, seconds[told], levels[told])
+
+
+# Of runtime/metrics since Go 1.26: what was queued counts up, what has run counts down.
+FINALIZERS = (
+    ("/gc/finalizers/queued:finalizers", 1),
+    ("/gc/finalizers/executed:finalizers", -1),
+    ("/gc/cleanups/queued:cleanups", 1),
+    ("/gc/cleanups/executed:cleanups", -1),
+)
+QUEUED_FINALIZERS = {name for name, _ in FINALIZERS}
+
+
+def rise_of_finalizers(moments: Sequence[MomentFacts]) -> Rise | None:
+    """How the number of finalizers and cleanups that wait moves; None where nothing counts."""
+    counted = [one for one in moments if one.metrics.keys() >= QUEUED_FINALIZERS]
+    waiting = [sum(sign * one.metrics[name] for name, sign in FINALIZERS) for one in counted]
+    return level_of("finalizers", [one.time for one in counted], waiting).rise
+
+
+def rise_of_threads(moments: Sequence[MomentFacts]) -> Rise | None:
+    """How the number of threads moves; None if fewer than two moments count them."""
+    counted = [moment for moment in moments if moment.threads is not None]
+    numbers = [float(moment.threads or 0) for moment in counted]
+    return level_of("threads", [moment.time for moment in counted], numbers).rise
 
 
 @dataclass(frozen=True)
