@@ -71,15 +71,9 @@ def match_mappings(
     columns["change_bytes"] = change
     columns["state"] = _states(columns)
     largest_first = np.argsort(-np.abs(change), kind="stable")
-    return build(
-        {
-            name: [values[row] for row in largest_first]
-            if isinstance(values, list)
-            else values[largest_first]
-            for name, values in columns.items()
-        },
-        MAPPING_CHANGES,
-    )
+    texts = {name: np.array(columns[name], dtype=object) for name in ("kind", "path", "state")}
+    ordered = {name: values[largest_first] for name, values in (columns | texts).items()}
+    return build(ordered, MAPPING_CHANGES)
 
 
 def is_one_process(before: pd.DataFrame, after: pd.DataFrame) -> bool:

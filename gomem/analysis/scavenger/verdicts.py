@@ -104,15 +104,13 @@ def verdicts(retention: pd.DataFrame, version: GoVersion) -> pd.DataFrame:
     rows = [_plain(row) for row in rows_of(retention)]
     told = [place for place, row in enumerate(rows) if all(row[one] is not None for one in NEEDED)]
     if not told:
-        return build_rows(
-            (
-                _laid_out(one, other, _Cause("unknown", "no-memstats"))
-                for one, other in pairwise(rows)
-            ),
-            INTERVALS,
-        )
+        cause = _Cause("unknown", "no-memstats")
+        return build_rows((_laid_out(*ends, cause) for ends in pairwise(rows)), INTERVALS)
     chosen = [rows[place] for place in told]
-    stopped = [_any_stopped(rows[first + 1 : last + 1]) for first, last in pairwise(told)]
+    stopped = [
+        any(row["is_stopped"] is True for row in rows[first + 1 : last + 1])
+        for first, last in pairwise(told)
+    ]
     causes = _causes(_with_next(chosen), stopped, version)
     steps = zip(pairwise(chosen), causes, strict=True)
     return build_rows((_laid_out(*ends, cause) for ends, cause in steps), INTERVALS)
@@ -165,37 +163,34 @@ def _with_next(rows: Sequence[Row]) -> list[Row]:
 
     RSS is read after MemStats, and a heap may grow meanwhile.
     """
-    after: list[Row | None] = [*rows[1:], None]
-    return [
-        row | {"next_mapped_bytes": _near(row, other)}
-        for row, other in zip(rows, after, strict=True)
-    ]
-
-
-def _near(row: Row, other: Row | None) -> int | None:
-    if other is None:
-        return None
-    seconds = seconds_between(row, other)
-    near = seconds is not None and seconds <= PAUSE_SECONDS
-    return int(other["mapped_bytes"]) if near else None
+    found = [row | {"next_mapped_bytes": None} for row in rows]
+    for row, other in pairwise(found):
+        seconds = seconds_between(row, other)
+        if seconds is not None and seconds <= PAUSE_SECONDS:
+            row["next_mapped_bytes"] = int(other["mapped_bytes"])
+    return found
 
 
 def _plain(row: Row) -> Row:
     return {name: None if is_unknown(value) else value for name, value in row.items()}
 
 
-def _any_stopped(rows: Sequence[Row]) -> bool:
-    return any(row["is_stopped"] is True for row in rows)
-
-
-def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> list[_Cause]:
+def _causes(rows: Sequence[Row], stopped: Sequence[bool], version: GoVersion) -> Iterator[_Cause]:
     old = version.certainly(Fact.IDLE_SPANS_AGE)
     above = [_above(row, old=old) for row in rows]
-    steps = list(_steps(rows, above))
-    return [
-        _cause(rows[place + 1], above[place + 1], step, stopped[place], version, old=old)
-        for place, step in enumerate(steps)
-    ]
+    steps = zip(rows[1:], above[1:], _steps(rows, above), stopped, strict=True)
+    for row, size, step, is_stopped in steps:
+        if size and is_stopped:
+            yield _Cause("starved", "stopped", size)
+        elif size and step.goes_back:
+            yield _Cause("as-intended", "going-back", size)
+        elif size:
+            waits = _Cause("waiting", "five-minutes", size)
+            yield waits if old else _held_up(row, size, step, version)
+        elif not old and row["goal_bytes"] is None:
+            yield _without_goal(row)
+        else:
+            yield _within_goal(row, old=old)
 
 
 def _above(row: Row, *, old: bool) -> int:
@@ -236,30 +231,8 @@ def _steps(rows: Sequence[Row], above: Sequence[int]) -> Iterator[_Above]:
         yield _Above(rows[begins[place + 1]], silent, goes_back)
 
 
-def _cause(
-    row: Row, above: int, step: _Above, is_stopped: bool, version: GoVersion, *, old: bool
-) -> _Cause:
-    if above:
-        if is_stopped:
-            return _Cause("starved", "stopped", above)
-        held_up = _held_up_before_1_13 if old else _held_up
-        return held_up(row, above, step, version)
-    if not old and row["goal_bytes"] is None:
-        return _without_goal(row)
-    return _within_goal(row, old=old)
-
-
-def _held_up_before_1_13(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
-    del row, version
-    if step.goes_back:
-        return _Cause("as-intended", "going-back", above)
-    return _Cause("waiting", "five-minutes", above)
-
-
 def _held_up(row: Row, above: int, step: _Above, version: GoVersion) -> _Cause:
-    """Heap above the goal, from Go 1.13 on."""
-    if step.goes_back:
-        return _Cause("as-intended", "going-back", above)
+    """Heap above the goal, from Go 1.13 on, of which nothing goes back."""
     counts = row["NumGC"], step.since["NumGC"]
     is_counted = None not in counts
     is_same = is_counted and counts[0] == counts[1]
@@ -285,10 +258,9 @@ def _silent(
     if (is_same or not is_counted) and version.possibly(Fact.DENSE_CHUNKS_STAY):
         if not is_counted:
             return _Cause("unknown", "no-count", above)
-        known = version.certainly(Fact.DENSE_CHUNKS_STAY)
-        return (
-            _Cause("dense-chunks", "", above) if known else _Cause("unknown", "no-release", above)
-        )
+        if version.certainly(Fact.DENSE_CHUNKS_STAY):
+            return _Cause("dense-chunks", "", above)
+        return _Cause("unknown", "no-release", above)
     one_pass = version.certainly(Fact.ONE_PASS_A_CYCLE)
     if is_same and one_pass and gone >= above:
         return _Cause("waiting", "next-collection", above)
@@ -297,14 +269,13 @@ def _silent(
 
 def _without_goal(row: Row) -> _Cause:
     if row["NumGC"] is not None and row["NumGC"] < FIRST_COLLECTIONS:
-        if row["idle_resident_bytes"] >= _worth(row):
-            return _Cause("waiting", "second-collection", row["idle_resident_bytes"])
-        return _within_goal(row, old=False)
-    if row["NextGC"] is not None and row["NextGC"] >= NO_GOAL:
-        if row["idle_resident_bytes"] >= _worth(row):
-            return _Cause("kept-for-goal", "gogc-off", row["idle_resident_bytes"])
-        return _within_goal(row, old=False)
-    return _Cause("unknown", "no-goal")
+        case = "waiting", "second-collection"
+    elif row["NextGC"] is not None and row["NextGC"] >= NO_GOAL:
+        case = "kept-for-goal", "gogc-off"
+    else:
+        return _Cause("unknown", "no-goal")
+    idle = row["idle_resident_bytes"]
+    return _Cause(*case, idle) if idle >= _worth(row) else _within_goal(row, old=False)
 
 
 def _worth(row: Row) -> float:

@@ -37,6 +37,7 @@ MET_LOW = 1 / 3  # what lies between two collections without room is not in the 
 OVERSHOOT = 0.1  # of the goal: past it, the pacer aims at so much more
 OFFSETS = (0.0, 0.25, 0.5, 0.75)
 BOUND_BY = ("gogc", "limit", "live heap", "timer", "program")
+UTILIZATION = "mutator_utilization_fraction"
 MOST_STRETCHES = 10
 # Student's t at 97.5 %, from one degree of freedom: loading SciPy for it takes half a second.
 STUDENT = (12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
@@ -57,9 +58,7 @@ GRID = (
     Column("bound_by", "str", "", "What decides when collections come; one of `BOUND_BY`."),
     *_interval("cycles_per_second", "float64", "Hz", "Collections a second."),
     *_interval("gc_cpu_cores", "float64", "ratio", "CPU of collecting, without idle marking."),
-    *_interval(
-        "mutator_utilization_fraction", "float64", "fraction", "CPU left to the program, of all."
-    ),
+    *_interval(UTILIZATION, "float64", "fraction", "CPU left to the program, of all."),
     *_interval("goal_bytes", "Int64", "B", "The highest goal; missing if there is none."),
     *_interval("peak_heap_bytes", "Int64", "B", "The highest heap at the end of marking."),
     *_interval("retained_bytes", "Int64", "B", "Heap in use or kept: HeapSys less HeapReleased."),
@@ -111,16 +110,10 @@ class Grid:
             "beside low": (one, one, self._beside.of_limit(limit, 0), begin),
             "beside high": (one, one, self._beside.of_limit(limit, 2), begin),
         }
-        columns = [np.concatenate(column) for column in zip(*ways.values(), strict=True)]
+        columns = (np.concatenate(column) for column in zip(*ways.values(), strict=True))
         rates, survivals, not_heap, offsets = columns
-        setting = Setting(
-            gogc=np.tile(gogc, len(ways)),
-            limit=np.tile(limit, len(ways)),
-            not_heap=not_heap,
-            rate=rates,
-            survival=survivals,
-            offset=offsets,
-        )
+        asked = np.tile(gogc, len(ways)), np.tile(limit, len(ways))
+        setting = Setting(*asked, not_heap, rates, survivals, offsets)
         replayed = replay(self._load, setting, self._era)
         for number, name in enumerate(ways):
             rows = replayed.iloc[number * len(gogc) : (number + 1) * len(gogc)]
@@ -134,14 +127,12 @@ class Grid:
         begun = np.array([self._ways[f"offset {one}"][metric] for one in OFFSETS])
         begun = np.where(np.isfinite(begun), begun, 0.0)  # no goal is no goal, however it began
         value = np.where(np.isfinite(value), value, 0.0)
+        beside = [self._ways[f"beside {one}"][metric] - begun[0] for one in ("low", "high")]
         parts = [
             (self._ways["rate high"][metric] - self._ways["rate low"][metric]) / 2,
             (self._ways["survival high"][metric] - self._ways["survival low"][metric]) / 2,
             np.abs(begun - value).max(axis=0),
-            np.max(
-                [np.abs(self._ways[f"beside {one}"][metric] - begun[0]) for one in ("low", "high")],
-                axis=0,
-            ),
+            np.abs(beside).max(axis=0),
             value * self._tested.error_of(metric),
         ]
         if metric in ("cycles_per_second", "gc_cpu_cores"):
@@ -169,16 +160,10 @@ class Grid:
         ends["peak_heap_bytes"][2][met] += self._floating()
         for metric, (low, value, high) in ends.items():
             wanted = _whole if metric.endswith("_bytes") else np.asarray
-            columns |= {
-                metric: wanted(value),
-                f"{metric}_low": wanted(low),
-                f"{metric}_high": wanted(high),
-            }
+            columns |= _named(metric, *map(wanted, (value, low, high)))
         cores = ends["gc_cpu_cores"]
         left = [np.clip(1 - one / self._load.gomaxprocs, 0, 1) for one in cores]
-        columns |= dict(
-            zip(_names("mutator_utilization_fraction"), (left[1], left[2], left[0]), strict=True)
-        )
+        columns |= _named(UTILIZATION, left[1], left[2], left[0])
         columns |= self._memory(ends["peak_heap_bytes"], met)
         return build(columns, GRID)
 
@@ -218,15 +203,12 @@ class Grid:
         low, value = peak[0], np.minimum(peak[1] * slack, most)
         high = np.maximum(np.minimum(RETAINED_PER_GOAL * peak[2] * slack, most), value)
         low = np.minimum(low, value)
-        columns: dict[str, object] = dict(
-            zip(_names("retained_bytes"), map(_whole, (value, low, high)), strict=True)
-        )
+        sizes = value, low, high
+        columns = _named("retained_bytes", *map(_whole, sizes))
         other, container = self._beside.other_bytes, self._container
         nothing = np.full(len(limit), np.nan)
-        rss = [
-            nothing if other is None else np.maximum(one + other, 0) for one in (value, low, high)
-        ]
-        columns |= dict(zip(_names("rss_bytes"), map(_whole, rss), strict=True))
+        rss = [nothing if other is None else np.maximum(one + other, 0) for one in sizes]
+        columns |= _named("rss_bytes", *map(_whole, rss))
         above = rss[2] if other is not None else high + beside
         headroom = nothing if container is None else container - above
         return columns | {"headroom_bytes": _whole(headroom)}
@@ -240,8 +222,8 @@ class Grid:
         return gogc == self._present.gogc and limit == self._present.limit_bytes
 
 
-def _names(metric: str) -> tuple[str, str, str]:
-    return metric, f"{metric}_low", f"{metric}_high"
+def _named(metric: str, value: object, low: object, high: object) -> dict[str, object]:
+    return {metric: value, f"{metric}_low": low, f"{metric}_high": high}
 
 
 def _whole(values: np.ndarray) -> pd.arrays.IntegerArray:

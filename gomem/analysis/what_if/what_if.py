@@ -45,16 +45,20 @@ if TYPE_CHECKING:
 GOGC_GRID = (50, 100, 200, 400, OFF)
 MOST_CELLS = 200
 NO_ALLOCATION = "the log shows no allocation between collections"
-ASSUMED = (
-    (
-        "the program does the same at the same times, whatever the collector costs: one that is "
-        "not waiting for requests would do more with the CPU that it gets back"
-    ),
-    (
-        "marking takes as long, and costs as much, as in the log: that depends on what lives, not "
-        "on GOGC"
-    ),
+SAME_LOAD = (
+    "the program does the same at the same times, whatever the collector costs: one that is not "
+    "waiting for requests would do more with the CPU that it gets back"
 )
+SAME_MARKING = (
+    "marking takes as long, and costs as much, as in the log: that depends on what lives, not on "
+    "GOGC"
+)
+NO_GOGC = (
+    "the log's goals agree on no GOGC: it changed on the way, a memory limit made them, or too few "
+    "tell; what the program does is known all the same, but today's point is not in the grid, and "
+    "the back-test is without it"
+)
+NO_LIMIT = "before Go 1.19 there is no memory limit"
 
 
 @dataclass(frozen=True)
@@ -121,11 +125,10 @@ def what_if(
     part = watched(cycles)
     era, of_era = era_of(version, part.cycles)
     present = present_of(part, gogc_fraction, memory_limit_bytes)
-    if part.refused is not None:
-        return WhatIf(present, empty(GRID), Backtest(), part.notes, part.refused)
-    load = Load.of(part.cycles, era)
-    if not load.allocated_bytes > 0:
-        return WhatIf(present, empty(GRID), Backtest(), part.notes, NO_ALLOCATION)
+    load = None if part.refused is not None else Load.of(part.cycles, era)
+    if load is None or not load.allocated_bytes > 0:
+        refused = part.refused or NO_ALLOCATION
+        return WhatIf(present, empty(GRID), Backtest(), part.notes, refused)
     beside = Beside.of(memory, load, era)
     tested = Backtest()
     if gogc_fraction is not None:
@@ -135,7 +138,10 @@ def what_if(
     peaks = part.cycles["heap_at_mark_end_bytes"].to_numpy(float)
     known = Known(load, era, present, beside, tested, Spread.of(load, peaks))
     grid = Grid(known, settings_of(present, era, asked), asked.container_bytes).table
-    said = (*part.notes, *_assumptions(of_era, present, era), beside.words)
+    no_gogc = NO_GOGC if present.gogc is None else ""
+    no_limit = "" if era.knows_limit else NO_LIMIT
+    assumed = (*part.notes, SAME_LOAD, SAME_MARKING, of_era, no_gogc, no_limit, beside.words)
+    said = tuple(filter(None, assumed))
     return WhatIf(present, grid, tested, said, None, _advice(known, asked))
 
 
@@ -197,18 +203,3 @@ def _usual_limits(present: Present, asked: Asked) -> list[float]:
         step = 16 * MIB
         limits.append(float(math.ceil(present.peak_heap_bytes * RETAINED_PER_GOAL / step) * step))
     return limits
-
-
-def _assumptions(of_era: str, present: Present, era: Era) -> tuple[str, ...]:
-    said = list(ASSUMED)
-    if of_era:
-        said.append(of_era)
-    if present.gogc is None:
-        said.append(
-            "the log's goals agree on no GOGC: it changed on the way, a memory limit made them, or "
-            "too few tell; what the program does is known all the same, but today's point is not "
-            "in the grid, and the back-test is without it"
-        )
-    if not era.knows_limit:
-        said.append("before Go 1.19 there is no memory limit")
-    return tuple(said)
