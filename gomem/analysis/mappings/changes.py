@@ -14,7 +14,7 @@ import numpy as np
 from gomem.inputs.schema import Column, build
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -48,31 +48,27 @@ def match_mappings(
     both are of one process is found from where the stack ends, if it is not told.
     """
     one = is_one_process(before, after) if same_process is None else same_process
-    kinds, paths = (
-        [text for frame in (before, after) for text in frame[name].to_list()]
-        for name in ("kind", "path")
+    kinds, paths, start, end = (
+        np.concatenate([frame[name].to_numpy(dtype) for frame in (before, after)])
+        for name, dtype in (("kind", object), ("path", object), ("start", "u8"), ("end", "u8"))
     )
-    paths = ["" if path.startswith("[anon:") else path for path in paths]
-    start, end = (
-        np.concatenate([frame[name].to_numpy(np.uint64) for frame in (before, after)])
-        for name in ("start", "end")
-    )
-    places = list(zip(kinds, paths, start.tolist(), end.tolist(), strict=True))
-    order = sorted(range(len(places)), key=lambda row: places[row][:3])
+    named = ["" if path.startswith("[anon:") else path for path in paths]
+    places = list(zip(kinds, named, start.tolist(), end.tolist(), strict=True))
+    order = np.array(sorted(range(len(places)), key=lambda row: places[row][:3]), np.intp)
     extent, firsts = _extents([places[row] for row in order], by_place=one)
-    columns: dict[str, Any] = {"kind": [kinds[order[row]] for row in firsts]}
-    columns["path"] = [paths[order[row]] for row in firsts]
+    columns: dict[str, Any] = {"kind": kinds[order][firsts]}
+    columns["path"] = np.array(named, object)[order][firsts]
     if one:
         columns["start"] = start[order][firsts]
         columns["end"] = np.zeros(len(firsts), dtype=np.uint64)
         np.maximum.at(columns["end"], extent, end[order])
-    columns |= _summed(before, after, np.array(order, dtype=np.intp), extent, len(firsts))
+    columns |= _summed(before, after, order, extent, len(firsts))
     change = columns["after_rss_bytes"] - columns["before_rss_bytes"]
     columns["change_bytes"] = change
-    columns["state"] = _states(columns)
+    told = [columns["after_vmas"] == 0, columns["before_vmas"] == 0, change < 0, change > 0]
+    columns["state"] = np.select(told, ["gone", "new", "shrank", "grew"], "same").astype(object)
     largest_first = np.argsort(-np.abs(change), kind="stable")
-    texts = {name: np.array(columns[name], dtype=object) for name in ("kind", "path", "state")}
-    ordered = {name: values[largest_first] for name, values in (columns | texts).items()}
+    ordered = {name: values[largest_first] for name, values in columns.items()}
     return build(ordered, MAPPING_CHANGES)
 
 
@@ -124,10 +120,3 @@ def _summed(
             np.add.at(total, theirs, frame[name].to_numpy(np.int64, na_value=0)[rows])
             sums[f"{side}_{name.lower()}_bytes"] = total
     return sums
-
-
-def _states(columns: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    change = columns["change_bytes"]
-    told = [columns["after_vmas"] == 0, columns["before_vmas"] == 0, change < 0, change > 0]
-    states: list[str] = np.select(told, ["gone", "new", "shrank", "grew"], "same").tolist()
-    return states

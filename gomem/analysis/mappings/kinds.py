@@ -34,17 +34,9 @@ if TYPE_CHECKING:
 
 
 KINDS = (
-    "go-heap",
-    "go-runtime",
-    "binary",
-    "library",
-    "native-heap",
-    "thread-stack",
-    "mapped-file",
-    "shared-memory",
-    "kernel",
-    "anonymous-other",
-)
+    "go-heap", "go-runtime", "binary", "library", "native-heap", "thread-stack", "mapped-file",
+    "shared-memory", "kernel", "anonymous-other",
+)  # fmt: skip
 BY_KIND = (
     Column("kind", "str", "", "What the mappings are; one of `KINDS`."),
     Column("vmas", "int64", "count", "Mappings of the kind."),
@@ -132,7 +124,9 @@ def _by_name(rows: MappingRows) -> None:
     rows.assign(path == "[heap]", "native-heap", "brk heap: never Go's")
     rows.assign(which(path, _starts("[anon: glibc")), "native-heap", "named by glibc")
     rows.assign(which(path, _starts("[stack")), "thread-stack", "named by the kernel")
-    shared = which(path, _SHARED.match) | ((path == "") & which(rows.perms, _ends("s")))
+    shared = which(path, _SHARED.match) | (
+        (path == "") & which(rows.perms, lambda one: one.endswith("s"))
+    )
     rows.assign(shared, "shared-memory", "shared memory by its name or permission")
     of_file = which(path, _starts("/"))
     with_code = of_file & which(rows.perms, lambda perms: "x" in perms)
@@ -162,10 +156,6 @@ def _by_neighbour(rows: MappingRows) -> None:
 
 def _starts(text: str) -> Callable[[str], bool]:
     return lambda one: one.startswith(text)
-
-
-def _ends(text: str) -> Callable[[str], bool]:
-    return lambda one: one.endswith(text)
 
 
 def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:

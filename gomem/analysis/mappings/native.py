@@ -49,7 +49,7 @@ def find_native_memory(rows: MappingRows) -> None:
     arena = _malloc_arenas(rows)
     tail = below_each(arena, first=False)
     rows.assign(arena | tail, "native-heap", "a malloc arena of glibc's")
-    stack = _thread_stacks(rows)
+    stack = _above_a_guard(rows) & _of_a_stacks_size(rows.size)
     guard = np.zeros_like(stack)
     guard[:-1] = stack[1:]
     rows.assign(stack | guard, "thread-stack", "a guard page and a stack above it")
@@ -70,10 +70,6 @@ def _malloc_arenas(rows: MappingRows) -> Mask:
     )
 
 
-def _thread_stacks(rows: MappingRows) -> Mask:
-    return _above_a_guard(rows) & _of_a_stacks_size(rows.size)
-
-
 def _of_a_stacks_size(size: NDArray[np.int64]) -> Mask:
     return (size >= SMALLEST_THREAD_STACK) & (size <= LARGEST_THREAD_STACK)
 
@@ -86,15 +82,10 @@ def _above_a_guard(rows: MappingRows) -> Mask:
         & (rows.end[:-1] == rows.start[1:])
         & (rows.size[:-1] <= LARGEST_GUARD)
     )
-    return above & _in_mmap_area(rows) & _has_c(rows)
-
-
-def _has_c(rows: MappingRows) -> bool:
-    """Whether there is a C library: as a file, or, linked statically, by the brk it begins with.
-
-    Without one no thread has a stack outside Go's heap, whatever stands above a guard page.
-    """
-    return bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
+    # A C library is there as a file, or, linked statically, by the brk it begins with. Without one
+    # no thread has a stack outside Go's heap, whatever stands above a guard page.
+    has_c = bool((rows.kind == "library").any() or (rows.path == "[heap]").any())
+    return above & _in_mmap_area(rows) & has_c
 
 
 def _in_mmap_area(rows: MappingRows) -> Mask:

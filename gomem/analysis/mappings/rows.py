@@ -186,10 +186,10 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
     upper_bytes = int(columns["end"][position]) - at
     columns["end"][position] = columns["start"][position + 1] = np.uint64(at)
     wanted = lower_bytes if lower_resident is None else lower_resident
-    for name in _counters(frame):
-        sizes = columns[name]
-        if pd.isna(sizes[position]):
-            continue
+    for name, sizes in columns.items():
+        counts = frame[name].dtype == "Int64" and not name.endswith("PageSize")
+        if not counts or name in FLAGS or pd.isna(sizes[position]):
+            continue  # no bytes of the mapping
         total = int(sizes[position])
         share = lower_bytes if name == "Size" else min(wanted, lower_bytes)
         sizes[position] = _lower_share(total, share, upper_bytes)
@@ -200,12 +200,3 @@ def cut(frame: pd.DataFrame, where: Cut) -> pd.DataFrame:
 def _lower_share(total: int, share: int, upper_bytes: int) -> int:
     """What the lower part has of a counter: its share, and what does not fit into the upper."""
     return max(min(share, total), total - upper_bytes)
-
-
-def _counters(frame: pd.DataFrame) -> list[str]:
-    """Columns that count bytes of a mapping: neither page sizes nor flags."""
-    return [
-        name
-        for name in frame.columns
-        if frame[name].dtype == "Int64" and not name.endswith("PageSize") and name not in FLAGS
-    ]

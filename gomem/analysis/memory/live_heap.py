@@ -39,54 +39,33 @@ DEFAULT_GOGC = 1.0
 
 @dataclass(frozen=True)
 class Marks:
-    """What the collections of one process marked, by its log.
+    """What the collections of one process marked, by its log."""
 
-    Attributes:
-        seconds: When each began, on the log's own clock.
-        live_bytes: What each marked.
-        numbers: Which collection each is.
-        error_bytes: How far a size can be off by the rounding of the log.
-    """
-
-    seconds: FloatArray
-    live_bytes: FloatArray
-    numbers: FloatArray
-    error_bytes: float
+    seconds: FloatArray  # when each began, on the log's own clock
+    live_bytes: FloatArray  # what each marked
+    numbers: FloatArray  # which collection each is
+    error_bytes: float  # how far a size can be off by the rounding of the log
 
 
 @dataclass(frozen=True)
 class InUse:
-    """What a heap profile has in use: what a collection before it found.
+    """What a heap profile has in use: what a collection before it found."""
 
-    Attributes:
-        seconds: When it was first shown.
-        until_seconds: When it was last shown.
-        in_use_bytes: The total.
-        error_bytes: Half of the width of its 95 % interval, by sampling.
-        moment: The moment that first shows it.
-    """
-
-    seconds: float
-    until_seconds: float
-    in_use_bytes: float
-    error_bytes: float
-    moment: str = ""
+    seconds: float  # when it was first shown
+    until_seconds: float  # when it was last shown
+    in_use_bytes: float  # the total
+    error_bytes: float  # half of the width of its 95 % interval, by sampling
+    moment: str = ""  # the moment that first shows it
 
 
 @dataclass(frozen=True)
 class LiveHeap:
-    """The live heap over the time of a capture.
+    """The live heap over the time of a capture."""
 
-    Attributes:
-        level: The best readings of it.
-        agreeing: The kinds of evidence that show its rise, the level's own among them.
-        gogc: GOGC as a fraction, by which goals were read as marks.
-        marked: What collections marked, by the log and by moments; None of fewer than two.
-    """
-
-    level: Level
-    agreeing: frozenset[str]
-    gogc: float
+    level: Level  # the best readings of it
+    agreeing: frozenset[str]  # the kinds of evidence that show its rise, the level's own among them
+    gogc: float  # GOGC as a fraction, by which goals were read as marks
+    # What collections marked, by the log and by moments; None of fewer than two.
     marked: Level | None = None
 
     @cached_property
@@ -157,21 +136,13 @@ def of_last_process(stats: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """All that says what is held.
+    """All that says what is held."""
 
-    Attributes:
-        stats: As of `live_heap`; of one process.
-        marks: Of the log.
-        profiles: Of one process.
-        gogc: As a fraction.
-        gogc_bounds: Between which it lies.
-    """
-
-    stats: pd.DataFrame
-    marks: Marks | None
-    profiles: tuple[InUse, ...]
-    gogc: float
-    gogc_bounds: tuple[float, float]
+    stats: pd.DataFrame  # as of `live_heap`; of one process
+    marks: Marks | None  # of the log
+    profiles: tuple[InUse, ...]  # of one process
+    gogc: float  # as a fraction
+    gogc_bounds: tuple[float, float]  # between which it lies
 
     @property
     def level(self) -> Level | None:

@@ -14,17 +14,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from gomem.analysis.collector.steps import CONCURRENT, STOPS
+
 # A log is exact to 1 ms, its phases are cut to two digits, and so are those of the collection that
 # ties it to the clock: closer to the kernel's reading than this, nobody knows which was first.
 CLOCK_SECONDS = 0.005
 TOTAL_CYCLES = "/gc/cycles/total:gc-cycles"
-_PHASES = (
-    "sweep_termination_seconds",
-    "scan_seconds",
-    "write_barrier_seconds",
-    "mark_seconds",
-    "mark_termination_seconds",
-)
 
 
 @dataclass(frozen=True)
@@ -119,7 +114,7 @@ def collection_ends(cycles: pd.DataFrame, memstats: pd.DataFrame) -> pd.Series |
     """
     if cycles["number"].duplicated().any():
         return None  # two runs in one log: nothing says which of them a dump belongs to
-    phases = cycles[list(_PHASES)].fillna(0).sum(axis=1)
+    phases = cycles[[STOPS[0], *CONCURRENT, STOPS[1]]].fillna(0).sum(axis=1)
     since_start = (cycles["at_seconds"] + phases).set_axis(cycles["number"])
     for row in memstats[["NumGC", "LastGC"]].dropna().itertuples():
         if row.NumGC in since_start.index:

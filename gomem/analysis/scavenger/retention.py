@@ -29,15 +29,11 @@ if TYPE_CHECKING:
 NO_GOAL = 1 << 60  # NextGC with GOGC=off is about 2^63
 FIRST_PACED = 2  # collections, before which the scavenger has no goal
 HALF_MIB = MIB // 2  # the log cuts to 1 MiB; the middle of what it can mean
+SIZES = ("HeapAlloc", "HeapInuse", "HeapIdle", "HeapReleased", "HeapSys", "Sys")
 READINGS = (
     Column("moment", "str", "", "The moment, or the line of a log."),
     Column("seconds", "float64", "s", "Since the first; missing where only the order is known."),
-    Column("HeapAlloc", "Int64", "B", "MemStats."),
-    Column("HeapInuse", "Int64", "B", "MemStats."),
-    Column("HeapIdle", "Int64", "B", "MemStats."),
-    Column("HeapReleased", "Int64", "B", "MemStats."),
-    Column("HeapSys", "Int64", "B", "MemStats."),
-    Column("Sys", "Int64", "B", "MemStats."),
+    *(Column(name, "Int64", "B", "MemStats.") for name in SIZES),
     Column("NextGC", "UInt64", "B", "MemStats."),
     Column("NumGC", "Int64", "count", "MemStats."),
     Column("rss_bytes", "Int64", "B", "Resident."),

@@ -130,10 +130,6 @@ def _to_go(interval: _Interval) -> Text:
     return text(", on its way: {} at this rate", Seconds(left))
 
 
-def _idle(interval: _Interval) -> Text:
-    return Bytes(interval.size) if interval.size else Text("nothing")
-
-
 def _goal(interval: _Interval) -> Text:
     """Before Go 1.13 it is what the heap is filled to again."""
     goal = interval.after["goal_bytes"]
@@ -149,10 +145,6 @@ def _by(interval: _Interval) -> Text:
     by_limit = interval.after["paced_goal_bytes"] != interval.after["goal_bytes"]
     paced_by = interval.after["paced_by"] or "steady"
     return Text("what GOMEMLIMIT leaves" if by_limit else BY[paced_by])
-
-
-def _filled(interval: _Interval) -> Text:
-    return Share(interval.after["HeapAlloc"] / max(1, interval.after["HeapInuse"]))
 
 
 def _limit_rule(interval: _Interval) -> Text:
@@ -171,10 +163,12 @@ VALUES: dict[str, Callable[[_Interval], Text]] = {
     "lasting": _lasting,
     "gone": _gone,
     "to_go": _to_go,
-    "idle": _idle,
+    "idle": lambda interval: Bytes(interval.size) if interval.size else Text("nothing"),
     "goal": _goal,
     "near": _near,
     "by": _by,
-    "filled": _filled,
+    "filled": lambda interval: Share(
+        interval.after["HeapAlloc"] / max(1, interval.after["HeapInuse"])
+    ),
     "limit_rule": _limit_rule,
 }

@@ -173,11 +173,9 @@ def runway(marking: Marking, era: Era) -> Array:
         return _smoothed(used / GOAL_FRACTION_TO_117 * marking.allocated_bytes)
     marked_by = (used + idle) / (1 - used)
     wanted = (1 - BACKGROUND_FRACTION) / BACKGROUND_FRACTION * marked_by * marking.allocated_bytes
-    return _smoothed(wanted) if era < Era.LATEST_OF_FIVE else _greatest_of_five(wanted)
-
-
-def _greatest_of_five(values: Array) -> Array:
-    padded = np.concatenate([np.full(4, -np.inf), values])
+    if era < Era.LATEST_OF_FIVE:
+        return _smoothed(wanted)
+    padded = np.concatenate([np.full(4, -np.inf), wanted])
     return np.lib.stride_tricks.sliding_window_view(padded, 5).max(axis=1)
 
 
