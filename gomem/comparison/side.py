@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gomem.facts.collector import CollectorFacts
     from gomem.facts.moment import MomentFacts
 
-
 BEFORE, AFTER = "before", "after"
 SIDES = (BEFORE, AFTER)
 COVERED = 0.9  # of the collections between two moments: a log that tells fewer is of something else

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
 
-
 SINCE_START = (
     "TotalAlloc, Mallocs, NumGC and alloc_* count from the start: compare runs of equal work"
 )

@@ -27,7 +27,6 @@ from gomem.analysis.collector.steps import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 WINDOWS = 400  # about as many columns as a figure on a page has room for
 HEAPS = {
     name: f"{name}_bytes"

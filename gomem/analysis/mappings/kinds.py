@@ -25,13 +25,12 @@ from gomem.analysis.mappings.arenas import (
 )
 from gomem.analysis.mappings.native import find_native_memory, stack_cuts
 from gomem.analysis.mappings.rows import MappingRows, below_each, cut, which
-from gomem.analysis.mappings.runtime import CUT_BEYOND, CUT_COUNTED, divide_the_rest, metadata_claim
+from gomem.analysis.mappings.runtime import CUT_BEYOND, CUT_COUNTED, divide_the_rest
 from gomem.inputs.schema import Column, build
 from gomem.text import Bytes, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
 
 KINDS = (
     "go-heap", "go-runtime", "binary", "library", "native-heap", "thread-stack", "mapped-file",
@@ -183,12 +182,6 @@ def _notes(rows: MappingRows, memstats: pd.Series | None) -> Iterator[str]:
             Bytes(arena_bytes(rows)),
             Bytes(claimed),
         )
-
-
-__all__ = [
-    "KINDS", "ClassifiedMappings", "arena_bytes", "classify_mappings", "metadata_claim",
-    "work_buffer_bytes",
-]  # fmt: skip
 
 
 def address_regions(mappings: pd.DataFrame) -> pd.DataFrame:

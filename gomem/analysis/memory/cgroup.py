@@ -84,40 +84,41 @@ def cgroup_use(values: Mapping[str, int | None], lazy_free_bytes: int = 0) -> Cg
     given back with MADV_FREE and is resident still, the kernel counts as anonymous, and takes when
     the limit is reached.
     """
-    current = _first(values, "memory.current", "memory.usage_in_bytes")
+    current = first_known(values, "memory.current", "memory.usage_in_bytes")
     if current is None:
         return None
     limit = _limit(values, "memory.max", "memory.limit_in_bytes")
     counters = _counters(values, current, limit, lazy_free_bytes)
     held = counters[~counters["reclaimable"]]
-    inactive = _first(values, "inactive_file", "total_inactive_file") or 0
+    inactive = first_known(values, "inactive_file", "total_inactive_file") or 0
     return CgroupUse(
         limit_bytes=limit,
         high_bytes=_limit(values, "memory.high", "memory.soft_limit_in_bytes"),
         current_bytes=current,
-        peak_bytes=_first(values, "memory.peak", "memory.max_usage_in_bytes"),
+        peak_bytes=first_known(values, "memory.peak", "memory.max_usage_in_bytes"),
         working_set_bytes=max(0, current - inactive),
         unreclaimable_bytes=int(held["bytes"].sum()),
         counters=counters,
         killer=str(held.loc[held["bytes"].idxmax(), "counter"]),
-        oom_kills=_first(values, "oom_kill"),
+        oom_kills=first_known(values, "oom_kill"),
     )
 
 
-def _first(values: Mapping[str, int | None], *names: str) -> int | None:
+def first_known(values: Mapping[str, int | None], *names: str) -> int | None:
+    """The first of these names that has a number; None where none has."""
     known = (values.get(name) for name in names)
     return next((int(value) for value in known if value is not None), None)
 
 
 def _limit(values: Mapping[str, int | None], *names: str) -> int | None:
-    limit = _first(values, *names)
+    limit = first_known(values, *names)
     return None if limit is None or limit >= _NO_LIMIT else limit
 
 
 def _counters(
     values: Mapping[str, int | None], current: int, limit: int | None, lazy_free_bytes: int
 ) -> pd.DataFrame:
-    size = {new: _first(values, new, old) or 0 for new, old, _ in _COUNTERS}
+    size = {new: first_known(values, new, old) or 0 for new, old, _ in _COUNTERS}
     size["file"] = max(0, size["file"] - size["shmem"])
     size["kernel"] = max(0, size["kernel"] - size["slab_reclaimable"])
     lazy = min(lazy_free_bytes, size["anon"])

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.mappings.kinds import metadata_claim, work_buffer_bytes
+from gomem.analysis.mappings.arenas import work_buffer_bytes
+from gomem.analysis.mappings.runtime import metadata_claim
 from gomem.analysis.memory.totals import checks_of, disagreements, fits, resident_totals, skew_notes
 from gomem.capture.wanted import MEMSTATS, SMAPS
 from gomem.inputs.schema import Column, build, build_rows

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from gomem.analysis.mappings.kinds import work_buffer_bytes
+from gomem.analysis.mappings.arenas import work_buffer_bytes
+from gomem.analysis.memory.cgroup import first_known
 from gomem.inputs.schema import Column, build_rows
 from gomem.text import Bytes, Count, Seconds, text
 from gomem.units import KIB
@@ -119,10 +120,10 @@ def _of_statm(statm: pd.Series, page_bytes: int | None) -> ResidentTotals:
 
 def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     """Anonymous memory and mapped files of all processes of the group together."""
-    anonymous = _first(cgroup, "anon", "total_rss")
+    anonymous = first_known(cgroup, "anon", "total_rss")
     if anonymous is None:
         return None
-    mapped = _first(cgroup, "file_mapped", "total_mapped_file") or 0
+    mapped = first_known(cgroup, "file_mapped", "total_mapped_file") or 0
     files = (mapped, "cgroup memory.stat, mapped files: shared memory too")
     note = (
         "RSS is the control group's: it covers all its processes, but only those pages of files "
@@ -131,10 +132,6 @@ def _of_group(cgroup: Mapping[str, int | None]) -> ResidentTotals | None:
     )
     source = "cgroup memory.stat, anonymous + mapped files"
     return ResidentTotals(anonymous + mapped, source, files, notes=(note,))
-
-
-def _first(values: Mapping[str, int | None], *names: str) -> int | None:
-    return next((int(found) for name in names if (found := values.get(name)) is not None), None)
 
 
 def fits(classified: ClassifiedMappings | None, memstats: pd.Series | None) -> bool:

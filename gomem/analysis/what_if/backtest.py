@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-
 EARLIER = 5  # collections whose rate foretells the next distance
 UNTESTED = 0.10  # taken for the error where nothing could be tested
 LATE_BYTES = 64 << 10  # a goal is at least so far above where the collection started

@@ -59,14 +59,12 @@ class Beside:
         bitmap = 0.03 if era <= Era.LIMIT else 0.0
         fixed = (2 * MIB + stacks, 5 * MIB + stacks + scavenger, 12 * MIB + stacks + scavenger)
         share = (0.01, 0.04 + bitmap, 0.10 + bitmap)
-        return cls(
-            fixed,
-            share,
-            None,
+        words = (
             "no MemStats say what the runtime has mapped beside the heap: "
             f"{format_bytes(fixed[1])} and {format_fraction(share[1])} of the heap are assumed; "
-            "RSS is not given",
+            "RSS is not given"
         )
+        return cls(fixed, share, None, words)
 
     def of_limit(self, limit: np.ndarray | float, which: int = 1) -> np.ndarray:
         """Under a limit, of which the heap has the rest; bytes. 0, 1, 2: least, likely, most."""

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from gomem.analysis.collector.steps import CONCURRENT, CPU_PARTS, ROUNDING_BYTES, STOPS, Cycles
+from gomem.analysis.collector.steps import (
+    CONCURRENT,
+    CPU_PARTS,
+    ROUNDING_BYTES,
+    STOPS,
+    Cycles,
+    pieces_of,
+)
 from gomem.analysis.what_if.replay import MOST_CYCLES
 from gomem.units import format_count, format_fraction, format_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 ENOUGH_CYCLES = 8  # in two halves of four, one foretells the other
 LEAST_LIVE_BYTES = 4 * ROUNDING_BYTES  # sizes are whole MiB: of less, they say too little
@@ -72,24 +74,17 @@ def watched(cycles: Cycles) -> Watched:
 def _longest_run(cycles: Cycles) -> tuple[pd.DataFrame, int]:
     """The collections of the run that lasted longest, and how many runs there are."""
     lasting: dict[int, float] = {}
-    for piece in _pieces(cycles, ("run", "at_seconds")):
+    for piece in pieces_of(cycles, ["run", "at_seconds"]):
         ends = piece.groupby("run")["at_seconds"].max()
         lasting |= {int(run): float(end) for run, end in ends.items()}
     if not lasting:
-        return next(_pieces(cycles, NEEDED)), 0
+        return next(pieces_of(cycles, NEEDED))[list(NEEDED)], 0
     longest = max(lasting, key=lambda run: lasting[run])
     kept: list[pd.DataFrame] = []
-    for piece in _pieces(cycles, NEEDED):
-        own = piece[piece["run"] == longest]
+    for piece in pieces_of(cycles, NEEDED):
+        own = piece.loc[piece["run"] == longest, list(NEEDED)]
         kept = [*kept, own] if sum(map(len, kept)) < 2 * MOST_CYCLES else [*kept[-1:], own]
     return pd.concat(kept, ignore_index=True), len(lasting)
-
-
-def _pieces(cycles: Cycles, names: tuple[str, ...]) -> Iterator[pd.DataFrame]:
-    if isinstance(cycles, pd.DataFrame):
-        yield cycles[list(names)]
-    else:
-        yield from cycles.pieces(list(names))
 
 
 def _after_start_up(cycles: pd.DataFrame) -> tuple[pd.DataFrame, int]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.mappings.arenas import legacy_arena
-from gomem.analysis.mappings.kinds import KINDS, classify_mappings, work_buffer_bytes
+from gomem.analysis.mappings.arenas import legacy_arena, work_buffer_bytes
+from gomem.analysis.mappings.kinds import KINDS, classify_mappings
 from gomem.analysis.mappings.rows import Cut, MappingRows, cut
 from gomem.inputs.memstats.table import read_memstats
 from gomem.inputs.smaps.table import read_smaps

@@ -13,11 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gomem.analysis.mappings.kinds import (
-    ClassifiedMappings,
-    classify_mappings,
-    work_buffer_bytes,
-)
+from gomem.analysis.mappings.arenas import work_buffer_bytes
+from gomem.analysis.mappings.kinds import ClassifiedMappings, classify_mappings
 from gomem.analysis.mappings.runtime import UNCOUNTED, metadata_bytes
 from gomem.analysis.memory.ledger import Ledger, reconcile_rss
 from gomem.inputs.memstats.table import read_memstats
