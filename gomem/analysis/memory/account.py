@@ -71,57 +71,36 @@ QUANTITIES = ("rss", "reserved", "in_use", "live")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One moment of the account.
+    """One moment of the account."""
 
-    Attributes:
-        moment: Its name.
-        seconds: When it was; None if that is not known.
-        total_bytes: What the groups add up to: RSS, or what Go reserves.
-        certain: Bounds that follow from the files alone.
-        likely: Bounds that hold in 95 of 100, by the assumption; never outside the certain ones.
-        assumption: What the likely ones rest on; empty where they are the certain ones.
-        reserved_heap_bytes: What Go has reserved in its arenas; None where nothing says.
-    """
-
-    moment: str
-    seconds: float | None
-    total_bytes: int
-    certain: Bounds
+    moment: str  # its name
+    seconds: float | None  # when it was; None if that is not known
+    total_bytes: int  # what the groups add up to: RSS, or what Go reserves
+    certain: Bounds  # bounds that follow from the files alone
+    # Bounds that hold in 95 of 100, by the assumption; never outside the certain ones.
     likely: Bounds
-    assumption: str = ""
+    assumption: str = ""  # what the likely ones rest on; empty where they are the certain ones
+    # What Go has reserved in its arenas; None where nothing says.
     reserved_heap_bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class Part:
-    """A group of the account, or several that cannot be told apart, at two moments.
+    """A group of the account, or several that cannot be told apart, at two moments."""
 
-    Attributes:
-        groups: Which of `GROUPS`.
-        before: Its likely interval at the earlier moment.
-        after: The same at the later one.
-        change: By how much it grew, likely.
-        certain: The same by the certain bounds.
-    """
-
-    groups: frozenset[str]
-    before: Interval
-    after: Interval
-    change: Interval
-    certain: Interval
+    groups: frozenset[str]  # which of `GROUPS`
+    before: Interval  # its likely interval at the earlier moment
+    after: Interval  # the same at the later one
+    change: Interval  # by how much it grew, likely
+    certain: Interval  # the same by the certain bounds
 
 
 @dataclass(frozen=True)
 class Account:
-    """All moments of a capture that say how large it is.
+    """All moments of a capture that say how large it is."""
 
-    Attributes:
-        quantity: What the groups add up to; one of `QUANTITIES`.
-        snapshots: In order.
-    """
-
-    quantity: str
-    snapshots: tuple[Snapshot, ...]
+    quantity: str  # what the groups add up to; one of `QUANTITIES`
+    snapshots: tuple[Snapshot, ...]  # in order
 
     @property
     def first(self) -> Snapshot:
@@ -169,27 +148,17 @@ class Account:
 
 
 def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[Part, ...]:
-    """What moved from one snapshot to another, as finely as both can tell.
+    """What moved from one snapshot, of this capture or of another, as finely as both can tell.
 
-    Args:
-        before: The earlier one, of this capture or of another.
-        after: The later one.
-        bounded: Rather with wide bounds than as a whole of which nothing is said.
-
-    Returns:
-        Parts that have no group in common and hold all of them; their changes close to that of
-        the whole. Those that are nowhere are left out.
+    The parts have no group in common and hold all of them; their changes close to that of the
+    whole. Those that are nowhere are left out. If `bounded`, rather with wide bounds than as a
+    whole of which nothing is said.
     """
     division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
+    sides = before.likely, after.likely
     parts = (
-        Part(
-            groups,
-            before.likely.together(groups),
-            after.likely.together(groups),
-            likely[groups],
-            certain[groups],
-        )
+        Part(groups, *(side.together(groups) for side in sides), likely[groups], certain[groups])
         for groups in division
     )
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
@@ -236,14 +205,10 @@ def _surely_moved(changes: _Changes) -> float:
 
 
 def account_of(readings: Sequence[Reading]) -> Account | None:
-    """Add up what each moment says.
+    """Add up what each moment of one process says, in order.
 
-    Args:
-        readings: In the moments' order, of one process.
-
-    Returns:
-        By RSS where two moments say it, or one and none says more; else by what Go reserves; None
-        where no moment says either.
+    By RSS where two moments say it, or one and none says more; else by what Go reserves; None where
+    no moment says either.
     """
     resident = [reading for reading in readings if reading.rss_bytes is not None]
     reserved = [reading for reading in readings if reading.reserved]
@@ -257,13 +222,9 @@ def account_of(readings: Sequence[Reading]) -> Account | None:
 def account_of_live_heap(
     quantity: str, moments: Sequence[str], seconds: Sequence[float], sizes: Sequence[Interval]
 ) -> Account:
-    """The account where nothing is known but what is held on the heap.
+    """The account where nothing is known but what is held on the heap, each size with its error.
 
-    Args:
-        quantity: `in_use` by heap profiles, or `live` by a log.
-        moments: What each reading is called.
-        seconds: When each was.
-        sizes: What is held, with its error.
+    The quantity is `in_use` by heap profiles, or `live` by a log.
     """
     snapshots = []
     for moment, at, size in zip(moments, seconds, sizes, strict=True):
@@ -291,15 +252,7 @@ def _by_rss(readings: Sequence[Reading]) -> list[Snapshot]:
         certain = certain_bounds(reading).closed()
         near = nearest_that_divide(readings, place)
         likely, assumption = likely_bounds(reading, near, certain)
-        snapshots.append(
-            Snapshot(
-                reading.moment,
-                reading.seconds,
-                reading.rss_bytes or 0,
-                certain,
-                likely,
-                assumption,
-                reading.reserved_heap_bytes if reading.reserved else None,
-            )
-        )
+        size, heap = reading.rss_bytes or 0, reading.reserved_heap_bytes
+        bounds = (certain, likely, assumption, heap if reading.reserved else None)
+        snapshots.append(Snapshot(reading.moment, reading.seconds, size, *bounds))
     return snapshots

@@ -18,15 +18,10 @@ MAX_ROUNDS = 16  # each narrows; of eight parts and a handful of sums a few are 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bytes between two bounds, both possible.
+    """Bytes between two bounds, both possible."""
 
-    Attributes:
-        low: The least.
-        high: The most.
-    """
-
-    low: float
-    high: float
+    low: float  # the least
+    high: float  # the most
 
     @classmethod
     def exactly(cls, size: float) -> Interval:
@@ -80,15 +75,10 @@ def total(intervals: Iterable[Interval]) -> Interval:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Parts between bounds, and what is known of several of them together.
+    """Parts between bounds, and what is known of several of them together."""
 
-    Attributes:
-        parts: Each part's interval.
-        sums: Parts whose sum lies in an interval.
-    """
-
-    parts: Mapping[str, Interval]
-    sums: tuple[tuple[frozenset[str], Interval], ...] = ()
+    parts: Mapping[str, Interval]  # each part's interval
+    sums: tuple[tuple[frozenset[str], Interval], ...] = ()  # parts whose sum lies in an interval
 
     def closed(self) -> Bounds:
         """The same with each part as narrow as the sums make it."""
@@ -123,10 +113,7 @@ def difference(
 ) -> dict[frozenset[str], Interval]:
     """By how much each group of parts grew; the intervals close to the change of all of them.
 
-    Args:
-        before: Parts at one time.
-        after: The same parts at another.
-        groups: Groups of parts that have no part in common.
+    The groups have no part in common.
     """
     whole = frozenset().union(*groups)
     change = after.together(whole) - before.together(whole)

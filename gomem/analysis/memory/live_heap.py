@@ -105,20 +105,14 @@ def live_heap(
     gogc: float = DEFAULT_GOGC,
     gogc_bounds: tuple[float, float] | None = None,
 ) -> LiveHeap | None:
-    """Put together what every kind of evidence says of the live heap.
+    """Put together what all says of the live heap; None where fewer than two readings do.
 
-    Args:
-        stats: A row a moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
-            (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
-            (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal);
-            missing where it is not known.
-        marks: Of the log, if there is one.
-        profiles: Of one process, without those that repeat the one before.
-        gogc: As a fraction; infinite where no goal follows from what was marked.
-        gogc_bounds: Between which it lies, where that is all that is known.
-
-    Returns:
-        None where fewer than two readings of any kind say what is held.
+    `stats` has a row a moment that has MemStats, in order: `seconds` (when it was read), `LastGC`
+    (in seconds on the same clock), `NumGC`, `NextGC`, `HeapAlloc`, `live_bytes`
+    (`/gc/heap/live:bytes`) and `stack_bytes` (StackInuse, where stacks count for the goal); missing
+    where it is not known. Marks are the log's; profiles are of one process, without those that
+    repeat the one before. GOGC is a fraction, infinite where no goal follows from what was marked;
+    its bounds are between which it lies, where that is all that is known.
     """
     stats = of_last_process(stats)
     evidence = _Evidence(stats, marks, tuple(profiles), gogc, gogc_bounds or (gogc, gogc))
@@ -255,9 +249,8 @@ class _Evidence:
     def _level_of_profiles(self) -> Level:
         rows = [(one.seconds, one.in_use_bytes, one.error_bytes) for one in self.profiles]
         seconds, values, errors = np.array(rows, np.float64).reshape(len(rows), 3).T
-        return Level(
-            PROFILES, seconds, values, errors, watched=self._watched, ceiling=self._ceiling
-        )
+        within = {"watched": self._watched, "ceiling": self._ceiling}
+        return Level(PROFILES, seconds, values, errors, **within)
 
 
 def _grown(values: Iterable[float]) -> float:

@@ -45,33 +45,23 @@ PRESUMED = "the share of Go's reserved memory that was never touched is as in mo
 
 @dataclass(frozen=True)
 class Reading:
-    """What a moment's files say of its memory.
+    """What a moment's files say of its memory."""
 
-    Attributes:
-        moment: Its name.
-        seconds: When it was, on the capture's clock; None if that is not known.
-        rss_bytes: Resident bytes; None if no file says.
-        resident: Resident bytes of the arenas (`heap`), and of each other group, by smaps; None
-            without smaps.
-        reserved: What Go has reserved for each of its groups; empty without MemStats.
-        live_bytes: What the last collection marked; None if nothing says.
-        is_one_state: Whether MemStats and smaps show one state of the process.
-        lazy_free_bytes: Released with MADV_FREE and still counted; None if no file says.
-        file_bytes: Resident pages of files and of shared memory; None if no file says.
-        shared_bytes: Those of shared memory.
-        program_data_bytes: Anonymous pages of the program and its libraries, by smaps.
-    """
-
-    moment: str
-    seconds: float | None = None
-    rss_bytes: int | None = None
+    moment: str  # its name
+    seconds: float | None = None  # when it was, on the capture's clock; None if that is not known
+    rss_bytes: int | None = None  # resident bytes; None if no file says
+    # Resident bytes of the arenas (`heap`), and of each other group, by smaps; None without smaps.
     resident: Mapping[str, int] | None = None
+    # What Go has reserved for each of its groups; empty without MemStats.
     reserved: Mapping[str, int] = field(default_factory=dict)
-    live_bytes: int | None = None
-    is_one_state: bool = True
+    live_bytes: int | None = None  # what the last collection marked; None if nothing says
+    is_one_state: bool = True  # whether MemStats and smaps show one state of the process
+    # Released with MADV_FREE and still counted; None if no file says.
     lazy_free_bytes: int | None = None
+    # Resident pages of files and of shared memory; None if no file says.
     file_bytes: int | None = None
-    shared_bytes: int = 0
+    shared_bytes: int = 0  # those of shared memory
+    # Anonymous pages of the program and its libraries, by smaps.
     program_data_bytes: int | None = None
 
     @cached_property

@@ -33,37 +33,23 @@ MOST_LOWS = 0.1, 0.9  # quantiles of the readings at the base, between which mos
 
 @dataclass(frozen=True)
 class Excursion:
-    """A level that left its base, once or several times.
+    """A level that left its base, once or several times."""
 
-    Attributes:
-        readings: How many there are.
-        seconds: From the first to the last.
-        base: The level as a rule.
-        highest: The highest reading.
-        times: How often it left its base.
-        before: Place of the last reading before it left for the highest.
-        peak: Place of the highest reading.
-        last: Place of the last reading away from its base.
-        away_fraction: The share of the time for which it may have been away, at most.
-        climb_fraction: How long three quarters of a rise took behind the first reading of it, as a
-            share of the time from one excursion to another; the median of all of them.
-        back_fraction: How far it fell behind the peak of an excursion, at most, as a share of the
-            way.
-        spread_fraction: How far the readings at the base lie apart, as a share of the way.
-    """
-
-    readings: int
-    seconds: float
-    base: float
-    highest: float
-    times: int
-    before: int
-    peak: int
-    last: int
-    away_fraction: float
+    readings: int  # how many there are
+    seconds: float  # from the first to the last
+    base: float  # the level as a rule
+    highest: float  # the highest reading
+    times: int  # how often it left its base
+    before: int  # place of the last reading before it left for the highest
+    peak: int  # place of the highest reading
+    last: int  # place of the last reading away from its base
+    away_fraction: float  # the share of the time for which it may have been away, at most
+    # How long three quarters of a rise took behind the first reading of it, as a share of the time
+    # from one excursion to another; the median of all of them.
     climb_fraction: float
+    # How far it fell behind the peak of an excursion, at most, as a share of the way.
     back_fraction: float
-    spread_fraction: float
+    spread_fraction: float  # how far the readings at the base lie apart, as a share of the way
 
     @property
     def extra(self) -> float:
@@ -74,8 +60,7 @@ class Excursion:
 def excursion_of(level: Level) -> Excursion | None:
     """Measure how a level left its base; None of fewer than three readings, or where it never did.
 
-    Args:
-        level: What was read. What stands in the upper half from its first reading on has not left.
+    What stands in the upper half from its first reading on has not left.
     """
     at, values = level.seconds, level.values
     if len(values) < 3 or not at[-1] > at[0]:
@@ -114,9 +99,6 @@ def at_base(level: Level) -> Level:
 
     Whether such a level grows is a question about its base: where the watch ends within an
     excursion, the last reading says nothing of it.
-
-    Args:
-        level: What was read.
     """
     values = level.values
     excursion = excursion_of(level)

@@ -33,48 +33,32 @@ DESCRIPTORS = frozenset({"runtime.malg", "runtime.newproc1", "runtime.allgadd"})
 
 @dataclass(frozen=True)
 class Waiting:
-    """Where most of those wait that came since the first count.
+    """Where most of those wait that came since the first count."""
 
-    Attributes:
-        function: The program's own innermost function of their stack; of the library's where
-            there is none.
-        created_by: The function that they began with; empty if no file says.
-        started_by: The function whose `go` statement began most of them; empty likewise.
-        begun: All functions that a tenth of them began with, or more.
-        came: How many more wait there.
-        there: How many wait there at last.
-        of_all: How many goroutines there are at last.
-        shares: Of all functions in which a tenth of those wait that came, or more, the share of
-            them; the largest first.
-    """
-
+    # The program's own innermost function of their stack; of the library's where there is none.
     function: str
-    created_by: str
-    begun: frozenset[str]
-    came: int
-    there: int
-    of_all: int
-    started_by: str = ""
+    created_by: str  # the function that they began with; empty if no file says
+    begun: frozenset[str]  # all functions that a tenth of them began with, or more
+    came: int  # how many more wait there
+    there: int  # how many wait there at last
+    of_all: int  # how many goroutines there are at last
+    started_by: str = ""  # the function whose `go` statement began most of them; empty likewise
+    # Of all functions in which a tenth of those wait that came, or more, the share of them; the
+    # largest first.
     shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
 class GoroutineGrowth:
-    """The number of goroutines over a capture, and what goes with it.
+    """The number of goroutines over a capture, and what goes with it."""
 
-    Attributes:
-        count: How the number moved; None if fewer than two counts of different times are there.
-        stacks: How StackInuse moved, likewise.
-        stack_bytes_each: By how much stacks rose for each goroutine more; None if not known.
-        descriptors_bytes: By how much descriptors rose in heap profiles.
-        waiting: Where those wait that came; None if no profile or dump says.
-    """
-
+    # How the number moved; None if fewer than two counts of different times are there.
     count: Rise | None
-    stacks: Rise | None
+    stacks: Rise | None  # how StackInuse moved, likewise
+    # By how much stacks rose for each goroutine more; None if not known.
     stack_bytes_each: float | None
-    descriptors_bytes: float
-    waiting: Waiting | None
+    descriptors_bytes: float  # by how much descriptors rose in heap profiles
+    waiting: Waiting | None  # where those wait that came; None if no profile or dump says
 
     @property
     def stacks_grown(self) -> float:
@@ -92,15 +76,11 @@ def goroutine_growth(
     profiles: Sequence[pd.DataFrame] = (),
     descriptors_bytes: float = 0.0,
 ) -> GoroutineGrowth:
-    """Measure how goroutines grow.
+    """Measure how goroutines grow, by their number and by StackInuse.
 
-    Args:
-        counts: How many there are.
-        stacks: StackInuse.
-        counted_beside: By how much the number grew between the readings of `stacks`, if known.
-        profiles: Goroutines by stack, of the moments that have them: `goroutines`, and `stack`,
-            innermost first.
-        descriptors_bytes: By how much descriptors rose in heap profiles.
+    `counted_beside` is by how much the number grew between the readings of `stacks`, if known;
+    `profiles` are goroutines by stack, of the moments that have them: `goroutines`, and `stack`,
+    innermost first; descriptors are those of heap profiles.
     """
     rise, of_stacks = counts.rise, stacks.rise
     each = None
@@ -110,11 +90,7 @@ def goroutine_growth(
 
 
 def waiting_of(profiles: Sequence[pd.DataFrame]) -> Waiting | None:
-    """Where those wait that the last profile has beyond the first; None if none says.
-
-    Args:
-        profiles: Goroutines by stack, in order.
-    """
+    """Where those wait that the last profile by stack has beyond the first; None if none says."""
     named = [_by_function(profile) for profile in profiles if len(profile)]
     if not named:
         return None
@@ -174,11 +150,7 @@ def _by_function(profile: pd.DataFrame) -> pd.Series:
 
 
 def descriptors_grown(growth: pd.DataFrame) -> float:
-    """By how much the stacks of descriptors surely rise.
-
-    Args:
-        growth: How stacks of the heap profiles grow; see `analysis.profiles.growth.GROWTH`.
-    """
+    """By how much the stacks of descriptors surely rise; see `analysis.profiles.growth.GROWTH`."""
     if growth.empty:
         return 0.0
     rows = growth[(growth["shape"] == "ramp") & (growth["slope_low"] > 0)]

@@ -39,22 +39,16 @@ FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
 
 @dataclass(frozen=True)
 class Level:
-    """Readings of one quantity, in order of time.
+    """Readings of one quantity, in order of time."""
 
-    Attributes:
-        source: The kind of evidence they are from.
-        seconds: Of what time each is, ascending, on the capture's clock.
-        values: The readings.
-        errors: How far each can be off; half of the width of its 95 % interval.
-        watched: From when to when the capture looked, whether or not a reading came of it.
-        ceiling: A time after the last reading, and what the level cannot have been above then.
-    """
-
-    source: str
-    seconds: FloatArray
-    values: FloatArray
+    source: str  # the kind of evidence they are from
+    seconds: FloatArray  # of what time each is, ascending, on the capture's clock
+    values: FloatArray  # the readings
+    # How far each can be off; half of the width of its 95 % interval.
     errors: FloatArray = field(default_factory=lambda: np.empty(0))
+    # From when to when the capture looked, whether or not a reading came of it.
     watched: tuple[float, float] | None = None
+    # A time after the last reading, and what the level cannot have been above then.
     ceiling: tuple[float, float] | None = None
 
     def __len__(self) -> int:
@@ -73,40 +67,25 @@ class Level:
 
 @dataclass(frozen=True)
 class Rise:
-    """How a level moved from its first readings to its last.
+    """How a level moved from its first readings to its last."""
 
-    Attributes:
-        readings: How many there are.
-        seconds: From the first to the last.
-        first: The level at first: of many readings, the median of the first tenth.
-        last: The same at last.
-        highest: The highest reading.
-        lowest: The lowest.
-        slope: Per second: Theil and Sen's.
-        low: Lower end of its 95 % interval, errors of the readings included.
-        high: Upper end of the same.
-        shape: One of `shapes.SHAPES`.
-        linear_share: The share of the rise that a straight line makes beside a fill that saturates:
-            1 for a line, 0 for what filled and stayed.
-        late_share: The share of the rise that came in the last third of the time.
-        coverage: The share of the time watched that the readings cover.
-        beyond_ceiling: By how much the level would lie above its ceiling if it had gone on, in
-            rises; below zero where it fits beneath.
-    """
-
-    readings: int
-    seconds: float
-    first: float
-    last: float
-    highest: float
-    lowest: float
-    slope: float
-    low: float
-    high: float
-    shape: str
+    readings: int  # how many there are
+    seconds: float  # from the first to the last
+    first: float  # the level at first: of many readings, the median of the first tenth
+    last: float  # the same at last
+    highest: float  # the highest reading
+    lowest: float  # the lowest
+    slope: float  # per second: Theil and Sen's
+    low: float  # lower end of its 95 % interval, errors of the readings included
+    high: float  # upper end of the same
+    shape: str  # one of `shapes.SHAPES`
+    # The share of the rise that a straight line makes beside a fill that saturates: 1 for a line, 0
+    # for what filled and stayed.
     linear_share: float
-    late_share: float
-    coverage: float
+    late_share: float  # the share of the rise that came in the last third of the time
+    coverage: float  # the share of the time watched that the readings cover
+    # By how much the level would lie above its ceiling if it had gone on, in rises; below zero
+    # where it fits beneath.
     beyond_ceiling: float
 
     @property
@@ -187,16 +166,9 @@ def _slope(
 
 
 def linear_share(seconds: FloatArray, values: FloatArray) -> float:
-    """The share of a rise that needs a straight line beside a fill that saturates.
+    """The share of a rise that needs a straight line beside a fill that saturates; 0 where none is.
 
     By least squares with no part below zero, over a handful of time constants: the best fits.
-
-    Args:
-        seconds: When each reading is of, ascending.
-        values: The readings.
-
-    Returns:
-        From 0 to 1; 0 where nothing rises.
     """
     span = seconds[-1] - seconds[0]
     since = (seconds - seconds[0]) / span

@@ -32,22 +32,14 @@ LEVEL_QUANTILES = (
 
 
 def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
-    """A row for each level of which there are enough moments; see `LEVEL_QUANTILES`.
-
-    Args:
-        levels: A row a moment with the columns `LEVELS`, as far as there are any, in bytes.
-    """
+    """A row for each level, a column in bytes, that enough moments have; see `LEVEL_QUANTILES`."""
     rows = []
     for name in LEVELS:
         sample = levels[name].dropna() if name in levels else []
         if len(sample) >= LEAST_MOMENTS:
             values = np.asarray(sample, np.float64)
-            told = [_quantile(values, share) for share in QUANTILES.values()]
+            carried = [carries(len(values), share) for share in QUANTILES.values()]
+            sizes = np.quantile(values, list(QUANTILES.values()), method="inverted_cdf")
+            told = [int(one) if tells else None for one, tells in zip(sizes, carried, strict=True)]
             rows.append((name, len(values), *told, int(values.max())))
     return build_rows(rows, LEVEL_QUANTILES)
-
-
-def _quantile(values: np.ndarray, share: float) -> int | None:
-    if not carries(len(values), share):
-        return None
-    return int(np.quantile(values, share, method="inverted_cdf"))

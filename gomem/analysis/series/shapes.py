@@ -34,14 +34,8 @@ def shape_of(
     a decline. A rise of which most comes in one interval, and far faster than it took on average,
     is a step; one that has ended by the last third a plateau; any other a ramp.
 
-    Args:
-        seconds: When each level was read, ascending.
-        levels: One for each.
-        noise: Standard deviation of a level that is an estimate.
-        since_seconds: The earliest time that each reading may be of, where readings lag.
-
-    Returns:
-        One of `SHAPES`.
+    Times ascend; noise is the standard deviation of a level that is an estimate; `since_seconds` is
+    the earliest time that each reading may be of, where readings lag.
     """
     extent = levels.max() - levels.min()
     if extent <= max(NOISE * noise, MOVES * levels.max()):
