@@ -28,7 +28,7 @@ def shape_of(
     noise: float = 0.0,
     since_seconds: FloatArray | None = None,
 ) -> str:
-    """Name how a level moves, by where its rises and falls lie.
+    """Name how a level moves, as one of `SHAPES`, by where its rises and falls lie.
 
     A fall as deep as half the range, after or before a rise as high, is a saw-tooth; a fall alone
     a decline. A rise of which most comes in one interval, and far faster than it took on average,
