@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gomem.analysis.what_if.advice import STEPS, PodAdvice
 from gomem.analysis.what_if.backtest import Backtest
 from gomem.analysis.what_if.grid import BOUND_BY, GRID
 from gomem.analysis.what_if.watched import Present
+from gomem.analysis.what_if.what_if import STEPS, PodAdvice
 from gomem.views.json.table import (
     COUNT,
     SIZE,

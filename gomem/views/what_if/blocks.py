@@ -26,9 +26,8 @@ from gomem.views.words import minus_signs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gomem.analysis.what_if.advice import PodAdvice
     from gomem.analysis.what_if.watched import Present
-    from gomem.analysis.what_if.what_if import WhatIf
+    from gomem.analysis.what_if.what_if import PodAdvice, WhatIf
 
 OFF = -1  # GOGC=off in the grid
 BOUNDS = {"gogc": "GOGC", "limit": "the limit", "live heap": "no room left"}

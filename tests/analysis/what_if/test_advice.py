@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from gomem.analysis.what_if.advice import fitting_gogc, limit_steps
+from gomem.analysis.what_if.what_if import fitting_gogc, limit_steps
 from gomem.units import MIB
 
 
