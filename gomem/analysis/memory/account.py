@@ -156,10 +156,10 @@ def moved(before: Snapshot, after: Snapshot, *, bounded: bool = False) -> tuple[
     """
     division, likely = _division(before, after, bounded=bounded)
     certain = difference(before.certain, after.certain, division)
-    sides = before.likely, after.likely
+    old, new = before.likely, after.likely
     parts = (
-        Part(groups, *(side.together(groups) for side in sides), likely[groups], certain[groups])
-        for groups in division
+        Part(one, old.together(one), new.together(one), likely[one], certain[one])
+        for one in division
     )
     return tuple(part for part in parts if part.before.high > 0 or part.after.high > 0)
 
