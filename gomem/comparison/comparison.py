@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
-from gomem.analysis.profiles.renames import rename_of
+from gomem.analysis.profiles.changes import rename_of
 from gomem.capture.capture import Capture
 from gomem.capture.load import load
 from gomem.comparison.benchmarks import compare_bench
@@ -90,7 +90,7 @@ def compare(
         after: The same.
         requests: How many each capture answered between its moments, where no load test says so.
         renames: What functions, types or packages from before are called after, as `OLD=NEW`; see
-            `gomem.analysis.profiles.renames`.
+            `gomem.analysis.profiles.changes`.
         least_change: A change smaller than this, as a fraction of the median before, is `same`.
         margin: Asks of each metric whether it is no worse than this, as a fraction of the median
             before, and whether it is equivalent; see `equivalence` in the metrics.

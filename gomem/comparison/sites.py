@@ -30,10 +30,10 @@ from gomem.analysis.profiles.changes import (
     compare_site_runs,
     is_exact,
     profile_changes,
+    renamed,
     unseen_in,
 )
 from gomem.analysis.profiles.published import repeats
-from gomem.analysis.profiles.renames import renamed
 from gomem.comparison.samples import NO_CLAIM
 from gomem.comparison.settings import ARROW
 from gomem.diagnosis.pairing import counterparts, first_pair
@@ -45,7 +45,7 @@ from gomem.statistics.rank_tests import ALPHA, can_tell, rank_sum_p
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from gomem.analysis.profiles.renames import Rename
+    from gomem.analysis.profiles.changes import Rename
     from gomem.diagnosis.diagnosis import Diagnosis
     from gomem.inputs.pprof.table import Profile
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.groups import NAMES
-from gomem.analysis.profiles.in_use_totals import total_bounds
 from gomem.analysis.profiles.own_code import Stacks, own_code
+from gomem.analysis.profiles.published import total_bounds
 from gomem.capture.wanted import HEAP_PROFILE, MEMSTATS, SMAPS
 from gomem.causes.live_growth import grows
 from gomem.inputs.kinds import METRICS_PAGE

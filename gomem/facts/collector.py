@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gomem.analysis.collector.cost import GcCost, cost_of_collection
-from gomem.analysis.collector.heap_pacing import HeapPacing, heap_pacing
-from gomem.analysis.collector.live_heap import LiveHeap, live_heaps
+from gomem.analysis.collector.heap_pacing import HeapPacing, LiveHeap, heap_pacing, live_heaps
 from gomem.analysis.collector.mmu import MutatorUtilization, mutator_utilization
 from gomem.analysis.collector.pauses import GcPauses, gc_pauses
 from gomem.analysis.collector.phases import gc_phases

@@ -8,7 +8,7 @@ import pandas as pd
 
 from gomem.analysis.mappings.kinds import BY_KIND, ClassifiedMappings
 from gomem.analysis.memory.ledger import LEDGER_PARTS, PARTS
-from gomem.analysis.series.level_quantiles import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
+from gomem.analysis.series.level import LEAST_MOMENTS, LEVEL_QUANTILES, level_quantiles
 from gomem.capture.moment import MOMENT
 from gomem.inputs.schema import Column, Dictionary, dictionary_of, empty
 

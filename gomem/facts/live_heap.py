@@ -9,8 +9,7 @@ import pandas as pd
 
 from gomem.analysis.collector.steps import ROUNDING_BYTES, pieces_of
 from gomem.analysis.memory.live_heap import InUse, LiveHeap, Marks, live_heap
-from gomem.analysis.profiles.in_use_totals import total_bounds
-from gomem.analysis.profiles.published import published
+from gomem.analysis.profiles.published import published, total_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,12 +18,10 @@ from gomem.analysis.profiles.growth import (
     growth,
     series_of,
 )
-from gomem.analysis.profiles.in_use_totals import InUseTotals, in_use_totals
 from gomem.analysis.profiles.own_code import holders
-from gomem.analysis.profiles.published import of_last_process
+from gomem.analysis.profiles.published import InUseTotals, in_use_totals, of_last_process
 from gomem.analysis.profiles.reasons import site_reasons
-from gomem.analysis.profiles.sizes import OBJECTS, object_sizes
-from gomem.analysis.profiles.turnover import TURNOVER, site_turnover
+from gomem.analysis.profiles.sizes import OBJECTS, TURNOVER, object_sizes, site_turnover
 from gomem.inputs.pprof.sites import AllocationSites, top_sites
 from gomem.inputs.schema import empty
 

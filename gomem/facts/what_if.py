@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gomem.analysis.memory.limits import advise_gomemlimit
-from gomem.analysis.what_if.beside import MemoryNow
+from gomem.analysis.what_if.grid import MemoryNow
 from gomem.analysis.what_if.what_if import Asked, WhatIf, what_if
 
 if TYPE_CHECKING:

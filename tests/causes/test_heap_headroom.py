@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gomem.analysis.memory.skew import Skew
-from gomem.analysis.profiles.in_use_totals import InUseTotals
+from gomem.analysis.profiles.published import InUseTotals
 from gomem.causes.finding import Severity
 from gomem.causes.heap_headroom import find
 from gomem.facts.moment import LIVE

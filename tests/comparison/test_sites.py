@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gomem.analysis.profiles.renames import rename_of
+from gomem.analysis.profiles.changes import rename_of
 from gomem.comparison.sites import OF_RUNS, OF_SAMPLING, sites_compared
 from tests.heap_profiles import heap, seen
 

@@ -9,6 +9,13 @@ What fills and stays has risen, and grows no more. A line and a fill that satura
 together: the share of the rise that needs the line tells one from the other better than any test of
 ranks, from three readings on. A reading that can only be an upper bound (HeapAlloc has garbage on
 top of what is live) is a ceiling: growth that would have passed it has not gone on.
+
+How high do RSS and the heap lie most of the time, and how high at worst?
+
+A quantile is the lowest level that at least this share of the moments does not exceed: "99 % of
+the moments below 200 MB". It is told only of as many moments as carry it: of fewer than a hundred,
+the 99th percentile is just the highest. Moments stand for time where they were taken at even
+intervals, as a collector does.
 """
 
 from __future__ import annotations
@@ -20,12 +27,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gomem.analysis.series.shapes import shape_of
+from gomem.inputs.schema import Column, build_rows
+from gomem.statistics.quantiles import carries
 from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     FloatArray = NDArray[np.float64]
+    import pandas as pd
 
 MAX_BLOCKS = 60  # neighbours in time resemble each other: of more readings, medians of blocks
 ENDS = 10  # a first and last level is the median of a tenth of the readings
@@ -35,6 +45,17 @@ FILLS = np.array([0.03, 0.07, 0.15, 0.3, 0.6])
 LATE = 1 / 3  # of the time
 STILL_LINEAR, STILL_LATE = 0.5, 0.15  # of a rise that goes on: its line, and its last third
 FAR_BEYOND = 3.0  # rises beyond a ceiling: more says nothing more
+LEAST_MOMENTS = 20  # with fewer, a table of all of them says more
+QUANTILES = {"p50_bytes": 0.5, "p99_bytes": 0.99, "p999_bytes": 0.999}
+LEVELS = ("rss_bytes", "HeapAlloc", "HeapInuse")
+LEVEL_QUANTILES = (
+    Column("level", "str", "", "`rss_bytes`, or a field of MemStats."),
+    Column("moments", "int64", "count", "Moments that say it."),
+    Column("p50_bytes", "Int64", "B", "Half of the moments are at or below."),
+    Column("p99_bytes", "Int64", "B", "99 % are at or below; missing of fewer than 100 moments."),
+    Column("p999_bytes", "Int64", "B", "99.9 % are; missing of fewer than 1000 moments."),
+    Column("max_bytes", "int64", "B", "The highest of all."),
+)
 
 
 @dataclass(frozen=True)
@@ -204,3 +225,17 @@ def _beyond(level: Level, last: float, grown: float, span: float) -> float:
     at, most = level.ceiling
     ahead = last + grown / span * max(0.0, at - float(level.seconds[-1]))
     return float(np.clip((ahead - most) / grown, -1.0, FAR_BEYOND))
+
+
+def level_quantiles(levels: pd.DataFrame) -> pd.DataFrame:
+    """A row for each level, a column in bytes, that enough moments have; see `LEVEL_QUANTILES`."""
+    rows = []
+    for name in LEVELS:
+        sample = levels[name].dropna() if name in levels else []
+        if len(sample) >= LEAST_MOMENTS:
+            values = np.asarray(sample, np.float64)
+            carried = [carries(len(values), share) for share in QUANTILES.values()]
+            sizes = np.quantile(values, list(QUANTILES.values()), method="inverted_cdf")
+            told = [int(one) if tells else None for one, tells in zip(sizes, carried, strict=True)]
+            rows.append((name, len(values), *told, int(values.max())))
+    return build_rows(rows, LEVEL_QUANTILES)

@@ -34,8 +34,7 @@ import numpy as np
 
 from gomem.analysis.scavenger.goals import RETAINED_PER_GOAL
 from gomem.analysis.what_if.backtest import Backtest, Made, backtest
-from gomem.analysis.what_if.beside import Beside
-from gomem.analysis.what_if.grid import GRID, Grid, Known, Spread
+from gomem.analysis.what_if.grid import GRID, Beside, Grid, Known, Spread
 from gomem.analysis.what_if.pacer import Era, era_of, limit_goal
 from gomem.analysis.what_if.replay import Load
 from gomem.analysis.what_if.watched import OFF, present_of, watched
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.steps import Cycles
-    from gomem.analysis.what_if.beside import MemoryNow
+    from gomem.analysis.what_if.grid import MemoryNow
     from gomem.analysis.what_if.watched import Present
     from gomem.releases import GoVersion
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gomem.analysis.profiles.growth import GROWTH as STACKS
 from gomem.analysis.profiles.reasons import REASONS as LINES
 from gomem.analysis.profiles.sizes import OBJECTS
-from gomem.analysis.profiles.turnover import TURNOVER as CHURN
+from gomem.analysis.profiles.sizes import TURNOVER as CHURN
 from gomem.analysis.series.shapes import SHAPES
 from gomem.capture.moment import MOMENT
 from gomem.inputs.pprof.sites import SITES, AllocationSites

@@ -5,8 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from gomem.analysis.collector.cost import COSTS
-from gomem.analysis.collector.heap_pacing import PACING, PACING_SUMMARY
-from gomem.analysis.collector.live_heap import LIVE_HEAP
+from gomem.analysis.collector.heap_pacing import LIVE_HEAP, PACING, PACING_SUMMARY
 from gomem.analysis.collector.mmu import MMU
 from gomem.analysis.collector.pauses import PAUSE_QUANTILES, TIMES
 from gomem.analysis.collector.phases import PHASE_ROWS, PHASES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from gomem.analysis.series.level_quantiles import LEVEL_QUANTILES
+from gomem.analysis.series.level import LEVEL_QUANTILES
 from gomem.capture.capture import ARTEFACTS, Capture
 from gomem.causes import CAUSES
 from gomem.causes.finding import CONFIDENCES, Evidence, Finding, Severity, Site

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gomem.analysis.collector.cost import GcCost
-    from gomem.analysis.collector.live_heap import LiveHeap
+    from gomem.analysis.collector.heap_pacing import LiveHeap
     from gomem.analysis.collector.mmu import MutatorUtilization
     from gomem.analysis.collector.pauses import GcPauses
     from gomem.analysis.collector.triggers import GcTriggers

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gomem.analysis.collector.live_heap import live_heaps
+from gomem.analysis.collector.heap_pacing import live_heaps
 from gomem.units import MIB
 from tests.gc_logs import cycles_of
 

@@ -5,8 +5,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from gomem.analysis.collector.cost import cost_of_collection
-from gomem.analysis.collector.heap_pacing import heap_pacing
-from gomem.analysis.collector.live_heap import live_heaps
+from gomem.analysis.collector.heap_pacing import heap_pacing, live_heaps
 from gomem.analysis.collector.mmu import mutator_utilization
 from gomem.analysis.collector.pauses import gc_pauses
 from gomem.analysis.collector.phases import gc_phases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.profiles.in_use_totals import in_use_totals, total_bounds
+from gomem.analysis.profiles.published import in_use_totals, total_bounds
 from gomem.units import KIB, MIB
 from tests.heap_profiles import heap, seen, turned_over
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gomem.analysis.profiles.renames import rename_of, renamed
+from gomem.analysis.profiles.changes import rename_of, renamed
 from gomem.comparison.sites import compare_profiles
 from gomem.errors import CaptureError
 from tests.heap_profiles import heap, seen

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gomem
-from gomem.analysis.profiles.turnover import TURNOVER, site_turnover
+from gomem.analysis.profiles.sizes import TURNOVER, site_turnover
 from tests.builders import FIXTURES
 from tests.heap_profiles import RATE, heap, scale, turned_over
 

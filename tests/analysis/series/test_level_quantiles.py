@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gomem.analysis.series.level_quantiles import LEAST_MOMENTS, level_quantiles
+from gomem.analysis.series.level import LEAST_MOMENTS, level_quantiles
 
 
 def of(count):

@@ -7,8 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from gomem.analysis.what_if.backtest import goal_check
-from gomem.analysis.what_if.beside import MemoryNow
-from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MOST_STRETCHES, STUDENT
+from gomem.analysis.what_if.grid import CYCLES_REPEAT, GRID, MOST_STRETCHES, STUDENT, MemoryNow
 from gomem.analysis.what_if.pacer import Era, era_of
 from gomem.analysis.what_if.watched import OFF
 from gomem.analysis.what_if.what_if import Asked, what_if

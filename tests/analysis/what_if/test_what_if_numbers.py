@@ -10,8 +10,7 @@ import pytest
 from gomem.analysis.what_if import grid as grid_module
 from gomem.analysis.what_if import what_if as module
 from gomem.analysis.what_if.backtest import Backtest
-from gomem.analysis.what_if.beside import Beside, MemoryNow
-from gomem.analysis.what_if.grid import Grid, Known, Spread, _half_width, _whole
+from gomem.analysis.what_if.grid import Beside, Grid, Known, MemoryNow, Spread, _half_width, _whole
 from gomem.analysis.what_if.pacer import Era
 from gomem.analysis.what_if.replay import REPLAYED, Load
 from gomem.analysis.what_if.watched import OFF, Present, Watched, present_of
