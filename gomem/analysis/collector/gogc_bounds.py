@@ -30,9 +30,7 @@ from gomem.analysis.collector.gogc import roundest
 from gomem.units import MIB
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 LEAST_GOAL_BYTES = 4 * MIB  # at GOGC=100
 SWEEPING_BYTES = 1.25 * MIB  # above what is live while it is swept, and a little for the reading

@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from gomem.analysis.collector.steps import (
@@ -24,9 +23,8 @@ from gomem.analysis.collector.steps import (
     stopped_seconds,
 )
 from gomem.inputs.schema import Column, build_rows
-from gomem.statistics.quantiles import Tally, carries
+from gomem.statistics.quantiles import FloatArray, Tally, carries
 
-FloatArray = npt.NDArray[np.float64]
 QUANTILES = (0.5, 0.9, 0.99)
 BELIEVABLE = 20.0  # standard deviations: chances beyond add up to less than 1e-80
 CONFIDENCE = 0.95

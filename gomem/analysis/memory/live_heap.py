@@ -25,9 +25,7 @@ from gomem.analysis.series.level import Level, Rise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 LOG, MARKS, PROFILES = "log", "marks", "profiles"
 MIN_MARKS = 3  # for a direction; below, profiles may have one

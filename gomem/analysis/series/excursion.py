@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gomem.analysis.series.level import Level
+    from gomem.statistics.sampling import FloatArray
 
-    FloatArray = NDArray[np.float64]
     Places = NDArray[np.int64]
 
 LOW, HALF, HIGH = 0.25, 0.5, 0.75  # of the way from the base to the highest

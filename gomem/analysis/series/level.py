@@ -32,10 +32,9 @@ from gomem.statistics.quantiles import carries
 from gomem.statistics.slopes import theil_sen
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
     import pandas as pd
+
+    from gomem.statistics.sampling import FloatArray
 
 MAX_BLOCKS = 60  # neighbours in time resemble each other: of more readings, medians of blocks
 ENDS = 10  # a first and last level is the median of a tenth of the readings

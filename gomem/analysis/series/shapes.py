@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float64]
+    from gomem.statistics.sampling import FloatArray
 
 SHAPES = ("flat", "ramp", "step", "plateau", "saw-tooth", "decline")
 NOISE = 3.0  # standard deviations: a smaller range is that of sampling
