@@ -1,7 +1,7 @@
 """Which levels of a capture left their base, by which evidence, and who allocated meanwhile.
 
 Four kinds of evidence can see it, the clearest first: what heap profiles have in use (and single
-objects that were there between two of them, see `profiles.large_objects`), what collections marked,
+objects that were there between two of them, see `large_objects`), what collections marked,
 HeapAlloc, and RSS with the kernel's own peak (VmHWM). HeapAlloc has garbage on top, and so swings
 up to the heap goal anyway.
 

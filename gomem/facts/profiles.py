@@ -161,14 +161,14 @@ class ProfileFacts:
     def growth_holders(self) -> pd.DataFrame | None:
         """What the program's own functions have more in the last of them than in the first.
 
-        See `profiles.holders.HOLDERS`; None of fewer than two.
+        See `profiles.own_code.HOLDERS`; None of fewer than two.
         """
         usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1], usable[0]) if len(usable) > 1 else None
 
     @cached_property
     def in_use_holders(self) -> pd.DataFrame | None:
-        """What they have in the last of them; see `profiles.holders.HOLDERS`. None without any."""
+        """What they have in the last of them; see `profiles.own_code.HOLDERS`. None without any."""
         usable = _that_count(IN_USE, self.in_order)
         return holders(usable[-1]) if usable else None
 
@@ -176,7 +176,7 @@ class ProfileFacts:
     def allocation_holders(self) -> pd.DataFrame | None:
         """What the program's own functions allocated between the first of them and the last.
 
-        Of one, since the start; see `profiles.holders.HOLDERS`. None without any.
+        Of one, since the start; see `profiles.own_code.HOLDERS`. None without any.
         """
         usable = _that_count(ALLOCATED, self.in_order)
         if not usable:
